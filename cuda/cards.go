@@ -166,8 +166,8 @@ func reported(name string, total int64) Card {
 	return best
 }
 
-// Usable is the memory that a run may take of the card: what is free, and of one that this
-// machine does not have what would be while nobody else takes any.
+// Usable is the memory that a run may take of the card: what is free, or of a card that this
+// machine does not have, what an idle one has free.
 func (c Card) Usable() int64 {
 	if c.Free > 0 {
 		return c.Free

@@ -154,17 +154,9 @@ func (d Description) String() string {
 	if d.Products != "" {
 		line("products", "%s", d.Products)
 	}
-	fmt.Fprintf(&b, "\n%s\n", d.why())
-	return b.String()
-}
-
-// why says with the device's figures why a small tensor can fail on it.
-func (d Description) why() string {
-	verdict := "so it fits"
 	if d.Largest < small {
-		verdict = "so it fails"
+		fmt.Fprintf(&b, "\nThe largest block that is free is smaller than a [384, 192] float32 tensor, which takes only 288 KiB (%s): "+
+			"of %s, the context, other processes and a library's pool of freed blocks may have taken all but crumbs.\n", units.Exact(small), units.Bytes(d.Total))
 	}
-	return fmt.Sprintf("A [384, 192] float32 tensor takes only 288 KiB (%s), and still fails where the largest block that is free is smaller than that, however small it is beside the card: "+
-		"of %s, the context, other processes and a library's pool of freed blocks may have taken all but crumbs; here it is %s, %s.",
-		units.Exact(small), units.Bytes(d.Total), units.Bytes(d.Largest), verdict)
+	return b.String()
 }

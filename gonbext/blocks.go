@@ -68,7 +68,7 @@ func (b *blocks) extremes() (low, high float64, ok bool) {
 }
 
 func canBeMissing(t oocore.DType) bool {
-	return slices.Contains([]oocore.DType{oocore.Float16, oocore.BFloat16, oocore.Float32, oocore.Float64}, t)
+	return slices.Contains([]oocore.DType{oocore.Float8E4M3FN, oocore.Float8E5M2, oocore.Float16, oocore.BFloat16, oocore.Float32, oocore.Float64}, t)
 }
 
 // blockSizes are the elements of each block, in C order.

@@ -3,11 +3,13 @@ package gonbext_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,6 +60,15 @@ var cells = map[string]func(){
 		gonbext.Collect[float32](y.Mean(0))
 		println("not reached")
 	},
+	"cluster planned": func() {
+		defer gonbext.Footprint(gonbext.On("slurm"), gonbext.Budget("1GiB"), gonbext.Processes("4"))()
+		gonbext.Save(oocore.Random(oocore.Float32, 1, 3_075_200, 512).Sqrt(), "x.npy")
+		println("reached")
+	},
+	"cluster without a budget": func() {
+		defer gonbext.Memory(gonbext.On("slurm"))()
+		gonbext.Save(oocore.Random(oocore.Float32, 1, 100, 10), "x.npy")
+	},
 	"nominal": func() {
 		defer gonbext.Footprint(gonbext.Cell("CELL", 1), gonbext.Budget("4000TiB"), gonbext.Nominal("3"))()
 		gonbext.Save(oocore.Random(oocore.Float32, 1, 3_075_200, 512).Sqrt(), "x.npy")
@@ -81,6 +92,11 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
 	},
+	"time": func() {
+		defer gonbext.Time(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		gonbext.Last = oocore.Full(2.5)
+		time.Sleep(20 * time.Millisecond)
+	},
 	"figures": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
 		x := oocore.Arange(0, 1_000_000, 1)
@@ -94,6 +110,7 @@ var cells = map[string]func(){
 	"figures as text": func() {
 		defer gonbext.Memory(gonbext.Budget("64MiB"))()
 		gonbext.Plot(oocore.Arange(0, 8, 1))
+		gonbext.Plot(oocore.FromSlice([]float64{-math.MaxFloat64, math.MaxFloat64}, 2)) // whose range is no float
 	},
 	"figures planned": func() {
 		defer gonbext.Footprint(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
@@ -112,6 +129,40 @@ var cells = map[string]func(){
 			parts = append(parts, touched(1<<20))
 		}
 		println("not reached", len(parts))
+	},
+	"doubling": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		var values []float64
+		for i := range 1 << 30 {
+			values = append(values, float64(i))
+		}
+		println("not reached", len(values))
+	},
+	"at once": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		println("not reached", len(touched(1<<30)))
+	},
+	"goroutines": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				var parts [][]byte
+				for len(parts) < 1<<20 {
+					parts = append(parts, touched(1<<20))
+				}
+				println(len(parts))
+			})
+		}
+		group.Wait()
+	},
+	"small values": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		names := map[int]string{}
+		for i := range 1 << 30 {
+			names[i] = strings.Repeat("x", i%64)
+		}
+		println("not reached", len(names))
 	},
 	"exit": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
@@ -155,6 +206,10 @@ var cells = map[string]func(){
 		gonbext.Show(oocore.Arange(0, 80, 1).Reshape(8, 10))
 		gonbext.Show(oocore.Full(2.5))
 		gonbext.Show(oocore.Full(true, 2))
+		gonbext.Show(oocore.FromSlice([]float64{1, -22.5, 0.125, math.NaN()}, 2, 2))
+		gonbext.Show(oocore.FromSlice([]float32{1e-9, 3}, 2))
+		gonbext.Show(oocore.Arange(0, 4000, 1).Reshape(2, 2, 1000))
+		gonbext.Show(oocore.FromSlice([]float32{0.1}, 1).Sum())
 	},
 	"values": func() {
 		gonbext.Show(nil)
@@ -200,6 +255,7 @@ func TestMain(m *testing.M) {
 type result struct {
 	dir, stdout, stderr string
 	status              int
+	state               *os.ProcessState
 }
 
 func run(t *testing.T, cell string) result {
@@ -226,7 +282,7 @@ func runWhile(t *testing.T, cell string, do func(p *os.Process, runs string)) re
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
 	}
-	return result{dir, stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+	return result{dir, stdout.String(), stderr.String(), c.ProcessState.ExitCode(), c.ProcessState}
 }
 
 // runs are the records that a cell left, oldest first.
@@ -288,9 +344,26 @@ func TestLastValueBecomesACard(t *testing.T) {
 		t.Fatalf("cards %+v", cards)
 	}
 	c := cards[0] // arange(80) as 8 × 10: rows begin with 0, 10, 20, …
-	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || len(c.Corner) != 6 ||
-		strings.Join(c.Corner[5], " ") != "50 51 52 53 54 55" {
+	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || !slices.EqualFunc(c.Sample, [][]string{
+		{"0", "1", "2", "…", "7", "8", "9"}, {"10", "11", "12", "…", "17", "18", "19"}, {"20", "21", "22", "…", "27", "28", "29"},
+		{"⋮", "⋮", "⋮", "⋮", "⋮", "⋮", "⋮"},
+		{"50", "51", "52", "…", "57", "58", "59"}, {"60", "61", "62", "…", "67", "68", "69"}, {"70", "71", "72", "…", "77", "78", "79"},
+	}, slices.Equal) || !slices.Equal(c.Stats, []string{"0", "39.5", "79"}) {
 		t.Errorf("card %+v", c)
+	}
+}
+
+func TestTimeIsSaidAfterTheValue(t *testing.T) {
+	r := run(t, "time")
+	r.expect(t, 0)
+	var wall float64
+	var unit string
+	cards := r.cards(t)
+	if len(cards) != 1 || cards[0].Title != "" || r.stdout != "2.5\n" {
+		t.Fatalf("said %q, cards %+v", r.stdout, cards)
+	}
+	if _, err := fmt.Sscanf(cards[0].Text, "Wall time %f %s · CPU time ", &wall, &unit); err != nil || unit == "ms" && wall < 20 {
+		t.Errorf("said %q: %v", cards[0].Text, err)
 	}
 }
 
@@ -344,12 +417,16 @@ func TestPlainCellIsRecordedByLine(t *testing.T) {
 		t.Fatalf("%+v", p.End)
 	}
 	// Allocations of megabytes are in every sample: 64 MiB by one line, live at once.
-	if n := len(p.End.Lines); n == 0 {
-		t.Fatal("no lines")
+	var top record.Line // at the end
+	looks := 0
+	for l := range p.Lines() {
+		if l.Code == "b := make([]byte, n)" {
+			looks++
+			top = *l
+		}
 	}
-	top := p.End.Lines[0]
-	if top.Code != "b := make([]byte, n)" || top.Live < 64<<20 || top.Live > 66<<20 || top.Allocated < top.Live {
-		t.Errorf("the line that holds most: %+v", top)
+	if looks < 2 || top.Live < 64<<20 || top.Live > 66<<20 || top.Allocated < top.Live || top.At == 0 {
+		t.Errorf("the line that holds most, of %d looks: %+v", looks, top)
 	}
 }
 
@@ -639,7 +716,7 @@ func TestCellThatExitsLeavesItsMemory(t *testing.T) {
 	if left.Status() != record.Killed {
 		t.Fatalf("the record says %s", left.Status())
 	}
-	if err := record.Conclude(left.Path, record.Exited, "exit status 3"); err != nil {
+	if err := record.Conclude(left.Path, record.End{Status: record.Exited, Error: "exit status 3"}); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := record.Read(left.Path)
@@ -664,7 +741,16 @@ func TestCellThatPanicsSaysSo(t *testing.T) {
 func TestShow(t *testing.T) {
 	r := run(t, "show")
 	r.expect(t, 0)
-	for _, part := range []string{"8 × 10 int64", "   0   1   2   3   4   5  …\n", "  50  51  52  53  54  55  …\n  ⋮\n", "2.5\n", "true  true\n"} {
+	for _, part := range []string{
+		"8 × 10 int64",
+		"   0   1   2  …   7   8   9\n", "   ⋮   ⋮   ⋮  ⋮   ⋮   ⋮   ⋮\n", "  70  71  72  …  77  78  79\nminimum 0, mean 39.5, maximum 79\n",
+		"\n2.5\n", // no dimensions
+		"true  true\narray",
+		"  1      -22.5  \n  0.125      NaN\nminimum NaN, mean NaN, maximum NaN\n", // points below each other
+		"  1.00000e-09  3.00000e+00\nminimum 1e-09, mean 1.5, maximum 3\n",
+		"[0]:\n     0     1     2  …   997   998   999\n  1000  1001  1002  …  1997  1998  1999\n",
+		"\n0.1\n", // as float32 tells it apart
+	} {
 		if !strings.Contains(r.stdout, part) {
 			t.Errorf("no %q in\n%s", part, r.stdout)
 		}
@@ -677,5 +763,25 @@ func TestShowPrintsWhatIsNoArray(t *testing.T) {
 	want := "[8 10]\n[0" + strings.Repeat(" 0", 999) + "]\n[0 0 0 0 0 0] … [0 0 0 0 0 0]: 1,001 values\ntext\nfunc(string) string\n"
 	if r.stdout != want {
 		t.Errorf("%s", r.stdout)
+	}
+}
+
+// A footprint on a cluster has a row for each number of workers, and asks no cluster.
+func TestFootprintOnACluster(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	r := run(t, "cluster planned")
+	if !strings.Contains(r.stdout, "worker-hours") || !strings.Contains(r.stderr, "reached") {
+		t.Errorf("it prints %q, %q", r.stdout, r.stderr)
+	}
+	for _, row := range []string{"1 ", "8 ", "1,000 "} {
+		if !strings.Contains(r.stdout, "\n"+row) {
+			t.Errorf("there is no row %q in %s", row, r.stdout)
+		}
+	}
+	if !strings.Contains(r.stdout, " MiB  ") {
+		t.Errorf("the memory of each worker is missing: %s", r.stdout)
+	}
+	if r := run(t, "cluster without a budget"); !strings.Contains(r.stderr, "Memory is the budget of a worker") {
+		t.Errorf("without a budget it says %q", r.stderr)
 	}
 }

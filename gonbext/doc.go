@@ -13,7 +13,7 @@
 // too, which this cell or an earlier one declares. Under a plain %%, where programs end in
 // calls for what they do, a call is shown where it gives an array or is of package oocore.
 //
-// Show shows a value anywhere; Plot, Hist, HeatMap and Image draw arrays larger than memory:
+// Show shows a value anywhere; Plot, Hist, HeatMap and Image, which Figure labels, draw arrays larger than memory:
 // what a picture shows of them is computed within the budget.
 //
 // # Magics

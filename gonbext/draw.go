@@ -11,37 +11,57 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
+// Figure says how a figure is labelled, and which values it shows: Figure{Title: "losses"}.Plot(x).
+type Figure struct {
+	Title string
+	X, Y  string     // what the axes are
+	Range [2]float64 // of a plot's axis, a histogram's bins, an image's and a heat map's colours; none: of all values
+}
+
 // Plot draws one-dimensional arrays of real numbers against their indices, up to eight in
 // one chart. Arrays of any length are reduced within the budget: a point of the chart is
 // then a block of elements, and shows the least, the mean and the greatest of them. What is
 // not finite is left out. Under %%footprint it draws nothing.
-func Plot(arrays ...*oocore.Array) {
-	draw("Plot", arrays, func(c collector) (*record.Figure, error) { return plotFigure(c, arrays...) })
-}
+func Plot(arrays ...*oocore.Array) { Figure{}.Plot(arrays...) }
 
 // Hist draws the histogram of all elements of an array of real numbers, in 60 equal bins
 // from the least to the greatest; integers of few values have a bin each. What is not
 // finite is left out. It reads the array twice.
-func Hist(a *oocore.Array) {
-	draw("Hist", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return histFigure(c, a) })
-}
+func Hist(a *oocore.Array) { Figure{}.Hist(a) }
 
-// HeatMap draws a matrix of real numbers in colours. Of a large one each cell is the mean
-// of a block, without what is not finite; a block without a finite element is grey.
-func HeatMap(a *oocore.Array) {
-	draw("HeatMap", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return heatMapFigure(c, a) })
-}
+// HeatMap draws a matrix of real numbers in colours, of which dark is less. Of a large one each
+// cell is the mean of a block, without what is not finite; a block without a finite element is
+// grey.
+func HeatMap(a *oocore.Array) { Figure{}.HeatMap(a) }
 
 // Image shows an array as a picture: rows × columns, or rows × columns × 3 or 4 of red,
 // green, blue and opacity. uint8 is 0 to 255, bool black and white, and floats of several
 // channels are 0 to 1; other greys reach from the least to the greatest. Of a large array
 // each pixel is the mean of a block; one without a finite element is transparent.
-func Image(a *oocore.Array) {
-	draw("Image", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return imageFigure(c, a) })
+func Image(a *oocore.Array) { Figure{}.Image(a) }
+
+// Plot is the function Plot with labels.
+func (l Figure) Plot(arrays ...*oocore.Array) {
+	l.draw("Plot", arrays, func(c collector) (*record.Figure, error) { return plotFigure(c, arrays...) })
+}
+
+// Hist is the function Hist with labels.
+func (l Figure) Hist(a *oocore.Array) {
+	l.draw("Hist", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return histFigure(c, a, l.Range) })
+}
+
+// HeatMap is the function HeatMap with labels.
+func (l Figure) HeatMap(a *oocore.Array) {
+	l.draw("HeatMap", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return heatMapFigure(c, a) })
+}
+
+// Image is the function Image with labels.
+func (l Figure) Image(a *oocore.Array) {
+	l.draw("Image", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return imageFigure(c, a, l.Range) })
 }
 
 // draw computes a figure and shows it.
-func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
+func (l Figure) draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
 	names := make([]string, len(arrays))
 	for i, a := range arrays {
 		names[i] = nameOf(a)
@@ -51,6 +71,9 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 		fmt.Printf("%s of %s: a footprint computes nothing, so there is nothing to draw\n", op, title)
 		return
 	}
+	if low, high := l.Range[0], l.Range[1]; l.Range != [2]float64{} && !(low < high && !math.IsInf(high-low, 0)) {
+		fail(op, fmt.Errorf("a range from %g to %g: it has to be from a number to a larger one", low, high))
+	}
 	f, err := figureOf(func(a *oocore.Array) ([]float64, error) {
 		ctx, stop := during()
 		defer stop()
@@ -58,6 +81,10 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 	})
 	if err != nil {
 		fail(op, err)
+	}
+	f.Title, f.X, f.Y = l.Title, l.X, l.Y
+	if f.Kind == record.PlotFigure || f.Kind == record.HeatMapFigure {
+		f.Low, f.High = l.Range[0], l.Range[1]
 	}
 	card := &record.Card{Title: title, Figure: f}
 	if len(arrays) == 1 {
@@ -126,7 +153,7 @@ func shades(marks []rune, values []float64, columns, width int) string {
 			switch v := values[i]; {
 			case math.IsNaN(v):
 				line.WriteByte(' ')
-			case high > low:
+			case high > low && !math.IsInf(high-low, 0):
 				line.WriteRune(marks[min(len(marks)-1, int(float64(len(marks))*((v-low)/(high-low))))])
 			default:
 				line.WriteRune(marks[0])

@@ -29,6 +29,7 @@ func ExampleShow() {
 	// arange(2, 3): 2 × 3 int64, 48 bytes
 	//   0  1  2
 	//   3  4  5
+	// minimum 0, mean 2.5, maximum 5
 }
 
 // What several outputs share is computed once.

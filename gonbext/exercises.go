@@ -217,4 +217,40 @@ var exercises = map[string]*exercise{
 		because: "Nothing was computed until Check asked for the elements.",
 		hint:    "Subtract each column's mean, and divide by each column's standard deviation: x.Mean(0), x.Std(0).",
 	},
+	"10.1": {
+		want: 267.0, because: "30 s are 15 tasks of 2 s, and 4,000 / 15 is 266.7: the last element has what is left.",
+		hint: "How many tasks of 2 seconds are 30 seconds?",
+		slips: []slip{
+			{4000.0, "that is a job for each task, and a queue that takes as long to fill as the work."},
+			{266.0, "the last tasks are in an element, too."},
+		},
+	},
+	"10.2": {
+		want: 7.0, because: "Six elements, and the one that was lost again: what is done has its report, and stays.",
+		hint: "Only what has no report is submitted again.",
+		slips: []slip{
+			{6.0, "that leaves out the element that was lost."},
+			{8.0, "the element that was done before the worker died is not lost."},
+			{12.0, "that is a run that starts over."},
+		},
+	},
+	"11.1": {
+		want: 241_664.0, because: "16 × (4,096 + 11,008): two narrow matrices.",
+		hint: "B has 4,096 × 16 numbers. And A?",
+		slips: []slip{
+			{45_088_768.0, "that is the tensor itself."},
+			{65_536.0, "that is B. A has 16 × 11,008."},
+			{176_128.0, "that is A. B has 4,096 × 16."},
+			{966_656.0, "those are bytes of float32. The question is how many numbers."},
+		},
+	},
+	"11.2": {
+		want: 45_105_152.0, because: "One byte a weight, and 4,096 scales of 4 bytes.",
+		hint: "An int8 has one byte, a float32 four.",
+		slips: []slip{
+			{45_088_768.0, "the scales have bytes, too."},
+			{45_092_864.0, "a float32 has 4 bytes."},
+			{90_177_536.0, "that is float16, without scales."},
+		},
+	},
 }

@@ -23,11 +23,30 @@ type lessonCell struct {
 		}
 	}
 	Outputs []struct {
-		Data map[string]any
+		Data      map[string]any
+		Text      []string
+		Traceback []string
 	}
 }
 
 func (c lessonCell) text() string { return strings.Join(c.Source, "") }
+
+// shown is the text of what a cell put out.
+func (c lessonCell) shown() string {
+	var b strings.Builder
+	for _, o := range c.Outputs {
+		fmt.Fprintln(&b, strings.Join(o.Text, ""), strings.Join(o.Traceback, ""))
+		switch text := o.Data["text/plain"].(type) {
+		case string:
+			b.WriteString(text)
+		case []any:
+			for _, line := range text {
+				fmt.Fprint(&b, line)
+			}
+		}
+	}
+	return b.String()
+}
 
 func lessonCells(t *testing.T, path string) []lessonCell {
 	t.Helper()

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // fail ends the cell with an error in one line. The cell's deferred functions do
 // not run, as after log.Fatal; the report comes all the same.
 func fail(op string, err error) {
-	text := explain(op, err, graph.Caller())
+	text := explain(op, err, host.Caller())
 	fmt.Fprintln(os.Stderr, text)
 	current.why = text
 	current.end()
@@ -23,14 +23,14 @@ func fail(op string, err error) {
 
 // leave ends a cell whose next line needs values that a footprint has not got.
 func leave(op string) {
-	fmt.Printf("%s (%s) needs values, and a footprint computes none: the cell ends there.\n", op, graph.Caller())
+	fmt.Printf("%s (%s) needs values, and a footprint computes none: the cell ends there.\n", op, host.Caller())
 	current.end()
 	os.Exit(0)
 }
 
 // explain is an error as a cell shows it, in one line: what failed, why, and
 // where in the cell.
-func explain(op string, err error, at graph.Site) string {
+func explain(op string, err error, at host.Site) string {
 	text := err.Error()
 	if _, named := errors.AsType[*oocore.Error](err); !named {
 		text = fmt.Sprintf("%s: %s (%s)", op, text, at)

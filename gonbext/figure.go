@@ -51,8 +51,8 @@ func plotFigure(collect collector, arrays ...*oocore.Array) (*record.Figure, err
 	return f, nil
 }
 
-// histFigure is the histogram of all elements of an array.
-func histFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
+// histFigure is the histogram of the elements of an array that are within limits, or of all.
+func histFigure(collect collector, a *oocore.Array, limits [2]float64) (*record.Figure, error) {
 	if err := checkDrawable(a); err != nil {
 		return nil, err
 	}
@@ -69,12 +69,15 @@ func histFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 	if !ok {
 		return f, nil
 	}
+	if limits != [2]float64{} {
+		low, high = limits[0], limits[1]
+	}
 	greatest := max(math.Abs(low), math.Abs(high))
 	step := 2 * (greatest - math.Nextafter(greatest, 0)) // no bin is narrower than what float64 tells apart
 	half := max(0.5, step)
 	bins := maxBins
 	switch {
-	case !canBeMissing(a.DType()) && high-low < maxBins: // a bin for each integer
+	case limits == [2]float64{} && !canBeMissing(a.DType()) && high-low < maxBins: // a bin for each integer
 		bins = int(high-low) + 1
 		low, high = low-half, high+half
 	case low == high:
@@ -121,8 +124,8 @@ func heatMapFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 }
 
 // imageFigure is a picture of an array of rows × columns, or of rows × columns × 3 or 4 of red,
-// green, blue and opacity.
-func imageFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
+// green, blue and opacity. Limits are what is black and white in it.
+func imageFigure(collect collector, a *oocore.Array, limits [2]float64) (*record.Figure, error) {
 	if err := checkDrawable(a); err != nil {
 		return nil, err
 	}
@@ -150,6 +153,8 @@ func imageFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 	f.Rows, f.Cols, f.Missing = b.counts[0], b.counts[1], b.missing
 	f.Low, f.High = 0, 255
 	switch {
+	case limits != [2]float64{}:
+		f.Low, f.High = limits[0], limits[1]
 	case a.DType() == oocore.Uint8:
 	case a.DType() == oocore.Bool, channels > 1 && canBeMissing(a.DType()):
 		f.High = 1

@@ -81,13 +81,13 @@ func TestFiguresRejectWhatTheyCannotDraw(t *testing.T) {
 		"plot of complex":    {func() error { _, err := plotFigure(inBudget, complexes); return err }, "x.Abs(), x.Real() or x.Imag()"},
 		"plot of a matrix":   {func() error { _, err := plotFigure(inBudget, matrix); return err }, "x.Ravel()"},
 		"plot of nothing":    {func() error { _, err := plotFigure(inBudget); return err }, "one array to 8"},
-		"hist of complex":    {func() error { _, err := histFigure(inBudget, complexes); return err }, "complex numbers"},
+		"hist of complex":    {func() error { _, err := histFigure(inBudget, complexes, [2]float64{}); return err }, "complex numbers"},
 		"heat map of a line": {func() error { _, err := heatMapFigure(inBudget, line); return err }, "of two"},
-		"image of a line":    {func() error { _, err := imageFigure(inBudget, line); return err }, "rows × columns"},
-		"image of 2 colours": {func() error { _, err := imageFigure(inBudget, line.Reshape(1, 3, 2)); return err }, "3 or 4"},
-		"a failed array":     {func() error { _, err := histFigure(inBudget, line.Reshape(5)); return err }, "reshape"},
+		"image of a line":    {func() error { _, err := imageFigure(inBudget, line, [2]float64{}); return err }, "rows × columns"},
+		"image of 2 colours": {func() error { _, err := imageFigure(inBudget, line.Reshape(1, 3, 2), [2]float64{}); return err }, "3 or 4"},
+		"a failed array":     {func() error { _, err := histFigure(inBudget, line.Reshape(5), [2]float64{}); return err }, "reshape"},
 		"hist too wide": {func() error {
-			_, err := histFigure(inBudget, oocore.FromSlice([]float64{-1e308, 1e308}, 2))
+			_, err := histFigure(inBudget, oocore.FromSlice([]float64{-1e308, 1e308}, 2), [2]float64{})
 			return err
 		}, "divide"},
 	} {
@@ -98,7 +98,7 @@ func TestFiguresRejectWhatTheyCannotDraw(t *testing.T) {
 }
 
 func TestHistCountsEveryFiniteElement(t *testing.T) {
-	f, err := histFigure(inBudget, oocore.Arange(0.0, 6000.0, 1.0).Reshape(60, 100))
+	f, err := histFigure(inBudget, oocore.Arange(0.0, 6000.0, 1.0).Reshape(60, 100), [2]float64{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestHistCountsEveryFiniteElement(t *testing.T) {
 		{"nothing finite", oocore.FromSlice([]float32{float32(nan), float32(inf)}, 2), nil, 2},
 		{"nothing", oocore.FromSlice([]float32{}, 0, 3), nil, 0},
 	} {
-		f, err := histFigure(inBudget, c.a)
+		f, err := histFigure(inBudget, c.a, [2]float64{})
 		if err != nil || !slices.Equal(f.Counts, c.counts) || f.Missing != c.missing {
 			t.Errorf("%s: %v, %d missing, %v", c.name, f.Counts, f.Missing, err)
 		}
@@ -174,12 +174,12 @@ func TestImagePixels(t *testing.T) {
 		{"nothing finite", oocore.FromSlice([]float64{nan}, 1, 1), nil},
 		{"nothing", oocore.FromSlice([]uint8{}, 0, 5), nil},
 	} {
-		f, err := imageFigure(inBudget, c.a)
+		f, err := imageFigure(inBudget, c.a, [2]float64{})
 		if err != nil || !slices.Equal(f.Pixels, c.want) {
 			t.Errorf("%s: %v, %v", c.name, f.Pixels, err)
 		}
 	}
-	f, err := imageFigure(inBudget, oocore.Random(oocore.Float32, 1, 1000, 500))
+	f, err := imageFigure(inBudget, oocore.Random(oocore.Float32, 1, 1000, 500), [2]float64{})
 	if err != nil || f.Rows != 334 || f.Cols != 167 || len(f.Pixels) != 4*334*167 {
 		t.Errorf("%d × %d of %d bytes: %v", f.Rows, f.Cols, len(f.Pixels), err)
 	}
@@ -202,5 +202,18 @@ func TestFiguresOfManyPointsStayWithinBudget(t *testing.T) {
 	h, err := heatMapFigure(inBudget, oocore.Random(oocore.Float32, 1, n/20_000, 20_000))
 	if err != nil || h.Rows != 50 || h.Cols != 80 {
 		t.Errorf("%d × %d: %v", h.Rows, h.Cols, err)
+	}
+}
+
+// A range cuts a histogram, and says what is black and white; what is out of it is at its end.
+func TestRangeOfFigures(t *testing.T) {
+	x := oocore.Arange(0.0, 100.0, 1.0)
+	f, err := histFigure(inBudget, x, [2]float64{10, 70})
+	if err != nil || len(f.Counts) != 60 || f.Edges[0] != 10 || f.Edges[60] != 70 || f.Counts[0] != 1 || f.Counts[59] != 2 { // 69 and 70
+		t.Errorf("%+v, %v", f, err)
+	}
+	f, err = imageFigure(inBudget, x.Reshape(10, 10), [2]float64{0, 51})
+	if err != nil || f.Pixels[4] != 5 || f.Pixels[4*99] != 255 || f.High != 51 {
+		t.Errorf("%+v, %v", f, err)
 	}
 }

@@ -1,17 +1,26 @@
 package gonbext
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 func TestCellLines(t *testing.T) {
-	inCell := cellLines(graph.Site{File: "/gonb/main.go", Line: 20}, 3)
-	for site, want := range map[graph.Site]string{
-		{File: "/gonb/main.go", Line: 22}: "cell:5",
-		{File: "/gonb/main.go", Line: 7}:  "main.go:7", // in a function above main
-		{File: "/gonb/lib.go", Line: 7}:   "lib.go:7",
+	program := filepath.Join(t.TempDir(), "main.go")
+	source := "package main\n\nfunc (p *pair[T]) sum() int {\n\treturn 1\n}\n\nfunc twice[T any](x T) T {\n\t// why\n\treturn x\n}\n\nfunc other() {\n}\n\nvar kept = 1\n\nfunc main() {\n"
+	if err := os.WriteFile(program, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inCell := cellLines(host.Site{File: program, Line: 17}, 30, map[string]int{"twice": 3, "pair.sum": 10})
+	for site, want := range map[host.Site]string{
+		{File: program, Line: 19}:        "cell:32",
+		{File: program, Line: 9}:         "cell:5",
+		{File: program, Line: 4}:         "cell:11",
+		{File: program, Line: 13}:        "main.go:13", // of another cell
+		{File: "/gonb/lib.go", Line: 22}: "lib.go:22",
 	} {
 		if got := inCell(site).String(); got != want {
 			t.Errorf("%v became %s, not %s", site, got, want)

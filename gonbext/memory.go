@@ -3,13 +3,14 @@ package gonbext
 import (
 	"crypto/rand"
 	"flag"
+	"fmt"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -17,6 +18,7 @@ import (
 // cell is what Memory or Footprint began.
 type cell struct {
 	id, chart string
+	on        string // a cluster; "" for none
 	planOnly  bool
 	plain     bool
 	chunks    []int // of results with as many dimensions
@@ -30,6 +32,8 @@ type cell struct {
 
 // current is the cell that runs: its process has one.
 var current = &cell{}
+
+func init() { host.SetDefaults(host.Cell("")) } // runs of a notebook leave records
 
 // Memory sets the budget, the device and the record of all runs of the cell. The
 // function that it returns is to be deferred: it reports what the runs
@@ -49,7 +53,7 @@ func Footprint(opts ...Option) func() { return begin(&cell{planOnly: true}, call
 // shows the progress of those that take their time, and what they saved.
 func Plain(opts ...Option) { begin(&cell{plain: true}, caller(), opts) }
 
-func begin(c *cell, at graph.Site, opts []Option) func() {
+func begin(c *cell, at host.Site, opts []Option) func() {
 	if !flag.Parsed() {
 		flag.Parse()
 	}
@@ -61,19 +65,20 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if c.report {
 		c.id = rand.Text()
 	}
-	var locate func(graph.Site) graph.Site
+	var locate func(host.Site) host.Site
 	if s.line > 0 {
-		locate = cellLines(at, s.line)
-		graph.Relocate(locate)
+		locate = cellLines(at, s.line, s.funcs)
+		host.Relocate(locate)
 	}
 	current = c
 	defaults, err := s.defaults()
 	if err == nil && s.chunks != "" {
-		c.chunks, err = grid.Parse(s.chunks)
+		c.chunks, err = host.ParseShape(s.chunks)
 	}
 	if err != nil {
 		fail("gonbext", err)
 	}
+	c.on = s.on
 	defaults = append(defaults, host.Cell(c.id))
 	if c.planOnly { // what calls oocore itself computes nothing either
 		defaults = append(defaults, host.PlanOnly())
@@ -83,7 +88,10 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	case c.planOnly:
 		checkLog()
 	case !c.plain:
-		budget, _ := units.ParseSize(s.budget) // checked by defaults
+		budget := int64(0)
+		if s.on == "" { // where it is a worker's
+			budget, _ = units.ParseSize(s.budget) // checked by defaults
+		}
 		c.process = watchProcess(c.id, budget, at, locate)
 	}
 	return c.end
@@ -104,6 +112,20 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 		}
 		opts = append(opts, oocore.On(device))
 	}
+	if s.processes != "" {
+		n, err := strconv.Atoi(s.processes)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, oocore.Processes(n))
+	}
+	if s.on != "" {
+		on, err := cluster.On(s.on, cluster.Options{Ask: true, Tell: tellCluster()})
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, on)
+	}
 	if s.fresh {
 		opts = append(opts, oocore.Fresh())
 	}
@@ -115,6 +137,21 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 		opts = append(opts, host.Nominal(), oocore.Workers(n))
 	}
 	return opts, nil
+}
+
+// tellCluster prints the first line of a run on a cluster, what it costs, and draws the others, how far it is, in
+// place.
+func tellCluster() func(line string) {
+	first, drawn := true, 0
+	return func(line string) {
+		if first {
+			first = false
+			fmt.Println(line)
+			return
+		}
+		fmt.Printf("\r%-*s", drawn, line)
+		drawn = utf8.RuneCountInString(line)
+	}
 }
 
 // end reports, once: it runs deferred, and before an exit.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -100,18 +99,6 @@ func runs(cell string) []*record.Run {
 	if err != nil {
 		return nil
 	}
-	all, err := record.List(dir)
-	if err != nil {
-		return nil
-	}
-	var runs []*record.Run
-	for _, s := range slices.Backward(all) { // List has the newest first
-		if s.Header.Cell != cell {
-			continue
-		}
-		if r, err := record.Read(s.Path); err == nil {
-			runs = append(runs, r)
-		}
-	}
-	return runs
+	all, _ := record.OfCell(dir, cell, time.Time{})
+	return all
 }

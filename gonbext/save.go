@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 // Save computes a within the cell's budget into the array file at path, and
@@ -31,7 +30,7 @@ func SaveAll(outputs []oocore.Output, opts ...oocore.Option) []*oocore.Array {
 		out := &outputs[i]
 		out.Options = append(cellChunks(out.Array), out.Options...)
 	}
-	opts = planOnly("SaveAll", opts, func(opts ...oocore.Option) (*plan.Sized, error) { return oocore.PlanAll(outputs, opts...) })
+	opts = planOnly("SaveAll", opts, func(opts ...oocore.Option) (*oocore.Plan, error) { return oocore.PlanAll(outputs, opts...) })
 	ctx, stop := during()
 	defer stop()
 	saved, err := oocore.SaveAll(ctx, outputs, opts...)
@@ -61,7 +60,7 @@ func Collect[T oocore.Element](a *oocore.Array, opts ...oocore.Option) []T {
 // applyOptions adds what the cell has to say to the options of one call.
 func applyOptions(op string, a *oocore.Array, path string, opts []oocore.Option) []oocore.Option {
 	opts = append(cellChunks(a), opts...)
-	return planOnly(op, opts, func(opts ...oocore.Option) (*plan.Sized, error) { return a.Plan(path, opts...) })
+	return planOnly(op, opts, func(opts ...oocore.Option) (*oocore.Plan, error) { return a.Plan(path, opts...) })
 }
 
 // cellChunks is the option for the cell's chunks, where they are for a result like a.

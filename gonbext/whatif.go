@@ -3,16 +3,16 @@ package gonbext
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
 	"github.com/gonbext/gonbext/gonbext/internal/cards"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/cluster"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/record/rates"
 )
 
 // The alternatives of a footprint: chunk shapes by budgets, these and the cell's own, on the
@@ -20,7 +20,7 @@ import (
 var budgets = []int64{16 << 20, 64 << 20}
 
 // planner plans one call, in different ways.
-type planner func(opts ...oocore.Option) (*plan.Sized, error)
+type planner func(opts ...oocore.Option) (*oocore.Plan, error)
 
 // footprint is the option that makes a call record its plan with the alternatives. A
 // budget that is too small is no end of a footprint: the plan is then that of the smallest
@@ -28,17 +28,20 @@ type planner func(opts ...oocore.Option) (*plan.Sized, error)
 func footprint(planned planner, opts []oocore.Option) ([]oocore.Option, error) {
 	p, err := planned(opts...)
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
-		fmt.Println(explain("", err, graph.Caller()))
+		fmt.Println(explain("", err, host.Caller()))
 		opts = append(slices.Clone(opts), memory(small.Need))
 		p, err = planned(opts...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return append(slices.Clone(opts), host.PlanOnly(alternatives(whatIf{planned, opts}, p)...)), nil
+	if current.on != "" {
+		return append(slices.Clone(opts), host.PlanOnly()), cluster.PrintScaling(os.Stdout, current.on, p)
+	}
+	return append(slices.Clone(opts), host.PlanOnly(alternatives(whatIf{planned, opts}, host.Sized(p))...)), nil
 }
 
-func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
+func alternatives(what whatIf, p *host.Plan) []record.WhatIf {
 	tried := append(slices.Clone(budgets), p.Budget)
 	slices.Sort(tried)
 	var rows []record.WhatIf
@@ -76,7 +79,10 @@ func helpful(rows []record.WhatIf, budget int64) (kept []record.WhatIf) {
 	}
 	for i, w := range rows {
 		same := func(v record.WhatIf) bool {
-			return slices.Equal(v.Chunks, w.Chunks) && v.Fits == w.Fits && (!w.Fits || v.Passes == w.Passes && v.Moved == w.Moved && v.Tasks == w.Tasks && v.Peak == w.Peak)
+			if !v.Fits || !w.Fits {
+				return v.Fits == w.Fits && slices.Equal(v.Chunks, w.Chunks)
+			}
+			return v.Passes == w.Passes && v.Moved == w.Moved && v.Tasks == w.Tasks && 16*max(v.Peak, w.Peak) <= 17*min(v.Peak, w.Peak)
 		}
 		told := slices.ContainsFunc(kept, same) || own > i && same(rows[own])
 		if !w.Fits {
@@ -98,8 +104,12 @@ type whatIf struct {
 	opts    []oocore.Option
 }
 
-func (w whatIf) plan(opts ...oocore.Option) (*plan.Sized, error) {
-	return w.planned(slices.Concat(w.opts, opts)...)
+func (w whatIf) plan(opts ...oocore.Option) (*host.Plan, error) {
+	p, err := w.planned(slices.Concat(w.opts, opts)...)
+	if err != nil {
+		return nil, err
+	}
+	return host.Sized(p), nil
 }
 
 // need is the smallest budget that would do: what a hopeless one is rejected with.
@@ -120,27 +130,26 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 	}
 	row.Fits, row.Passes, row.Peak = true, len(p.Stages), p.Peak.Host()
 	h := p.Header()
-	rates.Predict(&h)
+	host.Predict(&h)
 	row.Time = h.Seconds
-	for i := range p.Stages {
-		s := &p.Stages[i]
+	for _, s := range h.Stages { // on the device, where the plan has one
 		row.Moved += s.Read + s.Written
-		row.Tasks += s.Tasks()
+		row.Tasks += s.Tasks
 	}
 	return row
 }
 
 func memory(bytes int64) oocore.Option { return oocore.Memory(strconv.FormatInt(bytes, 10)) }
 
-func last(p *plan.Sized) *plan.SizedStage { return &p.Stages[len(p.Stages)-1] }
+func last(p *host.Plan) *host.Stage { return &p.Stages[len(p.Stages)-1] }
 
 // chunkShapes are the plan's own chunks, then some that people try: blocks of
 // whole rows, a tile, whole columns. A reduction and a product choose their own, and of
 // several outputs each has its own.
-func chunkShapes(p *plan.Sized) [][]int {
+func chunkShapes(p *host.Plan) [][]int {
 	shape := p.Arrays[p.Output].Shape
 	shapes := [][]int{last(p).Grid.Chunks}
-	if kind := last(p).Kind; kind != plan.MapStage || len(p.Others) > 0 || len(shape) == 0 || slices.Min(shape) == 0 {
+	if kind := last(p).Kind; kind != device.MapStage || len(p.Others) > 0 || len(shape) == 0 || slices.Min(shape) == 0 {
 		return shapes
 	}
 	rows, tile, columns := slices.Clone(shape), slices.Clone(shape), slices.Clone(shape)

@@ -1,8 +1,11 @@
 package gonbext
 
 import (
+	"path/filepath"
 	"testing"
 
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -31,5 +34,16 @@ func TestHelpfulLeavesOutRowsThatTellNothing(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: kept %+v", name, got)
 		}
+	}
+}
+
+// Rows of a plan for a device have the bytes that its stages move there, as the verdict has.
+func TestWhatIfCountsBytesOfDevice(t *testing.T) {
+	a := oocore.Random(oocore.Float32, 1, 1000, 1000).Sqrt()
+	w := whatIf{func(opts ...oocore.Option) (*oocore.Plan, error) {
+		return a.Plan(filepath.Join(t.TempDir(), "y.npy"), append(opts, oocore.On(cuda.Model("8GiB")))...)
+	}, nil}
+	if row := w.row(oocore.Memory("256MiB")); !row.Fits || row.Moved != a.Bytes() {
+		t.Errorf("%d bytes are moved, want %d: %+v", row.Moved, a.Bytes(), row)
 	}
 }

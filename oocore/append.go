@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -23,10 +23,7 @@ func (a *Array) Append(ctx context.Context, path string, axis int, opts ...Optio
 	if path == "" {
 		return nil, &Error{Op: "append", Site: site, Err: errors.New("the path is empty: name a Zarr array such as x.zarr")}
 	}
-	r, err := a.prepare(site, path, append(opts[:len(opts):len(opts)], option(func(s *settings) error {
-		s.grow = &axis
-		return nil
-	})))
+	r, err := a.prepare(site, path, append(opts[:len(opts):len(opts)], set(func(s *settings) { s.grow = &axis })))
 	if err != nil {
 		return nil, err
 	}

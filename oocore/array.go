@@ -1,31 +1,31 @@
-// Package oocore computes on arrays larger than memory.
-//
-// An Array is a lazy, immutable, N-dimensional value. Operations build an
-// expression and read nothing but the headers of files; Save and Collect compute
-// it, chunk by chunk, within a budget of memory:
+// Package oocore computes on arrays larger than memory. An Array is a lazy, immutable,
+// N-dimensional value. Operations build an expression and read nothing but headers; Save and
+// Collect compute it, chunk by chunk, within a budget of memory:
 //
 //	x := oocore.Open("acts.npy")
 //	centred, err := x.Sub(x.Mean(0)).Save(ctx, "centred.npy", oocore.Memory("256MiB"))
 //
-// Names, broadcasting, types and results are NumPy's. An operation never fails
-// at the call: the first error travels with the value, names the operation, the
-// shapes and the line of the program that called it, and comes out at Err, Save
-// and Collect.
+// Names, broadcasting, types and results are NumPy's. An operation never fails at the call: the
+// first error travels with the value, names the operation, the shapes and the program's line, and
+// comes out at Err, Save and Collect.
 //
-// Numbers of Go's types int, float64 and complex128 are weak, as Python's are in
-// NumPy 2: they take the type of the array that they meet. Those of sized types
-// keep theirs, as NumPy's scalars do. So for a float32 array, x.Mul(2) and
-// x.Mul(0.5) are float32; for an int8 one, x.Mul(int64(2)) is int64.
+// Numbers of Go's types int, float64 and complex128 are weak, as Python's are in NumPy 2: they take
+// the type of the array that they meet. Those of sized types keep theirs: of int8, x.Mul(int64(2))
+// is int64.
+//
+// Compatibility: names stay, or become Deprecated; packages device and host change with the
+// engine. CHANGELOG.md says where results change bits.
 package oocore
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/types"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -44,75 +44,29 @@ import (
 //   - Products, such as MatMul, Einsum and Tensordot, read each operand once for every group
 //     of tiles of the other. They hold a group of tiles and a panel of each operand.
 type Array struct {
-	node   *graph.Node // nil where err is set
-	err    error
+	//lint:ignore U1000 package lazy calls its method
+	value
 	chunks []int // that Rechunk has asked for
 }
 
+// value is the array's expression, or the error that it carries.
+//
+//lint:ignore U1000 package lazy calls its method
+type value = lazy.Value
+
 // Error is the error of an operation: which, on what shapes and types, at which line of the
 // program, and why.
-type Error = graph.Error
+type Error = types.Error
 
-// errNoArray is the error of an Array that no function of this package made.
-var errNoArray = errors.New("the *oocore.Array is nil: make one with Open or FromSlice")
-
-func made(n *graph.Node, err error) *Array {
-	if err != nil {
-		return &Array{err: err}
-	}
-	return &Array{node: n}
-}
+func made(n *graph.Node, err error) *Array { return lazy.Made[Array](n, err) }
 
 // expression is the array's node, or the error that it carries.
-func (a *Array) expression() (*graph.Node, error) {
-	switch {
-	case a == nil:
-		return nil, errNoArray
-	case a.err != nil:
-		return nil, a.err
-	case a.node == nil:
-		return nil, errNoArray
-	}
-	return a.node, nil
-}
-
-// operand is the node of what an operation was given: an array or a number.
-func operand(site graph.Site, v any) (*graph.Node, error) {
-	if a, ok := v.(*Array); ok {
-		return a.expression()
-	}
-	return graph.Scalar(site, v)
-}
+func (a *Array) expression() (*graph.Node, error) { return lazy.Node(a) }
 
 // build makes an array of one operation on arrays and numbers. It is called by
 // exported functions and methods, whose caller's line it notes.
 func build(op string, operation func(site graph.Site, in []*graph.Node) (*graph.Node, error), operands ...any) *Array {
-	site := graph.Caller()
-	in := make([]*graph.Node, len(operands))
-	for i, v := range operands {
-		n, err := operand(site, v)
-		if _, earlier := errors.AsType[*Error](err); err != nil && !earlier {
-			err = &Error{Op: op, Site: site, Err: err}
-		}
-		if err != nil {
-			return &Array{err: err}
-		}
-		in[i] = n
-	}
-	return made(operation(site, in))
-}
-
-// Build returns the array of an operation that another package defines: f makes its node of
-// the nodes of the operands, which are arrays and numbers. See package blockwise.
-func Build(op string, f func(site graph.Site, in []*graph.Node) (*graph.Node, error), operands ...any) *Array {
-	return build(op, f, operands...)
-}
-
-// view is build for an operation on one array and nothing else.
-func (a *Array) view(op string, operation func(site graph.Site, n *graph.Node) (*graph.Node, error)) *Array {
-	return build(op, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return operation(site, in[0])
-	}, a)
+	return lazy.Build[Array](op, operation, operands...)
 }
 
 // Err returns the first error of the operations that made the array, or nil.

@@ -18,7 +18,6 @@ import (
 )
 
 func TestRunsAtOnceStayWithinOneBudget(t *testing.T) {
-	smallBudget(t)
 	log := runLog(t)
 	x := oocore.Random(oocore.Float32, 1, 1024, 2048)
 	dir := t.TempDir()
@@ -52,7 +51,6 @@ func TestRunsAtOnceStayWithinOneBudget(t *testing.T) {
 }
 
 func TestRunWithinAFunctionOfARunDoesNotWaitForIt(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	dir := t.TempDir()
 	x := oocore.Random(oocore.Float64, 1, 64, 64)
@@ -67,7 +65,6 @@ func TestRunWithinAFunctionOfARunDoesNotWaitForIt(t *testing.T) {
 }
 
 func TestGarbageIsNotHeldAgainstABudget(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	x := oocore.Random(oocore.Float32, 1, 12<<20)
@@ -81,7 +78,6 @@ func TestGarbageIsNotHeldAgainstABudget(t *testing.T) {
 
 // A run in a loop over Batches fits beside it, or is an error at once that names the loop.
 func TestRunsInLoopOverBatches(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // which a wait without end comes to
 	defer cancel()
@@ -116,7 +112,6 @@ func TestRunsInLoopOverBatches(t *testing.T) {
 
 // The budget that the error of a run in a loop names will do.
 func TestBudgetForRunInLoopOverBatches(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -144,7 +139,6 @@ func TestBudgetForRunInLoopOverBatches(t *testing.T) {
 
 // Two loops over Batches at once share the budget, or the second is an error at once.
 func TestZippedBatches(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

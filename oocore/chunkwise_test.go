@@ -67,10 +67,10 @@ func TestMapChunksToAnotherShape(t *testing.T) {
 }
 
 // Several arrays are broadcast, and each block has its own part of each.
-func TestMapArrays(t *testing.T) {
+func TestMapAll(t *testing.T) {
 	a, v := numbers(t, 50, 70)
 	row := a.Slice("0")
-	scaled := oocore.MapArrays(func(dst []bool, src [][]float64, at oocore.Block) error {
+	scaled := oocore.MapAll(func(dst []bool, src [][]float64, at oocore.Block) error {
 		if len(src) != 2 || len(src[0]) != at.Size() || len(src[1]) != at.Size() || at.Size() > 8*9 {
 			return fmt.Errorf("%d and %d elements for %s", len(src[0]), len(src[1]), at)
 		}
@@ -78,7 +78,7 @@ func TestMapArrays(t *testing.T) {
 			dst[i] = src[0][i] > 10*src[1][i]
 		}
 		return nil
-	}, oocore.MapOptions{Chunks: []int{8, 9}}, a, row)
+	}, []*oocore.Array{a, row}, oocore.MapOptions{Chunks: []int{8, 9}})
 	for i, got := range collect[bool](t, scaled) {
 		if want := v[i] > 10*v[i%70]; got != want {
 			t.Fatalf("element %d is %v", i, got)
@@ -276,7 +276,6 @@ func TestBatchesBrokenOff(t *testing.T) {
 
 // Batches that do not fit are rejected before anything is read, with what would do.
 func TestBatchesTooLarge(t *testing.T) {
-	smallBudget(t)
 	for _, err := range oocore.Batches[float64](t.Context(), oocore.Full(1.0, 1<<24), 0, 1<<24, oocore.Memory("96MiB")) {
 		if short, ok := errors.AsType[*oocore.MemoryError](err); !ok || short.Need < 128<<20 || short.Need > 192<<20 {
 			t.Errorf("batches of 128 MiB in 96 MiB: %v", err)
@@ -356,8 +355,8 @@ func TestChunkwiseRejections(t *testing.T) {
 			return oocore.Block{Start: []int{0, 0}, Shape: []int{7, 8}}
 		}}),
 		"map_chunks: chunks (0, 8) have a length below one":              oocore.MapChunks(same, a, oocore.MapOptions{Chunks: []int{0, 8}}),
-		"map_chunks: the function takes float64 elements, the array has": oocore.MapArrays(func(_ []float64, _ [][]float64, _ oocore.Block) error { return nil }, oocore.MapOptions{}, a, a.AsType(oocore.Float32)),
-		"map_chunks: shapes (6, 8) and (8, 6) do not broadcast":          oocore.MapArrays(func(_ []float64, _ [][]float64, _ oocore.Block) error { return nil }, oocore.MapOptions{}, a, a.T()),
+		"map_chunks: the function takes float64 elements, the array has": oocore.MapAll(func(_ []float64, _ [][]float64, _ oocore.Block) error { return nil }, []*oocore.Array{a, a.AsType(oocore.Float32)}, oocore.MapOptions{}),
+		"map_chunks: shapes (6, 8) and (8, 6) do not broadcast":          oocore.MapAll(func(_ []float64, _ [][]float64, _ oocore.Block) error { return nil }, []*oocore.Array{a, a.T()}, oocore.MapOptions{}),
 		"overlap: the depth 7 along axis 0 is more than the array's":     oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{7, 0}}),
 		"overlap: the depth -1 along axis 0 is negative":                 oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{-1}}),
 		"overlap: mode \"symmetric\" is not one of":                      oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1}, Boundary: "symmetric"}),

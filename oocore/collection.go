@@ -1,14 +1,16 @@
 package oocore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -19,6 +21,9 @@ type Collection struct {
 	members []named
 	site    graph.Site
 	err     error
+	source  []store.Member // that it was opened from; nil for none
+	folder  string         // of the checkpoint that it was opened from; empty for none
+	image   *image         // that the arrays are levels of; nil for none
 }
 
 // named is an array of a collection: what opens it, and what has been made of it.
@@ -27,7 +32,7 @@ type named struct {
 	make func() *Array
 }
 
-// OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.h5, x.fits, a Zarr group, a
+// OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.gguf, x.h5, x.fits, x.tif, a Zarr group, a
 // checkpoint's model.safetensors.index.json, or a folder of such files. It reads the names; the
 // header of an array is read when it is asked for.
 func OpenAll(path string) *Collection {
@@ -39,6 +44,9 @@ func OpenAll(path string) *Collection {
 	}
 	for _, m := range members {
 		c.members = append(c.members, named{m.Name, func() *Array { return Open(m.Path) }})
+	}
+	if c.source = members; isCheckpoint(path) {
+		c.folder = filepath.Dir(path)
 	}
 	return c
 }
@@ -76,7 +84,7 @@ func (c *Collection) String() string {
 func (c *Collection) All() iter.Seq2[string, *Array] {
 	return func(yield func(string, *Array) bool) {
 		if c.err != nil {
-			yield("", &Array{err: c.err})
+			yield("", made(nil, c.err))
 			return
 		}
 		for _, m := range c.members {
@@ -90,11 +98,11 @@ func (c *Collection) All() iter.Seq2[string, *Array] {
 // Get returns the array of a name. Where there is none the array carries an error.
 func (c *Collection) Get(name string) *Array {
 	if c.err != nil {
-		return &Array{err: c.err}
+		return made(nil, c.err)
 	}
 	i := slices.IndexFunc(c.members, func(m named) bool { return m.name == name })
 	if i < 0 {
-		return &Array{err: &Error{Op: "get", Site: graph.Caller(), Err: fmt.Errorf("no array %.80q among %d", name, len(c.members))}}
+		return made(nil, &Error{Op: "get", Site: graph.Caller(), Err: fmt.Errorf("no array %.80q among %d", name, len(c.members))})
 	}
 	return c.members[i].make()
 }
@@ -102,7 +110,7 @@ func (c *Collection) Get(name string) *Array {
 // Match returns the arrays whose names match a pattern, as path.Match reads it, where * stands
 // for any characters, dots and slashes among them.
 func (c *Collection) Match(pattern string) *Collection {
-	m := &Collection{site: c.site, err: c.err}
+	m := &Collection{site: c.site, err: c.err, source: c.source, folder: c.folder}
 	if _, err := path.Match(pattern, ""); err != nil && c.err == nil {
 		m.err = &Error{Op: "match", Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
 		return m
@@ -125,9 +133,23 @@ func matches(pattern, name string) bool {
 // Map returns the collection of what f makes of each array, under the same names. It is lazy:
 // f is called for an array that is asked for, each time that it is.
 func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
-	m := &Collection{site: c.site, err: c.err}
+	m := &Collection{site: c.site, err: c.err, source: c.source, folder: c.folder}
 	for _, of := range c.members {
 		m.members = append(m.members, named{of.name, func() *Array { return f(of.name, of.make()) }})
 	}
 	return m
+}
+
+// With returns the collection with an array more, at its end; new(Collection) has none.
+func (c *Collection) With(name string, a *Array) *Collection {
+	m := *c
+	m.members = append(slices.Clip(c.members), named{name, func() *Array { return a }})
+	return &m
+}
+
+// Like returns the collection with the metadata of another, at a path, in place of those of the one
+// that it was opened from: texts, the pairs of a GGUF file, and small files beside a checkpoint.
+func (c *Collection) Like(path string) *Collection {
+	of := OpenAll(path)
+	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), source: of.source, folder: of.folder}
 }

@@ -71,7 +71,7 @@ func TestOpenAll(t *testing.T) {
 			}
 		}
 	}
-	if names := oocore.OpenAll(dir).Names(); !slices.Equal(names, []string{"a/x", "a/y", "one", "z/g/x", "z/y"}) {
+	if names := oocore.OpenAll(dir).Names(); !slices.Equal(names, []string{"a/x", "a/y", "m/model.safetensors.index/x", "m/model.safetensors.index/y", "one", "z/g/x", "z/y"}) {
 		t.Errorf("the folder has %q", names)
 	}
 	if got := oocore.OpenAll(filepath.Join(dir, "a.npz")).Match("[").Err(); got == nil {
@@ -90,6 +90,12 @@ func TestOpenAllRejectsPipes(t *testing.T) {
 		if err := oocore.OpenAll(path).Err(); err == nil || !strings.Contains(err.Error(), "regular file") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := exec.Command("mkfifo", filepath.Join(dir, "adapter_config.json")).Run(); err != nil {
+		t.Skip(err)
+	}
+	if err := new(oocore.Collection).With("a", oocore.FromSlice([]int8{1})).MergeLoRA(dir).Err(); err == nil || !strings.Contains(err.Error(), "regular file") {
+		t.Errorf("adapter_config.json: %v", err)
 	}
 }
 
@@ -117,5 +123,25 @@ func TestOpenAllCarriesErrors(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s: %d arrays", path, n)
 		}
+	}
+}
+
+func TestCollectionWithArraysInOrder(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	one := new(oocore.Collection).With("b", oocore.FromSlice([]int8{1}))
+	two := one.With("a", oocore.FromSlice([]float32{2, 3}))
+	other := one.With("c", oocore.FromSlice([]float32{4}))
+	if one.Len() != 1 || !slices.Equal(two.Names(), []string{"b", "a"}) || !slices.Equal(other.Names(), []string{"b", "c"}) {
+		t.Errorf("%v, %v, %v", one, two, other)
+	}
+	saved, err := two.Save(t.Context(), filepath.Join(t.TempDir(), "x.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := oocore.Collect[float32](t.Context(), saved.Get("a")); err != nil || !slices.Equal(got, []float32{2, 3}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := two.With("a", oocore.FromSlice([]int8{1})).Save(t.Context(), filepath.Join(t.TempDir(), "x.npz")); err == nil || !strings.Contains(err.Error(), "two arrays have the name") {
+		t.Errorf("a name twice: %v", err)
 	}
 }

@@ -1,8 +1,8 @@
 package oocore
 
 import (
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/contract"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 )
 
 // Tensordot sums products along pairs of axes, the i-th of axesA with the i-th of

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Open returns a stored array: x.npy, or x.bin?shape=1000,512&dtype=float32. Only its
@@ -25,11 +28,11 @@ func OpenContext(ctx context.Context, path string) *Array {
 		if inner, ok := errors.AsType[*fs.PathError](err); ok {
 			err = fmt.Errorf("%s: %w", inner.Path, inner.Err)
 		}
-		return &Array{err: &Error{Op: "open", Site: site, Err: err}}
+		return made(nil, &Error{Op: "open", Site: site, Err: err})
 	}
 	info := stored.Info()
 	if err := stored.Close(); err != nil {
-		return &Array{err: &Error{Op: "open", Site: site, Err: err}}
+		return made(nil, &Error{Op: "open", Site: site, Err: err})
 	}
 	return made(graph.Open(site, info, ""))
 }
@@ -42,6 +45,22 @@ func OpenStack(pattern string, axis int) *Array {
 	return OpenContext(context.Background(), store.StackPath(pattern, axis))
 }
 
+// FromStore returns an array that the program reads by itself, such as a store.Array of another library's file. It
+// must stay open while arrays that are made of it are in use; they do not close it. What is saved of it
+// is computed anew each time unless its Info().ID.Version tells its versions apart.
+func FromStore(a store.Array) *Array {
+	site := graph.Caller()
+	if a == nil {
+		return made(nil, &Error{Op: "from_store", Site: site, Err: errors.New("the store.Array is nil")})
+	}
+	return made(graph.Open(site, store.Attach(a), filepath.Base(a.Info().Path)))
+}
+
+// PathIn returns a path of a file of an fs.FS, for Open, OpenAll and whatever else reads paths, such as oocore.PathIn(embedded, "data/x.npy"): of an
+// embed.FS, a zip.Reader, an fstest.MapFS. All formats are read so that are read from web servers. Versions of what is
+// read are checksums of it.
+func PathIn(fsys fs.FS, path string) string { return blob.Mount(fsys) + path }
+
 // FromSlice returns an array of a copy of v, in C order; without a shape, of one
 // dimension.
 func FromSlice[T Element](v []T, shape ...int) *Array {
@@ -49,17 +68,6 @@ func FromSlice[T Element](v []T, shape ...int) *Array {
 		shape = []int{len(v)}
 	}
 	return made(graph.FromBytes(graph.Caller(), slices.Clone(dtype.Bytes(v)), dtype.Of[T](), shape...))
-}
-
-// Full returns an array of one value, a number of Go: an int becomes int64, a
-// float64 float64. It takes no memory.
-func Full(value any, shape ...int) *Array {
-	return build("full", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		if in[0].Kind != graph.Constant || len(in[0].Shape) > 0 {
-			return nil, &Error{Op: "full", Site: site, Err: errors.New("takes a number, not an array")}
-		}
-		return graph.Full(site, in[0].Value, shape...)
-	}, value)
 }
 
 // Zeros returns an array of zeros of a type. It takes no memory.
@@ -71,7 +79,7 @@ func Ones(t DType, shape ...int) *Array { return constant("ones", t, 1, shape) }
 func constant(op string, t DType, value int64, shape []int) *Array {
 	site := graph.Caller()
 	if t.Size() == 0 {
-		return &Array{err: &Error{Op: op, Site: site, Err: errors.New("the dtype is invalid: give one such as oocore.Float32")}}
+		return made(nil, &Error{Op: op, Site: site, Err: errors.New("the dtype is invalid: give one such as oocore.Float32")})
 	}
 	n, err := graph.Full(site, dtype.FromInt(t, value), shape...)
 	if err != nil {
@@ -80,23 +88,16 @@ func constant(op string, t DType, value int64, shape []int) *Array {
 	return made(n, err)
 }
 
-// Linspace returns count float64 numbers at equal distances from start to stop, both
-// included; without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no
-// memory.
-func Linspace(start, stop float64, count int) *Array {
-	return made(graph.Linspace(graph.Caller(), start, stop, count))
-}
-
 // TriangleIndices returns the rows and the columns of the elements on and below a diagonal of a
-// matrix, or with upper of those on and above it, in C order, as int64: NumPy's
+// matrix, with Lower, or on and above it, with Upper, in C order, as int64: NumPy's
 // tril_indices(rows, diagonal, columns) and triu_indices. They take the passes of Cumsum over
 // the rows.
-func TriangleIndices(rows, columns, diagonal int, upper bool) (row, column *Array) {
-	all := operate(map[bool]string{false: "tril_indices", true: "triu_indices"}[upper], nil, rows, diagonal, columns)
+func TriangleIndices(rows, columns, diagonal int, of types.Triangle) (row, column *Array) {
+	all := operate(map[types.Triangle]string{Lower: "tril_indices", Upper: "triu_indices"}[of], rows, diagonal, columns)
 	return all[0], all[1]
 }
 
-// Random returns numbers uniform in [0, 1) of a float type. An element depends on the
+// Random returns numbers uniform in [0, 1) as Float32 or Float64. An element depends on the
 // seed and its position alone, so neither chunks nor budgets change it, and it
 // takes no memory.
 //

@@ -10,19 +10,17 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/testcases/iterations"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/iterations"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // node is an array's expression.
-func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
+func node(t testing.TB, a *oocore.Array) *graph.Node {
 	t.Helper()
-	oocore.Build("node", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
-		n = in[0]
-		return n, nil
-	}, a)
-	if err := a.Err(); err != nil {
+	n, err := lazy.Node(a)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -30,7 +28,6 @@ func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
 
 // What uses itself again and again is computed within 64 MiB, and has NumPy's values.
 func TestIterationsWithin64MiBAreNumPys(t *testing.T) {
-	smallBudget(t)
 	python := os.Getenv("GONBEXT_PYTHON")
 	if python == "" {
 		t.Skip("left out: values of NumPy and SciPy, whose Python GONBEXT_PYTHON names")

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/op"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
-type decompose = hook.Decomposer[*Array, Option]
+// decompose runs a decomposition for an expression. Where it is planned, nothing is to be
+// computed: the parts have their shapes, and Errors, whose length nobody knows, is nil.
+type decompose = func(ctx context.Context, x *Array, d op.Decomposition, planned bool, opts []Option) (*hook.Decomposed[*Array], error)
 
 var decomposer atomic.Pointer[decompose]
 
@@ -30,7 +32,7 @@ func (h *host) fits() error {
 	}
 	whole := h.whole
 	h.whole = nil
-	opts, err := fits(h.opts, func(opts []Option) error {
+	opts, err := internals{}.Fits(h.opts, func(opts []Option) error {
 		err := whole(opts)
 		if _, short := errors.AsType[*MemoryError](err); short {
 			return err

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
+	"github.com/gonbext/gonbext/oocore/internal/format/zarr"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
 // details are the dimension names, attributes and fill value of an output: those that follow
@@ -112,11 +112,7 @@ func inherited(root *graph.Node) (d store.Details) {
 
 // selects reports a node that has elements of its first input only.
 func selects(n *graph.Node) bool {
-	if n.Kind != graph.Blockwise {
-		return false
-	}
-	_, ok := n.Blocks.Op.(blockwise.Selector)
-	return ok
+	return n.Kind == graph.Blockwise && blockwise.Has(n.Blocks.Op, blockwise.Selects)
 }
 
 // fillText is a fill value in the form of store.Details.

@@ -7,14 +7,16 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/machine"
-	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 // dryRun is an algorithm whose runs are planned and not made.
 type dryRun struct {
-	budget int64        // that the algorithm is to think it has
-	most   *MemoryError // of the run that needs the most; nil where there was none
+	budget  int64        // that the algorithm is to think it has
+	count   int          // of elements, at the most, where it follows from values
+	counted bool         // it was asked for
+	most    *MemoryError // of the run that needs the most; nil where there was none
 }
 
 // size notes what a plan needs, and sizes it for whatever that is.
@@ -38,8 +40,15 @@ func (d *dryRun) note(short *MemoryError) {
 	}
 }
 
-// fits is hook.Internals.Fits.
-func fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
+// Fits plans all runs of an algorithm before the first is made. f is the algorithm: each Save
+// and Collect under the options that f is given is planned only, Save returns an array that
+// cannot be read, and Collect returns zeros. f may be called several times, for different
+// budgets.
+//
+// Where the budget is too small for one of the runs, the error is a *MemoryError whose Need is
+// enough for all of them. Otherwise Fits returns the options for the runs themselves. Within
+// another algorithm, whose plan has these runs too, it plans nothing.
+func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 	s, err := applyOptions(opts)
 	if err != nil {
 		return nil, err
@@ -53,25 +62,28 @@ func fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 		limit, _ = limits.DefaultBudget()
 	}
 	opts = slices.Clip(opts)
-	foreseen := budget.Foreseen()
+	foreseen := budget.Foreseen(limit)
 	short, err := leastBudget(opts, f, limits, limit, foreseen)
 	if short != nil {
 		// What the program has dropped counts as held until it is collected.
 		debug.FreeOSMemory()
-		foreseen = budget.Foreseen()
+		foreseen = budget.Foreseen(limit)
 		short, err = leastBudget(opts, f, limits, limit, foreseen)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if short != nil {
+		budget.Named(short.Need)
 		return nil, short
 	}
-	return append(opts, option(func(s *settings) error {
-		s.foreseen = foreseen
-		return nil
-	})), nil
+	return append(opts, set(func(s *settings) { s.foreseen = foreseen })), nil
 }
+
+// counts are the numbers of elements that an algorithm is planned with where they follow from
+// values. Fewer do not always need less: where they are a constant, or a short list, plans have
+// other stages.
+var counts = []int{math.MaxInt, 16 << 10, 256, 1}
 
 // leastBudget returns nil where limit is enough for f, otherwise an error with the budget
 // that is. A larger budget may change what f does, and so what it needs: f is planned
@@ -79,14 +91,16 @@ func fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limits, limit, foreseen int64) (short *MemoryError, err error) {
 	for at := limit; ; at = short.Need {
 		d := &dryRun{budget: at}
-		err := f(append(opts, option(func(s *settings) error {
-			s.dry, s.foreseen, s.planned = d, foreseen, false
-			return nil
-		})))
-		if small, ok := errors.AsType[*MemoryError](err); ok {
-			d.note(small)
-		} else if err != nil {
-			return nil, err
+		for _, d.count = range counts {
+			err := f(append(opts, set(func(s *settings) { s.dry, s.foreseen, s.planned = d, foreseen, false })))
+			if small, ok := errors.AsType[*MemoryError](err); ok {
+				d.note(small)
+			} else if err != nil {
+				return nil, err
+			}
+			if !d.counted {
+				break
+			}
 		}
 		if d.most == nil || d.most.Need <= at {
 			return short, nil
@@ -98,8 +112,8 @@ func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limi
 	}
 }
 
-// isDry is hook.Internals.DryRun.
-func isDry(opts []Option) bool {
+// DryRun reports whether runs under the options are planned and not made: see Fits.
+func (internals) DryRun(opts []Option) bool {
 	s, err := applyOptions(opts)
 	return err == nil && s.dry != nil
 }
@@ -113,7 +127,7 @@ func (s *settings) overhead() int64 {
 		return s.foreseen + s.held
 	}
 	if s.foreseen == 0 {
-		return budget.Overhead()
+		return budget.Overhead(s.budget)
 	}
-	return max(budget.Overhead(), s.foreseen+s.held)
+	return max(budget.Overhead(s.budget), s.foreseen+s.held)
 }

@@ -3,8 +3,9 @@ package oocore
 import (
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/edit"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op/edit"
 )
 
 // SetMask returns a new array with values where a mask of its first axes is true: NumPy's
@@ -49,7 +50,7 @@ func (a *Array) Insert(indices []int, values any, axis int) *Array {
 // Delete returns the array without the elements of indices along an axis. It has no pass of its
 // own.
 func (a *Array) Delete(axis int, indices ...int) *Array {
-	return a.view("delete", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("delete", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return edit.Delete(site, n, indices, axis)
-	})
+	}, a)
 }

@@ -7,8 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // Names are the arrays of an expression in text.
@@ -27,24 +28,28 @@ func Eval(expression string, names Names) *Array {
 // program that imports oocore/decomp. Under PlanOnly the first are rejected, and of the
 // others what comes after their own passes is planned.
 func EvalContext(ctx context.Context, expression string, names Names, opts ...Option) *Array {
+	return evaluate(ctx, expr.Read(expression), names, opts)
+}
+
+func evaluate(ctx context.Context, expression *expr.Text, names Names, opts []Option) *Array {
 	site := graph.Caller()
 	nodes := make(map[string]*graph.Node, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) { // for the first error to be always the same
 		n, err := names[name].expression()
-		if errors.Is(err, errNoArray) {
+		if lazy.IsMissing(err) {
 			err = graph.Reject(site, "eval", fmt.Errorf("%s: %w", name, err))
 		}
 		if err != nil {
-			return &Array{err: err}
+			return made(nil, err)
 		}
 		nodes[name] = n
 	}
-	n, err := expr.Parse(expression, nodes, &host{ctx, opts, func(opts []Option) error {
+	n, err := expression.Build(nodes, &host{ctx, opts, func(opts []Option) error {
 		s, err := applyOptions(opts)
 		if err != nil {
 			return err
 		}
-		whole := made(expr.Parse(expression, nodes, &host{ctx: ctx, opts: opts}))
+		whole := made(expression.Build(nodes, &host{ctx: ctx, opts: opts}))
 		if s.target == nil {
 			_, err = whole.Plan("result.npy", append(opts[:len(opts):len(opts)], unstored)...)
 		} else {

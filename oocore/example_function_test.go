@@ -57,3 +57,26 @@ func ExampleBatches() {
 	// 1 [2 2] [4 5 6 7] <nil>
 	// 2 [1 2] [8 9] <nil>
 }
+
+// Integers of 4 bits are kept two in a byte, the first in the low half, and scales beside them.
+func ExampleEval_int4() {
+	x := oocore.FromSlice([]float32{0.7, -0.3, 0.1, -0.8, 14, 2, -6, 4}, 2, 4)
+	scale := oocore.Eval(`max(abs(x), 1, "keepdims") / 7`, oocore.Names{"x": x})
+	q := oocore.Eval(`astype(clip(rint(x / s), -8, 7), "int8")`, oocore.Names{"x": x, "s": scale})
+	packed := oocore.Eval(`astype(bitwise_or(bitwise_and(slice(q, "..., ::2"), 15), left_shift(bitwise_and(slice(q, "..., 1::2"), 15), 4)), "uint8")`, oocore.Names{"q": q})
+	low := oocore.Eval(`astype(bitwise_and(p, 15), "int8")`, oocore.Names{"p": packed})
+	high := oocore.Eval(`astype(right_shift(p, 4), "int8")`, oocore.Names{"p": packed})
+	again := oocore.Eval(`s * reshape(stack(l - 16*astype(l > 7, "int8"), h - 16*astype(h > 7, "int8"), -1), 2, 4)`, oocore.Names{"l": low, "h": high, "s": scale})
+	for _, a := range []*oocore.Array{packed, q, again.Round(2)} {
+		fmt.Println(a.DType(), a.Shape())
+		values, err := oocore.Collect[float32](context.Background(), a.AsType(oocore.Float32))
+		fmt.Println(values, err)
+	}
+	// Output:
+	// uint8 [2 2]
+	// [214 145 23 45] <nil>
+	// int8 [2 4]
+	// [6 -3 1 -7 7 1 -3 2] <nil>
+	// float32 [2 4]
+	// [0.69 -0.34 0.11 -0.8 14 2 -6 4] <nil>
+}

@@ -51,7 +51,7 @@ func ExampleArray_Quantiles() {
 func ExampleArray_SearchSorted() {
 	ctx := context.Background()
 	edges := oocore.FromSlice([]float64{1, 2, 4, 8})
-	fmt.Println(oocore.Collect[int64](ctx, edges.SearchSorted(oocore.FromSlice([]float64{2, 5, 9}), false)))
+	fmt.Println(oocore.Collect[int64](ctx, edges.SearchSorted(oocore.FromSlice([]float64{2, 5, 9}), oocore.Left)))
 	// Output: [1 3 4] <nil>
 }
 

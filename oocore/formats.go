@@ -2,10 +2,14 @@ package oocore
 
 // Importing these registers the formats other than npy and raw files with Open and Save.
 import (
-	_ "github.com/gonbext/gonbext/oocore/store/fits"
-	_ "github.com/gonbext/gonbext/oocore/store/hdf5"
-	_ "github.com/gonbext/gonbext/oocore/store/nifti"
-	_ "github.com/gonbext/gonbext/oocore/store/npz"
-	_ "github.com/gonbext/gonbext/oocore/store/safetensors"
-	_ "github.com/gonbext/gonbext/oocore/store/zarr"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/fits"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/gguf"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/hdf5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/n5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/tiff"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
 )

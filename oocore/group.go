@@ -3,8 +3,9 @@ package oocore
 import (
 	"context"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/group"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op/group"
 )
 
 // Groups are the elements of an array along an axis in groups, to be reduced. An axis of
@@ -43,9 +44,9 @@ func (a *Array) GroupBy(ctx context.Context, labels *Array, o GroupOptions, opts
 func (g *Groups) Err() error { return g.array.Err() }
 
 func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
-	return g.array.view("groupby", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("groupby", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return group.Reduce(site, r, n, g.labels, ddof)
-	})
+	}, g.array)
 }
 
 // Sum returns the sum of each group, in the type of Array.Sum.

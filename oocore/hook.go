@@ -1,53 +1,59 @@
 package oocore
 
 import (
+	"context"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-func init() {
-	hook.Set(hook.Internals[*Array, Option]{
-		Cell: func(id string) Option {
-			return option(func(s *settings) error {
-				s.cell = id
-				return nil
-			})
-		},
-		PlanOnly: func(alternatives []record.WhatIf) Option {
-			return option(func(s *settings) error {
-				s.planned, s.alternatives = true, alternatives
-				return nil
-			})
-		},
-		Nominal: func() Option {
-			return option(func(s *settings) error {
-				s.planned, s.nominal = true, true
-				return nil
-			})
-		},
-		Target: func(path string) Option {
-			return option(func(s *settings) error {
-				s.target = &path
-				return nil
-			})
-		},
-		SetDefaults: func(opts []Option) {
-			defaults.Lock()
-			defer defaults.Unlock()
-			defaults.opts = slices.Clone(opts)
-		},
-		Fits: fits,
-		Holding: func(bytes int64) Option {
-			return option(func(s *settings) error {
-				s.held = bytes
-				return nil
-			})
-		},
-		DryRun:        isDry,
-		RunGroup:      asGroup,
-		State:         stateOf,
-		SetDecomposer: func(f decompose) { decomposer.Store(&f) },
-	})
+// internals are what other packages of this module use and programs do not: those with
+// internals = hook.Get(oocore.Plan{}).
+type internals struct{}
+
+type carrier = hook.Carrier[internals]
+
+// The options of hosts: see package host.
+
+func (internals) Cell(id string) Option {
+	return set(func(s *settings) { s.cell, s.hosted = id, true })
 }
+
+func (internals) PlanOnly(alternatives []record.WhatIf) Option {
+	return set(func(s *settings) { s.planned, s.alternatives = true, alternatives })
+}
+
+func (internals) Nominal() Option {
+	return set(func(s *settings) { s.planned, s.nominal = true, true })
+}
+
+func (internals) Target(path string) Option {
+	return set(func(s *settings) { s.target = &path })
+}
+
+func (internals) SetDefaults(opts []Option) {
+	defaults.Lock()
+	defer defaults.Unlock()
+	defaults.opts = slices.Clone(opts)
+}
+
+// Eval is EvalContext of an expression that was read.
+func (internals) Eval(ctx context.Context, e *expr.Text, names Names, opts []Option) *Array {
+	return evaluate(ctx, e, names, opts)
+}
+
+// Holding says how many bytes the program holds during a run, in addition to what it held when
+// its algorithm was planned by Fits.
+func (internals) Holding(bytes int64) Option {
+	return set(func(s *settings) { s.held = bytes })
+}
+
+// Cluster makes Save leave its tasks to a cluster.
+func (internals) Cluster(c hook.Cluster) Option {
+	return set(func(s *settings) { s.cluster = c })
+}
+
+// SetDecomposer sets what decompositions in expressions call.
+func (internals) SetDecomposer(f decompose) { decomposer.Store(&f) }

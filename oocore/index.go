@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op"
-	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/index"
 )
 
 // RavelMultiIndex returns the places in C order of the elements of an array of some lengths
@@ -19,24 +19,6 @@ func RavelMultiIndex(indices []*Array, lengths ...int) *Array {
 	}, anys(indices)...)
 }
 
-// UnravelIndex returns the indices along each axis of an array of some lengths, of places in C
-// order of its elements, as int64. One that is negative or out of range is an error when
-// it is computed. It is part of whatever reads it.
-func (a *Array) UnravelIndex(lengths ...int) []*Array {
-	return a.several("unravel_index", len(lengths), func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
-		return index.Unravel(site, n, lengths)
-	})
-}
-
-// Set returns a new array with a region replaced by values, an array or a number: NumPy's
-// x[spec] = values. Values broadcast to the region and take the array's type; a number
-// that the type does not have is rejected. It has no pass of its own.
-func (a *Array) Set(spec string, values any) *Array {
-	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return index.Set(site, in[0], spec, in[1])
-	}, a, values)
-}
-
 // What a mask selects has a length that is known when its trues have been counted. The
 // functions that take a context count them when they are called, in a pass over the
 // mask within the budget that the options say. After that they are as lazy as others:
@@ -44,38 +26,11 @@ func (a *Array) Set(spec string, values any) *Array {
 // where few elements are selected. They hold a block of 1 MiB, and 8 bytes for each in
 // all. The mask must not change between.
 
-// Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A
-// mask of the first axes selects along those.
-func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
-	return computed(ctx, opts, "mask", a, mask)[0]
-}
-
-// Compress returns the parts along an axis where a condition of one dimension is not zero.
-func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) *Array {
-	return computed(ctx, opts, "compress", condition, a, axis)[0]
-}
-
-// Nonzero returns where elements are not zero: their indices along each axis, as int64.
-// Where that fails, each of the arrays that are returned says why.
-func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
-	return computed(ctx, opts, "nonzero", a)
-}
-
-// ArgWhere returns where elements are not zero: a row of indices for each.
-func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
-	return computed(ctx, opts, "argwhere", a)[0]
-}
-
-// FlatNonzero returns where elements are not zero, as if the array were flat.
-func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
-	return computed(ctx, opts, "flatnonzero", a)[0]
-}
-
 // counted makes nodes whose shapes follow from values, which run computes. Before that it
 // plans the runs, and those that will save the nodes, with the largest counts that there
 // can be. Nodes may be nil.
 func counted(ctx context.Context, op string, opts []Option, make func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
-	opts, err := fits(opts, func(opts []Option) error {
+	opts, err := internals{}.Fits(opts, func(opts []Option) error {
 		nodes, err := make(counter(ctx, op, opts))
 		if err != nil {
 			return err
@@ -106,9 +61,9 @@ func counter(ctx context.Context, op string, opts []Option) op.Run {
 		if err != nil {
 			return nil, graph.Reject(n.Site, op, unwrapped(err), n)
 		}
-		if isDry(opts) && n.Blocks != nil {
-			if c, ok := n.Blocks.Op.(interface{ Most() []int64 }); ok {
-				counts = c.Most()
+		if s, _ := applyOptions(opts); s.dry != nil && n.Blocks != nil {
+			if c, ok := n.Blocks.Op.(interface{ Foreseen(most int) []int64 }); ok {
+				counts, s.dry.counted = c.Foreseen(s.dry.count), true
 			}
 		}
 		return counts, nil
@@ -121,6 +76,22 @@ var unstored = option(func(s *settings) error {
 	s.dims, s.attributes, s.fill = nil, nil, nil
 	return nil
 })
+
+// unusable returns an error of options that say how a result is stored, where none is.
+func (s *settings) unusable() error {
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{
+		{"Shards", s.shards != nil}, {"Codec", s.codec != ""}, {"Region", s.region != ""},
+		{"DimNames", s.dims != nil}, {"Attributes", s.attributes != nil}, {"FillValue", s.fill != nil},
+	} {
+		if o.set {
+			return &OptionError{fmt.Errorf("%s says how a result is stored, and this call stores none: leave it out, or Save", o.name)}
+		}
+	}
+	return nil
+}
 
 // unwrapped is why an operation was rejected, to be returned under another name.
 func unwrapped(err error) error {

@@ -32,7 +32,6 @@ func inMemory(t *testing.T) string {
 // An output in a tmpfs counts against the budget, before it is begun, and what the error names
 // will do.
 func TestOutputInMemoryCounts(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	dir := inMemory(t)
 	x := oocore.Random(oocore.Float32, 1, 24<<20) // 96 MiB
@@ -55,7 +54,6 @@ func TestOutputInMemoryCounts(t *testing.T) {
 
 // What is spilled beside an output in a tmpfs counts too.
 func TestSpillInMemoryCounts(t *testing.T) {
-	smallBudget(t)
 	runLog(t)
 	x := oocore.Random(oocore.Float32, 1, 2048, 4096) // 32 MiB
 	sorted := x.Sort(0).Sort(1).Mean()

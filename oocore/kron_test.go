@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // Each element of a Kronecker product is that of a block of b times one of a, whatever number

@@ -5,24 +5,29 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/udf"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 )
 
-// MapOptions are what MapChunks and MapArrays may be told.
+// MapOptions are what MapChunks and MapAll may be told.
 type MapOptions struct {
 	// Chunks are the lengths of a chunk of the result. nil are those that the first input
 	// is stored in, or about 2 MiB.
 	Chunks []int
 	// Shape is the result's, where it is another than that of the inputs. Then Source
-	// says which box of an input, by its number, a chunk of the result is computed from:
-	// of none a longer one than for the first chunk. It is called often.
+	// says which box of an input, by its number, a chunk of the result is computed from. For no
+	// chunk is it larger along any axis than for the first. It is called often.
 	Shape  []int
 	Source func(input int, at Block) Block
+	// Row are the lengths of the result's rows, where only these are others than the inputs': the result
+	// has as many rows as the first input, and a chunk of it is computed from the same rows of each input, whole.
+	// Then Shape and Source are left out, and of Chunks the first length counts.
+	Row []int
 }
 
 // MapChunks computes each chunk of the result by a Go function: f fills dst from src,
@@ -46,13 +51,17 @@ func MapChunks[T, U Element](f func(dst []U, src []T, at Block) error, a *Array,
 	}, a)
 }
 
-// MapArrays is MapChunks of several arrays of one type, which are broadcast together
-// where o has no Source: src has a block of each.
+// MapArrays is MapAll.
+//
+// Deprecated: MapAll takes its arguments in the order of the other functions that take one.
 func MapArrays[T, U Element](f func(dst []U, src [][]T, at Block) error, o MapOptions, arrays ...*Array) *Array {
-	operands := make([]any, len(arrays))
-	for i, a := range arrays {
-		operands[i] = a
-	}
+	return MapAll(f, arrays, o)
+}
+
+// MapAll is MapChunks of several arrays of one type, which are broadcast together
+// where o has no Source: src has a block of each. Without arrays it makes values of their places
+// alone, and o.Shape is needed.
+func MapAll[T, U Element](f func(dst []U, src [][]T, at Block) error, arrays []*Array, o MapOptions) *Array {
 	return build("map_chunks", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		if f == nil {
 			return nil, noFunction(site, "map_chunks")
@@ -64,7 +73,7 @@ func MapArrays[T, U Element](f func(dst []U, src [][]T, at Block) error, o MapOp
 			}
 			return f(dtype.Slice[U](dst), typed, at)
 		}, functionName(f), o, in)
-	}, operands...)
+	}, anys(arrays)...)
 }
 
 func mapped[T, U Element](site graph.Site, call udf.Function, name string, o MapOptions, in []*graph.Node) (*graph.Node, error) {
@@ -73,11 +82,50 @@ func mapped[T, U Element](site graph.Site, call udf.Function, name string, o Map
 			return nil, err
 		}
 	}
+	if o.Row != nil {
+		var err error
+		if o, err = o.ofRows(in, max(dtype.Of[T]().Size(), dtype.Of[U]().Size())); err != nil {
+			return nil, graph.Reject(site, "map_chunks", err, in...)
+		}
+	}
 	options := udf.MapOptions{Name: name, Chunks: o.Chunks, Shape: o.Shape}
 	if o.Source != nil {
 		options.From = func(input int, at grid.Box) grid.Box { return o.Source(input, at) }
 	}
 	return udf.Map(site, call, dtype.Of[U](), options, in...)
+}
+
+// ofRows are the options of a result whose rows are others than the inputs'.
+func (o MapOptions) ofRows(in []*graph.Node, size int) (MapOptions, error) {
+	if o.Shape != nil || o.Source != nil {
+		return o, errors.New("takes Row, or Shape and Source, not both")
+	}
+	if len(in) == 0 || len(in[0].Shape) == 0 {
+		return o, errors.New("takes Row with an input that has rows")
+	}
+	rows, most := in[0].Shape[0], grid.Size(o.Row)
+	for _, n := range in {
+		if len(n.Shape) == 0 || n.Shape[0] != rows {
+			return o, fmt.Errorf("takes the rows of inputs that have as many each, not of shapes %s and %s", grid.Format(in[0].Shape), grid.Format(n.Shape))
+		}
+		most = max(most, grid.Size(n.Shape[1:]))
+	}
+	lengths := grid.Whole(slices.Concat([]int{rows}, o.Row)).Chunks
+	switch chunks := made(in[0], nil).Chunks(); {
+	case len(o.Chunks) > 0:
+		lengths[0] = o.Chunks[0]
+	case chunks != nil: // each is read once
+		lengths[0] = chunks[0]
+	default:
+		lengths[0] = max((2<<20)/max(most*size, 1), 1)
+	}
+	o.Chunks, o.Shape = lengths, slices.Concat([]int{rows}, o.Row)
+	o.Source = func(input int, at Block) Block {
+		b := grid.Entire(slices.Clone(in[input].Shape))
+		b.Start[0], b.Shape[0] = at.Start[0], at.Shape[0]
+		return b
+	}
+	return o, nil
 }
 
 // takes rejects an array of another type than a function's.

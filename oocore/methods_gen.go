@@ -2,160 +2,265 @@
 
 package oocore
 
+import (
+	"context"
+	"github.com/gonbext/gonbext/oocore/types"
+)
+
 // Abs returns the magnitude; of complex numbers, a float.
-func (a *Array) Abs() *Array { return call("abs", a) }
+func (a *Array) Abs() *Array { return operate("abs", a)[0] }
 
 // Add returns a + b.
-func (a *Array) Add(b any) *Array { return call("add", a, b) }
+func (a *Array) Add(b any) *Array { return operate("add", a, b)[0] }
 
 // All returns whether all elements along the axes are true.
-func (a *Array) All(axes ...int) *Array { return call("all", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) All(axes ...int) *Array { return operate("all", a, axes)[0] }
+
+// AllClose returns whether all elements are close to b's, an array or a number of Go.
+//
+// Passes: 1. Held at once: an accumulator.
+func (a *Array) AllClose(b any, c Closeness) *Array {
+	return operate("allclose", a, b, c.Relative, c.Absolute, c.EqualNaN)[0]
+}
+
+// Angle returns the angles of complex numbers in radians; of real ones 0, or pi below zero.
+func (a *Array) Angle() *Array { return operate("angle", a)[0] }
 
 // Any returns whether an element along the axes is true, that is, not zero.
-func (a *Array) Any(axes ...int) *Array { return call("any", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Any(axes ...int) *Array { return operate("any", a, axes)[0] }
 
 // Arange counts from start by step up to but not including stop. Integers give int64, and
 // floats float64, whatever their size. It takes no memory.
-func Arange(start, stop, step any) *Array { return call("arange", start, stop, step) }
+func Arange(start, stop, step any) *Array { return operate("arange", start, stop, step)[0] }
 
 // Arccos returns the inverse cosine.
-func (a *Array) Arccos() *Array { return call("arccos", a) }
+func (a *Array) Arccos() *Array { return operate("arccos", a)[0] }
 
 // Arccosh returns the inverse hyperbolic cosine.
-func (a *Array) Arccosh() *Array { return call("arccosh", a) }
+func (a *Array) Arccosh() *Array { return operate("arccosh", a)[0] }
 
 // Arcsin returns the inverse sine.
-func (a *Array) Arcsin() *Array { return call("arcsin", a) }
+func (a *Array) Arcsin() *Array { return operate("arcsin", a)[0] }
 
 // Arcsinh returns the inverse hyperbolic sine.
-func (a *Array) Arcsinh() *Array { return call("arcsinh", a) }
+func (a *Array) Arcsinh() *Array { return operate("arcsinh", a)[0] }
 
 // Arctan returns the inverse tangent.
-func (a *Array) Arctan() *Array { return call("arctan", a) }
+func (a *Array) Arctan() *Array { return operate("arctan", a)[0] }
 
 // Arctan2 returns the angle of the point (b, a).
-func (a *Array) Arctan2(b any) *Array { return call("arctan2", a, b) }
+func (a *Array) Arctan2(b any) *Array { return operate("arctan2", a, b)[0] }
 
 // Arctanh returns the inverse hyperbolic tangent.
-func (a *Array) Arctanh() *Array { return call("arctanh", a) }
+func (a *Array) Arctanh() *Array { return operate("arctanh", a)[0] }
 
 // ArgMax returns the position of the first largest element along an axis; without one, in the
 // array as if flattened.
-func (a *Array) ArgMax(axes ...int) *Array { return call("argmax", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) ArgMax(axes ...int) *Array { return operate("argmax", a, axes)[0] }
 
 // ArgMin returns the position of the first smallest element along an axis; without one, in the
 // array as if flattened.
-func (a *Array) ArgMin(axes ...int) *Array { return call("argmin", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) ArgMin(axes ...int) *Array { return operate("argmin", a, axes)[0] }
 
 // Argsort returns the positions of the elements along an axis in their order, as int64: of
-// equal elements the first comes first. Passes and working set are those of Sort, of records of
-// 8 bytes, of 16 for elements of more than 4 bytes.
-func (a *Array) Argsort(axis int) *Array { return call("argsort", a, axis) }
+// equal elements the first comes first.
+//
+// Passes: 1 of lines up to 16 MiB, else 2 read, 2 written of 8 or 16 bytes an element. Held at
+// once: 48 MiB.
+func (a *Array) Argsort(axis int) *Array { return operate("argsort", a, axis)[0] }
+
+// ArgsortDescending is Argsort in the reverse order; of equal elements the first still comes
+// first.
+func (a *Array) ArgsortDescending(axis int) *Array { return operate("argsort", a, axis, true)[0] }
 
 // ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
 // first.
-func (a *Array) ArgTopK(k, axis int) *Array { return call("argtopk", a, k, axis) }
+//
+// Passes: 1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large
+// array where elements are complex or k is over 1 in 256. Held at once: 48 MiB.
+func (a *Array) ArgTopK(k, axis int) *Array { return operate("argtopk", a, k, axis)[0] }
+
+// ArgWhere returns where elements are not zero: a row of indices for each.
+//
+// Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
+// at once: a block of 1 MiB, and 8 bytes for each in all.
+func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
+	return computed(ctx, opts, "argwhere", a)[0]
+}
 
 // AsType returns the array in another type: floats lose their fraction, integers wrap, and a
 // complex array is rejected, to take its Real, Imag or Abs.
-func (a *Array) AsType(t DType) *Array { return call("astype", a, t) }
+func (a *Array) AsType(t DType) *Array { return operate("astype", a, t)[0] }
 
 // At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes, broadcast
-// together. Passes and working set are those of Take.
-func (a *Array) At(indices ...*Array) *Array { return call("at", a, indices) }
+// together.
+//
+// Passes: none of its own; what is pointed to is read in its order, neighbours together. Held
+// at once: the box's indices, and 1 MiB or a stored chunk of the array.
+func (a *Array) At(indices ...*Array) *Array { return operate("at", a, indices)[0] }
 
 // Average returns the mean along the axes of elements that weigh differently. The weights have
 // the shape of the array, or that of the axes, in the order in which those are given. Weights
-// that sum to zero are an error when it is computed. One pass.
-func (a *Array) Average(weights *Array, axes ...int) *Array { return call("average", a, weights, axes) }
+// that sum to zero are an error when it is computed.
+//
+// Passes: 1. Held at once: two accumulators for each result.
+func (a *Array) Average(weights *Array, axes ...int) *Array {
+	return operate("average", a, weights, axes)[0]
+}
 
 // RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array
 // and b, an array or a number. They broadcast as in RandomGamma. It is by Jöhnk's method, or
 // of two gamma numbers.
 func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
-	return call("beta", seed, a, b, lengths)
+	return operate("beta", seed, a, b, lengths)[0]
 }
 
 // RandomBinomial returns how many of so many trials succeed, which the array says, each by a
 // chance, an array or a number, as int64. They broadcast as in RandomGamma. It is by Hörmann's
 // method.
 func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
-	return call("binomial", seed, a, chance, lengths)
+	return operate("binomial", seed, a, chance, lengths)[0]
 }
 
 // BitwiseAnd returns the bits that both integers have.
-func (a *Array) BitwiseAnd(b any) *Array { return call("bitwise_and", a, b) }
+func (a *Array) BitwiseAnd(b any) *Array { return operate("bitwise_and", a, b)[0] }
 
 // BitwiseOr returns the bits that one of the integers has.
-func (a *Array) BitwiseOr(b any) *Array { return call("bitwise_or", a, b) }
+func (a *Array) BitwiseOr(b any) *Array { return operate("bitwise_or", a, b)[0] }
 
 // BitwiseXor returns the bits that exactly one of the integers has.
-func (a *Array) BitwiseXor(b any) *Array { return call("bitwise_xor", a, b) }
+func (a *Array) BitwiseXor(b any) *Array { return operate("bitwise_xor", a, b)[0] }
 
 // BroadcastTo repeats the array along new axes and those of length one.
-func (a *Array) BroadcastTo(shape ...int) *Array { return call("broadcast_to", a, shape) }
+func (a *Array) BroadcastTo(shape ...int) *Array { return operate("broadcast_to", a, shape)[0] }
 
 // Cbrt returns the cube root.
-func (a *Array) Cbrt() *Array { return call("cbrt", a) }
+func (a *Array) Cbrt() *Array { return operate("cbrt", a)[0] }
 
 // Ceil rounds up.
-func (a *Array) Ceil() *Array { return call("ceil", a) }
+func (a *Array) Ceil() *Array { return operate("ceil", a)[0] }
+
+// Choice returns count elements along the first axis, drawn at random and equally likely.
+//
+// Passes: none of its own, but what is drawn is read in its order; "distinct" as argsort over
+// all places, "weights" as cumsum over them. Held at once: as take.
+func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {
+	return operate("choice", a, seed, count, o.Distinct, o.Weights)[0]
+}
 
 // Choose returns, of each element, an integer, the element of the choice with that number:
 // choices are arrays or numbers of Go that broadcast with it. A number that no choice has is an
-// error of the run. It is part of whatever reads it.
-func (a *Array) Choose(choices ...any) *Array { return call("choose", a, choices) }
+// error of the run.
+func (a *Array) Choose(choices ...any) *Array { return operate("choose", a, choices)[0] }
 
 // Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an
 // integer type's range leave that side open too.
-func (a *Array) Clip(low, high any) *Array { return call("clip", a, low, high) }
+func (a *Array) Clip(low, high any) *Array { return operate("clip", a, low, high)[0] }
+
+// Coarsen reduces blocks of so many elements along each axis, of which factors has one, to one
+// element each: dask.array's coarsen. Elements at the end of an axis that fill no block are
+// left out with Trim; with Exact they are an error.
+//
+// Passes: 1. Held at once: an accumulator for each result.
+func (a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) *Array {
+	return operate("coarsen", a, r.String(), factors, bool(rest))[0]
+}
+
+// Compress returns the parts along an axis where a condition of one dimension is not zero.
+//
+// Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
+// at once: a block of 1 MiB, and 8 bytes for each in all.
+func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) *Array {
+	return computed(ctx, opts, "compress", condition, a, axis)[0]
+}
 
 // Concatenate puts arrays after each other along an axis. Their other lengths are equal; their
 // types promote.
-func Concatenate(axis int, arrays ...*Array) *Array { return call("concatenate", arrays, axis) }
+//
+// Held at once: what its box shows of the inputs.
+func Concatenate(axis int, arrays ...*Array) *Array { return operate("concatenate", arrays, axis)[0] }
 
 // Conj returns the complex conjugate.
-func (a *Array) Conj() *Array { return call("conjugate", a) }
+func (a *Array) Conj() *Array { return operate("conjugate", a)[0] }
 
 // Copysign returns a with the sign of b.
-func (a *Array) Copysign(b any) *Array { return call("copysign", a, b) }
+func (a *Array) Copysign(b any) *Array { return operate("copysign", a, b)[0] }
+
+// Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
+// standard deviations. Variables are Rows of the matrices, or Columns; more is as in Cov.
+//
+// Passes: 1 for the means, and those of matmul. Held at once: that of matmul.
+func (a *Array) Corrcoef(more *Array, variables types.Variables) *Array {
+	return operate("corrcoef", a, more, bool(variables))[0]
+}
 
 // Cos returns the cosine of an angle in radians.
-func (a *Array) Cos() *Array { return call("cos", a) }
+func (a *Array) Cos() *Array { return operate("cos", a)[0] }
 
 // Cosh returns the hyperbolic cosine.
-func (a *Array) Cosh() *Array { return call("cosh", a) }
+func (a *Array) Cosh() *Array { return operate("cosh", a)[0] }
 
 // CountNonzero returns the number of elements along the axes that are not zero.
-func (a *Array) CountNonzero(axes ...int) *Array { return call("count_nonzero", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) CountNonzero(axes ...int) *Array { return operate("count_nonzero", a, axes)[0] }
+
+// Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are
+// variables and whose columns are observations, or a list, one variable. more, which may be
+// nil, has further variables of the same observations.
+//
+// Passes: 1 for the means, and those of matmul. Held at once: that of matmul.
+func (a *Array) Cov(more *Array, o CovOptions) *Array {
+	return operate("cov", a, more, o.Columns, o.Bias, o.ddof(), o.FWeights, o.AWeights)[0]
+}
 
 // Cross returns the vector product along an axis of length 3, of arrays that are broadcast
-// together along the others. It is part of whatever reads it.
-func (a *Array) Cross(b *Array, axis int) *Array { return call("cross", a, b, axis) }
+// together along the others.
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) Cross(b *Array, axis int) *Array { return operate("cross", a, b, axis)[0] }
 
 // Cumprod returns the products of the elements up to each along an axis; without one, in the
 // array as if flattened. A product of floats that is beyond their range is infinite or zero
-// there, and right again where later factors bring it back. Passes and working set are those of
-// Cumsum.
-func (a *Array) Cumprod(axis ...int) *Array { return call("cumprod", a, axis) }
+// there, and right again where later factors bring it back.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) Cumprod(axis ...int) *Array { return operate("cumprod", a, axis)[0] }
 
 // Cumsum returns the sums of the elements up to each along an axis; without one, in the array
 // as if flattened. Integers are added in 64 bits, where they wrap; floats at least as
-// accurately as Sum does. Two passes read the array, or one where its lines are short; none
-// writes it, as the sums are part of whatever reads them. The working set is a block of 256
-// KiB.
-func (a *Array) Cumsum(axis ...int) *Array { return call("cumsum", a, axis) }
+// accurately as Sum does.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) Cumsum(axis ...int) *Array { return operate("cumsum", a, axis)[0] }
 
 // CumulativeProd is Cumprod along an axis, which only an array of one dimension may leave out;
-// with initial, a one comes before each line. Passes and working set are those of Cumsum.
-func (a *Array) CumulativeProd(initial bool, axis ...int) *Array {
-	return call("cumulative_prod", a, axis, initial)
+// with Initial, a one comes before each line.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) CumulativeProd(from types.Beginning, axis ...int) *Array {
+	return operate("cumulative_prod", a, axis, bool(from))[0]
 }
 
 // CumulativeSum is Cumsum along an axis, which only an array of one dimension may leave out;
-// with initial, a zero comes before each line. Passes and working set are those of Cumsum.
-func (a *Array) CumulativeSum(initial bool, axis ...int) *Array {
-	return call("cumulative_sum", a, axis, initial)
+// with Initial, a zero comes before each line.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) CumulativeSum(from types.Beginning, axis ...int) *Array {
+	return operate("cumulative_sum", a, axis, bool(from))[0]
 }
 
 // DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the
@@ -168,99 +273,128 @@ func (a *Array) CumulativeSum(initial bool, axis ...int) *Array {
 // are standard and proleptic_gregorian. A date without a number in the unit is an error of the
 // run: in ns those before 1678 and after 2262; so are those before 1582-10-15 in the standard
 // calendar.
-func (a *Array) DecodeCF(unit string) *Array { return call("decode_cf", a, unit) }
+func (a *Array) DecodeCF(unit string) *Array { return operate("decode_cf", a, unit)[0] }
 
-// Degrees returns radians as degrees. It is part of whatever reads it. Complex numbers are an
-// error.
-func (a *Array) Degrees() *Array { return call("degrees", a) }
+// Degrees returns radians as degrees. Complex numbers are an error.
+func (a *Array) Degrees() *Array { return operate("degrees", a)[0] }
 
 // Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
 // matrix.
-func (a *Array) Diag(offset int) *Array { return call("diag", a, offset) }
+func (a *Array) Diag(offset int) *Array { return operate("diag", a, offset)[0] }
 
 // Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of the
 // elements whose place along the second is more by offset. It is read by small squares.
+//
+// Held at once: a few squares along the diagonal.
 func (a *Array) Diagonal(offset, axis, other int) *Array {
-	return call("diagonal", a, offset, axis, other)
+	return operate("diagonal", a, offset, axis, other)[0]
 }
 
 // Diff returns the differences of neighbours along an axis, taken so many times: each is as
-// much shorter. Bools differ or not. It is part of whatever reads it.
-func (a *Array) Diff(times, axis int) *Array { return call("diff", a, times, axis) }
+// much shorter. Bools differ or not.
+func (a *Array) Diff(times, axis int) *Array { return operate("diff", a, times, axis)[0] }
+
+// Digitize is, for each element, the number of the bin that it is in, between edges that rise
+// or fall: of rising ones bin i is with Left from edge i-1, included, to edge i, excluded, and
+// with Right the other way round.
+//
+// Passes: none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki
+// values. Held at once: the list, or 16 MiB.
+func (a *Array) Digitize(edges *Array, side types.Side) *Array {
+	return operate("digitize", a, edges, side.String())[0]
+}
 
 // Div returns a / b, of integers in float64.
-func (a *Array) Div(b any) *Array { return call("divide", a, b) }
+func (a *Array) Div(b any) *Array { return operate("divide", a, b)[0] }
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
 // along the last of a and the last but one of b.
-func (a *Array) Dot(b *Array) *Array { return call("dot", a, b) }
+//
+// Passes: as matmul. Held at once: as matmul.
+func (a *Array) Dot(b *Array) *Array { return operate("dot", a, b)[0] }
 
 // EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened,
 // between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's
-// type. It is part of whatever reads it.
-func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return call("ediff1d", a, toBegin, toEnd) }
+// type.
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return operate("ediff1d", a, toBegin, toEnd)[0] }
 
 // Einsum is NumPy's einsum: Einsum("ij,jk->ik", a, b). Operands are contracted two at a time,
 // in the order that moves the fewest bytes: EinsumPath says it.
+//
+// Passes: as matmul, for each two operands, in the order that moves the fewest bytes. Held at
+// once: as matmul.
 func Einsum(subscripts string, operands ...*Array) *Array {
-	return call("einsum", subscripts, operands)
+	return operate("einsum", subscripts, operands)[0]
 }
 
 // Equal returns whether a = b.
-func (a *Array) Equal(b any) *Array { return call("equal", a, b) }
+func (a *Array) Equal(b any) *Array { return operate("equal", a, b)[0] }
 
 // Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a, of real numbers.
-func (a *Array) Erf() *Array { return call("erf", a) }
+func (a *Array) Erf() *Array { return operate("erf", a)[0] }
 
 // Exp returns e to the power of a.
-func (a *Array) Exp() *Array { return call("exp", a) }
+func (a *Array) Exp() *Array { return operate("exp", a)[0] }
 
 // Exp2 returns 2 to the power of a.
-func (a *Array) Exp2() *Array { return call("exp2", a) }
+func (a *Array) Exp2() *Array { return operate("exp2", a)[0] }
 
 // ExpandDims inserts axes of length one, at their places in the result.
-func (a *Array) ExpandDims(axes ...int) *Array { return call("expand_dims", a, axes) }
+func (a *Array) ExpandDims(axes ...int) *Array { return operate("expand_dims", a, axes)[0] }
 
 // Expm1 returns exp(a) - 1, precise near zero.
-func (a *Array) Expm1() *Array { return call("expm1", a) }
+func (a *Array) Expm1() *Array { return operate("expm1", a)[0] }
 
 // Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
 // above it, and zeros elsewhere. It takes no memory.
-func Eye(rows, columns, diagonal int) *Array { return call("eye", rows, columns, diagonal) }
+func Eye(rows, columns, diagonal int) *Array { return operate("eye", rows, columns, diagonal)[0] }
+
+// FlatNonzero returns where elements are not zero, as if the array were flat.
+//
+// Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
+// at once: a block of 1 MiB, and 8 bytes for each in all.
+func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
+	return computed(ctx, opts, "flatnonzero", a)[0]
+}
 
 // Flip reverses axes; none given, all.
-func (a *Array) Flip(axes ...int) *Array { return call("flip", a, axes) }
+func (a *Array) Flip(axes ...int) *Array { return operate("flip", a, axes)[0] }
 
-// FloatPower returns the power b, an array or a number of Go, in float64 or complex128. It is
-// part of whatever reads it.
-func (a *Array) FloatPower(b any) *Array { return call("float_power", a, b) }
+// FloatPower returns the power b, an array or a number of Go, in float64 or complex128.
+func (a *Array) FloatPower(b any) *Array { return operate("float_power", a, b)[0] }
 
 // Floor rounds down.
-func (a *Array) Floor() *Array { return call("floor", a) }
+func (a *Array) Floor() *Array { return operate("floor", a)[0] }
 
 // FloorDiv returns the largest integer below or equal to a / b.
-func (a *Array) FloorDiv(b any) *Array { return call("floor_divide", a, b) }
+func (a *Array) FloorDiv(b any) *Array { return operate("floor_divide", a, b)[0] }
 
 // Fmax returns the larger of a and b; the other where one is NaN.
-func (a *Array) Fmax(b any) *Array { return call("fmax", a, b) }
+func (a *Array) Fmax(b any) *Array { return operate("fmax", a, b)[0] }
 
 // Fmin returns the smaller of a and b; the other where one is NaN.
-func (a *Array) Fmin(b any) *Array { return call("fmin", a, b) }
+func (a *Array) Fmin(b any) *Array { return operate("fmin", a, b)[0] }
 
 // Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is
-// that of b. It is part of whatever reads it. Complex numbers are an error.
-func (a *Array) Fmod(b any) *Array { return call("fmod", a, b) }
+// that of b. Complex numbers are an error.
+func (a *Array) Fmod(b any) *Array { return operate("fmod", a, b)[0] }
 
 // Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
-// a is mantissa·2^exponent. It is part of whatever reads it. Complex numbers are an error.
+// a is mantissa·2^exponent. Complex numbers are an error.
 func (a *Array) Frexp() (mantissa, exponent *Array) {
-	all := operate("frexp", nil, a)
+	all := operate("frexp", a)
 	return all[0], all[1]
 }
 
+// Full returns an array of one value, a number of Go: an int becomes int64, a float64 float64.
+// It takes no memory.
+func Full(value any, shape ...int) *Array { return operate("full", value, shape)[0] }
+
 // FullLike returns one value, an array of one element or a number of Go, everywhere in the
 // array's shape and in its type. It takes no memory.
-func (a *Array) FullLike(value any) *Array { return call("full_like", a, value) }
+func (a *Array) FullLike(value any) *Array { return operate("full_like", a, value)[0] }
 
 // RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters
 // are the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
@@ -268,420 +402,622 @@ func (a *Array) FullLike(value any) *Array { return call("full_like", a, value) 
 // parameter. A negative one is an error when it is computed. With a parameter of 1 it is the
 // exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
-	return call("gamma", seed, a, lengths)
+	return operate("gamma", seed, a, lengths)[0]
 }
 
 // RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
 // where each does by a chance, which the array says. It broadcasts as in RandomGamma.
 func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
-	return call("geometric", seed, a, lengths)
+	return operate("geometric", seed, a, lengths)[0]
+}
+
+// Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half
+// the difference of both neighbours, at the ends the difference of the one, or with an edge
+// order of 2 the slope there of the parabola through three elements. Integers are computed in
+// float64.
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) *Array {
+	return operate("gradient", a, spacing, axis, append(edgeOrder, 1)[0])[0]
+}
+
+// GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
+// element along the axis: inside, the slopes on both sides count by the distance on the other.
+func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Array {
+	return operate("gradient", a, coordinates, axis, append(edgeOrder, 1)[0])[0]
 }
 
 // Greater returns whether a > b.
-func (a *Array) Greater(b any) *Array { return call("greater", a, b) }
+func (a *Array) Greater(b any) *Array { return operate("greater", a, b)[0] }
 
 // GreaterEqual returns whether a ≥ b.
-func (a *Array) GreaterEqual(b any) *Array { return call("greater_equal", a, b) }
+func (a *Array) GreaterEqual(b any) *Array { return operate("greater_equal", a, b)[0] }
 
-// Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. It is
-// part of whatever reads it. Complex numbers are an error.
-func (a *Array) Heaviside(b any) *Array { return call("heaviside", a, b) }
+// Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. Complex
+// numbers are an error.
+func (a *Array) Heaviside(b any) *Array { return operate("heaviside", a, b)[0] }
 
 // RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where
 // the array says how many good ones there are. The number of bad ones and of those drawn are
 // arrays or numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
 func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
-	return call("hypergeometric", seed, a, bad, drawn, lengths)
+	return operate("hypergeometric", seed, a, bad, drawn, lengths)[0]
 }
 
 // Hypot returns the square root of a² + b², without overflow between.
-func (a *Array) Hypot(b any) *Array { return call("hypot", a, b) }
+func (a *Array) Hypot(b any) *Array { return operate("hypot", a, b)[0] }
 
-// I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0). It is
-// part of whatever reads it. Complex numbers are an error.
-func (a *Array) I0() *Array { return call("i0", a) }
+// I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0).
+// Complex numbers are an error.
+func (a *Array) I0() *Array { return operate("i0", a)[0] }
 
 // Imag returns the imaginary part.
-func (a *Array) Imag() *Array { return call("imag", a) }
+func (a *Array) Imag() *Array { return operate("imag", a)[0] }
 
 // Inner sums products along the last axes of both.
-func (a *Array) Inner(b *Array) *Array { return call("inner", a, b) }
+//
+// Passes: as matmul. Held at once: as matmul.
+func (a *Array) Inner(b *Array) *Array { return operate("inner", a, b)[0] }
 
 // Invert flips the bits of integers, and bools.
-func (a *Array) Invert() *Array { return call("invert", a) }
+func (a *Array) Invert() *Array { return operate("invert", a)[0] }
 
-// IsComplex returns which elements have an imaginary part. It is part of whatever reads it.
-func (a *Array) IsComplex() *Array { return call("iscomplex", a) }
+// IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
+// isclose.
+func (a *Array) IsClose(b any, c Closeness) *Array {
+	return operate("isclose", a, b, c.Relative, c.Absolute, c.EqualNaN)[0]
+}
+
+// IsComplex returns which elements have an imaginary part.
+func (a *Array) IsComplex() *Array { return operate("iscomplex", a)[0] }
 
 // IsFinite returns whether the element is neither infinite nor NaN.
-func (a *Array) IsFinite() *Array { return call("isfinite", a) }
+func (a *Array) IsFinite() *Array { return operate("isfinite", a)[0] }
 
 // IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
 // to none. The list is sorted, with Sort's passes and working set, and each element is looked
 // up in it as SearchSorted does.
-func (a *Array) IsIn(list *Array) *Array { return call("isin", a, list) }
+//
+// Passes: those of sort over the list; then as searchsorted and take. Held at once: as
+// searchsorted and take.
+func (a *Array) IsIn(list *Array) *Array { return operate("isin", a, list)[0] }
 
 // IsInf returns whether the element is infinite.
-func (a *Array) IsInf() *Array { return call("isinf", a) }
+func (a *Array) IsInf() *Array { return operate("isinf", a)[0] }
 
 // IsNaN returns whether the element is not a number.
-func (a *Array) IsNaN() *Array { return call("isnan", a) }
+func (a *Array) IsNaN() *Array { return operate("isnan", a)[0] }
 
-// IsNegInf returns which elements are infinite and negative. It is part of whatever reads it.
-func (a *Array) IsNegInf() *Array { return call("isneginf", a) }
+// IsNegInf returns which elements are infinite and negative.
+func (a *Array) IsNegInf() *Array { return operate("isneginf", a)[0] }
 
-// IsPosInf returns which elements are infinite and positive. It is part of whatever reads it.
-func (a *Array) IsPosInf() *Array { return call("isposinf", a) }
+// IsPosInf returns which elements are infinite and positive.
+func (a *Array) IsPosInf() *Array { return operate("isposinf", a)[0] }
 
-// IsReal returns which elements have no imaginary part. It is part of whatever reads it.
-func (a *Array) IsReal() *Array { return call("isreal", a) }
+// IsReal returns which elements have no imaginary part.
+func (a *Array) IsReal() *Array { return operate("isreal", a)[0] }
 
 // Kron returns the Kronecker product: blocks of b, each times an element of a.
-func (a *Array) Kron(b *Array) *Array { return call("kron", a, b) }
+func (a *Array) Kron(b *Array) *Array { return operate("kron", a, b)[0] }
 
 // Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
-// It is part of whatever reads it. Complex numbers are an error.
-func (a *Array) Ldexp(exponents any) *Array { return call("ldexp", a, exponents) }
+// Complex numbers are an error.
+func (a *Array) Ldexp(exponents any) *Array { return operate("ldexp", a, exponents)[0] }
 
 // LeftShift returns the bits of a moved up by b places.
-func (a *Array) LeftShift(b any) *Array { return call("left_shift", a, b) }
+func (a *Array) LeftShift(b any) *Array { return operate("left_shift", a, b)[0] }
 
 // Less returns whether a < b.
-func (a *Array) Less(b any) *Array { return call("less", a, b) }
+func (a *Array) Less(b any) *Array { return operate("less", a, b)[0] }
 
 // LessEqual returns whether a ≤ b.
-func (a *Array) LessEqual(b any) *Array { return call("less_equal", a, b) }
+func (a *Array) LessEqual(b any) *Array { return operate("less_equal", a, b)[0] }
+
+// Linspace returns count float64 numbers at equal distances from start to stop, both included;
+// without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no memory.
+func Linspace(start, stop float64, count int) *Array {
+	return operate("linspace", start, stop, count)[0]
+}
+
+// LinspaceTo returns count numbers at equal distances from each element to that of stop, both
+// included, along a new first axis (NumPy's linspace of arrays).
+func (a *Array) LinspaceTo(stop *Array, count int) *Array {
+	return operate("linspace", a, stop, count)[0]
+}
 
 // Log returns the natural logarithm.
-func (a *Array) Log() *Array { return call("log", a) }
+func (a *Array) Log() *Array { return operate("log", a)[0] }
 
 // Log10 returns the logarithm to base 10.
-func (a *Array) Log10() *Array { return call("log10", a) }
+func (a *Array) Log10() *Array { return operate("log10", a)[0] }
 
 // Log1p returns log(1 + a), precise near zero.
-func (a *Array) Log1p() *Array { return call("log1p", a) }
+func (a *Array) Log1p() *Array { return operate("log1p", a)[0] }
 
 // Log2 returns the logarithm to base 2.
-func (a *Array) Log2() *Array { return call("log2", a) }
+func (a *Array) Log2() *Array { return operate("log2", a)[0] }
 
 // LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
-// of Go. It is part of whatever reads it. Complex numbers are an error.
-func (a *Array) LogAddExp(b any) *Array { return call("logaddexp", a, b) }
+// of Go. Complex numbers are an error.
+func (a *Array) LogAddExp(b any) *Array { return operate("logaddexp", a, b)[0] }
 
 // LogAddExp2 returns log2(2^a + 2^b), without overflow between; b is an array or a number of
-// Go. It is part of whatever reads it. Complex numbers are an error.
-func (a *Array) LogAddExp2(b any) *Array { return call("logaddexp2", a, b) }
+// Go. Complex numbers are an error.
+func (a *Array) LogAddExp2(b any) *Array { return operate("logaddexp2", a, b)[0] }
 
 // LogicalAnd returns whether both are true, that is, not zero.
-func (a *Array) LogicalAnd(b any) *Array { return call("logical_and", a, b) }
+func (a *Array) LogicalAnd(b any) *Array { return operate("logical_and", a, b)[0] }
 
 // LogicalNot returns whether the element is zero.
-func (a *Array) LogicalNot() *Array { return call("logical_not", a) }
+func (a *Array) LogicalNot() *Array { return operate("logical_not", a)[0] }
 
 // LogicalOr returns whether one is true.
-func (a *Array) LogicalOr(b any) *Array { return call("logical_or", a, b) }
+func (a *Array) LogicalOr(b any) *Array { return operate("logical_or", a, b)[0] }
 
 // LogicalXor returns whether exactly one is true.
-func (a *Array) LogicalXor(b any) *Array { return call("logical_xor", a, b) }
+func (a *Array) LogicalXor(b any) *Array { return operate("logical_xor", a, b)[0] }
 
 // RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
 // from 0 to below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
 func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
-	return call("logseries", seed, a, lengths)
+	return operate("logseries", seed, a, lengths)[0]
 }
 
-// MatrixTranspose swaps the last two axes. It is part of whatever reads it.
-func (a *Array) MatrixTranspose() *Array { return call("matrix_transpose", a) }
+// LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements
+// (scipy.special.logsumexp). It does not overflow. nn.Softmax has the exponentials by their
+// sum.
+//
+// Passes: 2: the largest first. Held at once: an accumulator for each result.
+func (a *Array) LogSumExp(axes ...int) *Array { return operate("logsumexp", a, axes)[0] }
+
+// Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A mask
+// of the first axes selects along those. The mask must not change before the result is read.
+//
+// Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
+// at once: a block of 1 MiB, and 8 bytes for each in all.
+func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
+	return computed(ctx, opts, "mask", a, mask)[0]
+}
+
+// MatrixTranspose swaps the last two axes.
+func (a *Array) MatrixTranspose() *Array { return operate("matrix_transpose", a)[0] }
 
 // Max returns the largest element along the axes; NaN where there is one.
-func (a *Array) Max(axes ...int) *Array { return call("max", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Max(axes ...int) *Array { return operate("max", a, axes)[0] }
 
 // Maximum returns the larger of a and b; NaN where one is NaN.
-func (a *Array) Maximum(b any) *Array { return call("maximum", a, b) }
+func (a *Array) Maximum(b any) *Array { return operate("maximum", a, b)[0] }
 
 // Mean returns the average along the axes; of integers in float64.
-func (a *Array) Mean(axes ...int) *Array { return call("mean", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Mean(axes ...int) *Array { return operate("mean", a, axes)[0] }
 
 // Median returns the middle element along the axes, or the mean of the middle two; NaN where
 // there is one. It is exact: see Quantiles for its passes.
-func (a *Array) Median(axes ...int) *Array { return call("median", a, axes) }
+//
+// Passes: 1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for
+// each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a
+// large array. Held at once: 16 MiB.
+func (a *Array) Median(axes ...int) *Array { return operate("median", a, axes)[0] }
 
 // Min returns the smallest element along the axes; NaN where there is one.
-func (a *Array) Min(axes ...int) *Array { return call("min", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Min(axes ...int) *Array { return operate("min", a, axes)[0] }
 
 // Minimum returns the smaller of a and b; NaN where one is NaN.
-func (a *Array) Minimum(b any) *Array { return call("minimum", a, b) }
+func (a *Array) Minimum(b any) *Array { return operate("minimum", a, b)[0] }
 
-// Modf returns the fractional and the integral parts, which both have the sign. It is part of
-// whatever reads it. Complex numbers are an error.
+// Modf returns the fractional and the integral parts, which both have the sign. Complex numbers
+// are an error.
 func (a *Array) Modf() (fraction, integral *Array) {
-	all := operate("modf", nil, a)
+	all := operate("modf", a)
 	return all[0], all[1]
 }
 
 // Moment returns the mean along the axes of a power of what elements are from their mean, of an
-// order that is not negative (scipy.stats.moment). Two passes.
-func (a *Array) Moment(order int, axes ...int) *Array { return call("moment", a, order, axes) }
+// order that is not negative (scipy.stats.moment).
+//
+// Passes: 2: the mean first. Held at once: an accumulator for each result.
+func (a *Array) Moment(order int, axes ...int) *Array { return operate("moment", a, order, axes)[0] }
+
+// MoveAxis puts an axis at another place, the others staying in their order.
+func (a *Array) MoveAxis(from, to int) *Array { return operate("moveaxis", a, from, to)[0] }
 
 // RandomMultinomial returns into which categories as many trials fall as the array says, as
 // int64: a number for each category, along a new last axis. p is an array of the categories'
 // chances along its last axis; that of the last one is what the others leave of 1. The lengths
 // are those of the other axes, which broadcast as in RandomGamma.
 func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
-	return call("multinomial", seed, a, p, lengths)
+	return operate("multinomial", seed, a, p, lengths)[0]
 }
 
 // Mul returns a * b, element by element.
-func (a *Array) Mul(b any) *Array { return call("multiply", a, b) }
+func (a *Array) Mul(b any) *Array { return operate("multiply", a, b)[0] }
 
 // RandomMultivariateHypergeometric returns how many of those drawn at once are of each
 // category, as int64, where the array has the sizes of the categories along its last axis. The
 // number drawn is an array or a number. The lengths are those of the other axes, which
 // broadcast as in RandomGamma.
 func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
-	return call("multivariate_hypergeometric", seed, a, drawn, lengths)
+	return operate("multivariate_hypergeometric", seed, a, drawn, lengths)[0]
 }
 
 // NaNToNum returns the array with nan for NaN, and with high and low for positive and negative
-// infinity: the type's largest and smallest finite number where they are infinite. It is part
-// of whatever reads it. Complex numbers are an error.
-func (a *Array) NaNToNum(nan, high, low float64) *Array { return call("nan_to_num", a, nan, high, low) }
+// infinity: the type's largest and smallest finite number where they are infinite. Complex
+// numbers are an error.
+func (a *Array) NaNToNum(nan, high, low float64) *Array {
+	return operate("nan_to_num", a, nan, high, low)[0]
+}
 
 // NanCumprod is Cumprod with one for NaN.
-func (a *Array) NanCumprod(axis ...int) *Array { return call("nancumprod", a, axis) }
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) NanCumprod(axis ...int) *Array { return operate("nancumprod", a, axis)[0] }
 
 // NanCumsum is Cumsum with zero for NaN.
-func (a *Array) NanCumsum(axis ...int) *Array { return call("nancumsum", a, axis) }
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) NanCumsum(axis ...int) *Array { return operate("nancumsum", a, axis)[0] }
 
 // Neg returns -a.
-func (a *Array) Neg() *Array { return call("negative", a) }
+func (a *Array) Neg() *Array { return operate("negative", a)[0] }
 
 // RandomNegativeBinomial returns how many trials fail before as many succeed as the array says,
 // as int64, each by a chance, an array or a number. They broadcast as in RandomGamma. A number
 // of successes need not be whole.
 func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
-	return call("negative_binomial", seed, a, chance, lengths)
+	return operate("negative_binomial", seed, a, chance, lengths)[0]
 }
 
 // NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b
-// where they are equal. It is part of whatever reads it. Complex numbers are an error.
-func (a *Array) NextAfter(b any) *Array { return call("nextafter", a, b) }
+// where they are equal. Complex numbers are an error.
+func (a *Array) NextAfter(b any) *Array { return operate("nextafter", a, b)[0] }
+
+// Nonzero returns where elements are not zero: their indices along each axis, as int64. Where
+// that fails, each of the arrays that are returned says why.
+//
+// Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
+// at once: a block of 1 MiB, and 8 bytes for each in all.
+func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
+	return computed(ctx, opts, "nonzero", a)
+}
 
 // NotEqual returns whether a ≠ b.
-func (a *Array) NotEqual(b any) *Array { return call("not_equal", a, b) }
+func (a *Array) NotEqual(b any) *Array { return operate("not_equal", a, b)[0] }
 
 // Outer returns the product of each element of a with each of b.
-func (a *Array) Outer(b *Array) *Array { return call("outer", a, b) }
+func (a *Array) Outer(b *Array) *Array { return operate("outer", a, b)[0] }
 
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
-func RandomPermutation(seed uint64, n int) *Array { return call("permutation", seed, n) }
+//
+// Passes: as argsort. Held at once: as argsort.
+func RandomPermutation(seed uint64, n int) *Array { return operate("permutation", seed, n)[0] }
 
 // Permuted returns each line along an axis in a random order of its own. Lines of up to a
 // million elements take the passes of Argsort and TakeAlong, longer ones two that read and two
 // that write, of 16 bytes for an element, or 32 for one of complex128, and from about 250
 // million elements on each once more.
-func (a *Array) Permuted(seed uint64, axis int) *Array { return call("permuted", a, seed, axis) }
+//
+// Passes: as argsort and take_along_axis of lines up to a million elements, else 2 read, 2
+// written of 16 or 32 bytes an element. Held at once: 48 MiB.
+func (a *Array) Permuted(seed uint64, axis int) *Array { return operate("permuted", a, seed, axis)[0] }
 
 // RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
 // broadcasts as in RandomGamma, by Hörmann's method.
 func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
-	return call("poisson", seed, a, lengths)
+	return operate("poisson", seed, a, lengths)[0]
 }
 
 // Pow returns a to the power of b; a negative exponent of integers is an error.
-func (a *Array) Pow(b any) *Array { return call("power", a, b) }
+func (a *Array) Pow(b any) *Array { return operate("power", a, b)[0] }
 
 // Prod returns the product along the axes.
-func (a *Array) Prod(axes ...int) *Array { return call("prod", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Prod(axes ...int) *Array { return operate("prod", a, axes)[0] }
 
 // Ptp returns the largest element along the axes less the smallest, in the type of the
-// elements. One pass.
-func (a *Array) Ptp(axes ...int) *Array { return call("ptp", a, axes) }
+// elements.
+//
+// Passes: 1. Held at once: two accumulators for each result.
+func (a *Array) Ptp(axes ...int) *Array { return operate("ptp", a, axes)[0] }
 
-// Radians returns degrees as radians. It is part of whatever reads it. Complex numbers are an
-// error.
-func (a *Array) Radians() *Array { return call("radians", a) }
+// Radians returns degrees as radians. Complex numbers are an error.
+func (a *Array) Radians() *Array { return operate("radians", a)[0] }
 
 // Ravel returns the array in one dimension, in C order: Reshape(-1).
-func (a *Array) Ravel() *Array { return call("ravel", a) }
+//
+// Held at once: a block; what its box shows of the inputs where elements move.
+func (a *Array) Ravel() *Array { return operate("ravel", a)[0] }
 
 // Real returns the real part.
-func (a *Array) Real() *Array { return call("real", a) }
+func (a *Array) Real() *Array { return operate("real", a)[0] }
 
 // Reciprocal returns 1/a, of integers an integer.
-func (a *Array) Reciprocal() *Array { return call("reciprocal", a) }
+func (a *Array) Reciprocal() *Array { return operate("reciprocal", a)[0] }
 
 // Mod returns what FloorDiv leaves, with the sign of b.
-func (a *Array) Mod(b any) *Array { return call("remainder", a, b) }
+func (a *Array) Mod(b any) *Array { return operate("remainder", a, b)[0] }
+
+// Repeat has each element along an axis so many times after another.
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) Repeat(times, axis int) *Array { return operate("repeat", a, times, axis)[0] }
 
 // Reshape gives the array another shape of the same size, its elements in C order; one length
 // may be -1, for the rest. It costs nothing where they lie so already, as those of a file do
 // and what is computed of it element by element; else, as of a transposed array, boxes of the
 // result are put together of boxes of the array as they are needed.
-func (a *Array) Reshape(shape ...int) *Array { return call("reshape", a, shape) }
+//
+// Held at once: a block; what its box shows of the inputs where elements move.
+func (a *Array) Reshape(shape ...int) *Array { return operate("reshape", a, shape)[0] }
 
 // RightShift returns the bits of a moved down by b places, keeping the sign.
-func (a *Array) RightShift(b any) *Array { return call("right_shift", a, b) }
+func (a *Array) RightShift(b any) *Array { return operate("right_shift", a, b)[0] }
 
 // Rint rounds to the nearest integer, halves to the even one.
-func (a *Array) Rint() *Array { return call("rint", a) }
+func (a *Array) Rint() *Array { return operate("rint", a)[0] }
+
+// Roll moves elements along axes, those that leave at an end coming in at the other; without
+// axes, as if the array were flat.
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) Roll(shift int, axes ...int) *Array { return operate("roll", a, shift, axes)[0] }
 
 // RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
-func (a *Array) RollAxis(axis, start int) *Array { return call("rollaxis", a, axis, start) }
+func (a *Array) RollAxis(axis, start int) *Array { return operate("rollaxis", a, axis, start)[0] }
+
+// Rolling returns the Sum, Prod, Mean, Var, Std, Min or Max of each window along an axis, which
+// is shorter by Window - 1: NumPy's reduction of sliding_window_view, without its axis of
+// windows. It takes three operations an element whatever the window's length (van Herk, 1992),
+// adds floats up in float64, and subtracts nothing that it has added.
+//
+// Held at once: what the windows of a box show, and 16 bytes for each element of a window.
+func (a *Array) Rolling(r Reduction, o RollingOptions) *Array {
+	return operate("rolling", a, r.String(), o.Window, o.Axis, o.DDof)[0]
+}
 
 // Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.
 func (a *Array) Rot90(quarters, axis, other int) *Array {
-	return call("rot90", a, quarters, axis, other)
+	return operate("rot90", a, quarters, axis, other)[0]
 }
 
 // Round rounds to so many decimals, halves to the even digit; a negative number of them rounds
 // to tens, hundreds and so on.
-func (a *Array) Round(decimals int) *Array { return call("round", a, decimals) }
+func (a *Array) Round(decimals int) *Array { return operate("round", a, decimals)[0] }
+
+// SearchSorted is, for each of the values, where it belongs in a, a sorted list: with Left
+// before elements that are equal, with Right after them.
+//
+// Passes: none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki
+// values. Held at once: the list, or 16 MiB.
+func (a *Array) SearchSorted(values *Array, side types.Side) *Array {
+	return operate("searchsorted", a, values, side.String())[0]
+}
+
+// Set returns a new array with a region replaced by values, an array or a number: NumPy's
+// x[region] = values. Values broadcast to the region and take the array's type; a number that
+// the type does not have is rejected.
+//
+// Passes: none of its own; of a mask and a list of values those of cumsum over the mask, of
+// indices those of argsort over them. Held at once: what its box shows of the inputs.
+func (a *Array) Set(region string, values any) *Array { return operate("set", a, region, values)[0] }
 
 // Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
-func (a *Array) Sign() *Array { return call("sign", a) }
+func (a *Array) Sign() *Array { return operate("sign", a)[0] }
 
 // Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
-// sign. It is part of whatever reads it.
-func (a *Array) Signbit() *Array { return call("signbit", a) }
+// sign.
+func (a *Array) Signbit() *Array { return operate("signbit", a)[0] }
 
 // Sin returns the sine of an angle in radians.
-func (a *Array) Sin() *Array { return call("sin", a) }
+func (a *Array) Sin() *Array { return operate("sin", a)[0] }
 
-// Sinc returns sin(pi·x)/(pi·x), and 1 of 0. It is part of whatever reads it. Complex numbers
-// are an error.
-func (a *Array) Sinc() *Array { return call("sinc", a) }
+// Sinc returns sin(pi·x)/(pi·x), and 1 of 0. Complex numbers are an error.
+func (a *Array) Sinc() *Array { return operate("sinc", a)[0] }
 
 // Sinh returns the hyperbolic sine.
-func (a *Array) Sinh() *Array { return call("sinh", a) }
+func (a *Array) Sinh() *Array { return operate("sinh", a)[0] }
 
 // Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
 // Only the chunks that it touches are read.
-func (a *Array) Slice(spec string) *Array { return call("slice", a, spec) }
+func (a *Array) Slice(spec string) *Array { return operate("slice", a, spec)[0] }
+
+// SlidingWindows returns all windows of the given lengths along axes, one for each, in axes of
+// their own after the array's, as NumPy's sliding_window_view. What reads it sees each element
+// as often as windows have it: Rolling reduces windows without.
+//
+// Held at once: what the windows of a box show.
+func (a *Array) SlidingWindows(lengths, axes []int) *Array {
+	return operate("sliding_window_view", a, lengths, axes)[0]
+}
 
 // Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line
-// of up to 16 MiB takes one pass; a longer one is sorted by an external merge, in two passes
-// that read and two that write, up to 32 GiB. The working set is two or three times 16 MiB a
-// task, and 80 MiB for lines of over 8 GiB.
-func (a *Array) Sort(axis int) *Array { return call("sort", a, axis) }
+// of more than 16 MiB is sorted by an external merge, up to 32 GiB.
+//
+// Passes: 1 of lines up to 16 MiB, else 2 read, 2 written. Held at once: 32 MiB; 80 MiB for
+// lines of real elements over 8 GiB.
+func (a *Array) Sort(axis int) *Array { return operate("sort", a, axis)[0] }
+
+// SortDescending is Sort in the reverse order: NaN comes first.
+func (a *Array) SortDescending(axis int) *Array { return operate("sort", a, axis, true)[0] }
 
 // Spacing returns the distance of each element to the next float away from zero, with its sign;
-// of float16, as in NumPy, to the next larger one. It is part of whatever reads it. Complex
-// numbers are an error.
-func (a *Array) Spacing() *Array { return call("spacing", a) }
+// of float16, as in NumPy, to the next larger one. Complex numbers are an error.
+func (a *Array) Spacing() *Array { return operate("spacing", a)[0] }
 
 // Sqrt returns the square root; NaN of negative numbers.
-func (a *Array) Sqrt() *Array { return call("sqrt", a) }
+func (a *Array) Sqrt() *Array { return operate("sqrt", a)[0] }
 
 // Square returns a².
-func (a *Array) Square() *Array { return call("square", a) }
+func (a *Array) Square() *Array { return operate("square", a)[0] }
 
 // Squeeze removes axes of length one; none given, all of them.
-func (a *Array) Squeeze(axes ...int) *Array { return call("squeeze", a, axes) }
+func (a *Array) Squeeze(axes ...int) *Array { return operate("squeeze", a, axes)[0] }
 
 // Stack puts arrays of one shape after each other along a new axis, at its place in the result.
-func Stack(axis int, arrays ...*Array) *Array { return call("stack", arrays, axis) }
+//
+// Held at once: what its box shows of the inputs.
+func Stack(axis int, arrays ...*Array) *Array { return operate("stack", arrays, axis)[0] }
 
 // Std returns the standard deviation along the axes: the root of Var.
-func (a *Array) Std(axes ...int) *Array { return call("std", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Std(axes ...int) *Array { return operate("std", a, axes)[0] }
 
 // Sub returns a - b.
-func (a *Array) Sub(b any) *Array { return call("subtract", a, b) }
+func (a *Array) Sub(b any) *Array { return operate("subtract", a, b)[0] }
 
 // Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as
 // NumPy's.
-func (a *Array) Sum(axes ...int) *Array { return call("sum", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Sum(axes ...int) *Array { return operate("sum", a, axes)[0] }
 
 // SwapAxes exchanges two axes.
-func (a *Array) SwapAxes(axis, other int) *Array { return call("swapaxes", a, axis, other) }
+func (a *Array) SwapAxes(axis, other int) *Array { return operate("swapaxes", a, axis, other)[0] }
 
 // Take has an axis replaced by the elements that indices point to along it, the axes of indices
 // in its place. Indices are integers, negative ones from the end; one that is out of range ends
-// the run that reads it. Neighbours are read together, the others one by one in their order. It
-// has no pass of its own, and holds the indices of a box and 1 MiB or a stored chunk of the
-// array.
-func (a *Array) Take(indices *Array, axis int) *Array { return call("take", a, indices, axis) }
+// the run that reads it. Neighbours are read together, the others one by one in their order.
+//
+// Passes: none of its own; what is pointed to is read in its order, neighbours together. Held
+// at once: the box's indices, and 1 MiB or a stored chunk of the array.
+func (a *Array) Take(indices *Array, axis int) *Array { return operate("take", a, indices, axis)[0] }
 
 // TakeAlong returns the elements of each line along an axis that the same line of indices
-// points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0). It has no
-// pass of its own along the last axis, and one along another; it holds 4 MiB of lines and their
-// indices.
+// points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0).
+//
+// Passes: none of its own along the last axis, else 1. Held at once: the box's indices, and 4
+// MiB of lines.
 func (a *Array) TakeAlong(indices *Array, axis int) *Array {
-	return call("take_along_axis", a, indices, axis)
+	return operate("take_along_axis", a, indices, axis)[0]
 }
 
 // Tan returns the tangent of an angle in radians.
-func (a *Array) Tan() *Array { return call("tan", a) }
+func (a *Array) Tan() *Array { return operate("tan", a)[0] }
 
 // Tanh returns the hyperbolic tangent.
-func (a *Array) Tanh() *Array { return call("tanh", a) }
+func (a *Array) Tanh() *Array { return operate("tanh", a)[0] }
 
 // Tile repeats the array along its last axes, or along new ones before the first.
-func (a *Array) Tile(times ...int) *Array { return call("tile", a, times) }
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) Tile(times ...int) *Array { return operate("tile", a, times)[0] }
 
 // TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
 // smallest, the smallest first; all of them where the axis has fewer. NaN is larger than any
 // number. One pass reads the array; where k is more than a quarter of the 16 MiB of records
 // that a task has, it is sorted. Along an axis whose lines lie across a large array those are
 // put in order first where the elements are complex, or k is more than a 256th of them.
-func (a *Array) TopK(k, axis int) *Array { return call("topk", a, k, axis) }
+//
+// Passes: 1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large
+// array where elements are complex or k is over 1 in 256. Held at once: 48 MiB.
+func (a *Array) TopK(k, axis int) *Array { return operate("topk", a, k, axis)[0] }
 
-// Trace returns the sum of a diagonal, in one pass over it; Diagonal and Reduce sum it in
-// another type.
-func (a *Array) Trace(offset, axis, other int) *Array { return call("trace", a, offset, axis, other) }
+// Trace returns the sum of a diagonal; Diagonal and Reduce sum it in another type.
+//
+// Passes: 1 over the diagonal. Held at once: a few squares along the diagonal.
+func (a *Array) Trace(offset, axis, other int) *Array {
+	return operate("trace", a, offset, axis, other)[0]
+}
 
 // Transpose puts the axes in another order; none given, in reverse.
-func (a *Array) Transpose(axes ...int) *Array { return call("transpose", a, axes) }
+func (a *Array) Transpose(axes ...int) *Array { return operate("transpose", a, axes)[0] }
 
 // Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
 // takes no memory.
-func Tri(rows, columns, diagonal int) *Array { return call("tri", rows, columns, diagonal) }
+func Tri(rows, columns, diagonal int) *Array { return operate("tri", rows, columns, diagonal)[0] }
 
 // RandomTriangular returns float64 numbers of triangular distributions from the array to right,
 // most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
 func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
-	return call("triangular", seed, a, mode, right, lengths)
+	return operate("triangular", seed, a, mode, right, lengths)[0]
 }
 
 // Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
 // positive ones are above it.
-func (a *Array) Tril(diagonal int) *Array { return call("tril", a, diagonal) }
+func (a *Array) Tril(diagonal int) *Array { return operate("tril", a, diagonal)[0] }
 
 // Triu returns the array with zeros below a diagonal of its last two axes.
-func (a *Array) Triu(diagonal int) *Array { return call("triu", a, diagonal) }
+func (a *Array) Triu(diagonal int) *Array { return operate("triu", a, diagonal)[0] }
 
 // Trunc rounds towards zero.
-func (a *Array) Trunc() *Array { return call("trunc", a) }
+func (a *Array) Trunc() *Array { return operate("trunc", a)[0] }
+
+// Union1D returns the distinct elements of two arrays, as if flattened, in their order.
+//
+// Passes: as unique over both. Held at once: 16 MiB.
+func (a *Array) Union1D(ctx context.Context, b *Array, opts ...Option) *Array {
+	return computed(ctx, opts, "union1d", a, b)[0]
+}
+
+// Unique returns the distinct elements in their order, of the array as if flattened; all NaN
+// are one. Their number is a shape: they are counted here, within the context and the options'
+// budget.
+//
+// Passes: 1 that counts up to 16384 distinct elements; for more those of sort to count them,
+// and again. Held at once: 16 MiB.
+func (a *Array) Unique(ctx context.Context, opts ...Option) *Array {
+	return computed(ctx, opts, "unique", a)[0]
+}
+
+// UnravelIndex returns the indices along each axis of an array of some lengths, of places in C
+// order of its elements, as int64. One that is negative or out of range is an error when it is
+// computed.
+func (a *Array) UnravelIndex(lengths ...int) []*Array { return operate("unravel_index", a, lengths) }
+
+// Unstack returns the array's parts of length one along an axis, without it. Where there is no
+// such axis, each of the arrays that are returned says so.
+func (a *Array) Unstack(axis int) []*Array { return operate("unstack", a, axis) }
 
 // Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
-func (a *Array) Var(axes ...int) *Array { return call("var", a, axes) }
+//
+// Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
+// result.
+func (a *Array) Var(axes ...int) *Array { return operate("var", a, axes)[0] }
 
 // Vdot returns the sum of the products of all elements, those of a conjugated.
-func (a *Array) Vdot(b *Array) *Array { return call("vdot", a, b) }
+//
+// Passes: as matmul. Held at once: as matmul.
+func (a *Array) Vdot(b *Array) *Array { return operate("vdot", a, b)[0] }
 
 // Vecdot returns the sum of products along an axis, a's conjugated, of arrays that are
-// broadcast together along the others. It is a reduction: one pass, with an accumulator for
-// each result.
-func (a *Array) Vecdot(b *Array, axis int) *Array { return call("vecdot", a, b, axis) }
+// broadcast together along the others.
+//
+// Passes: 1. Held at once: an accumulator for each result.
+func (a *Array) Vecdot(b *Array, axis int) *Array { return operate("vecdot", a, b, axis)[0] }
 
 // RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
 // directions are the array. Their concentrations, an array or a number, are 0 where all
 // directions are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
 func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
-	return call("vonmises", seed, a, concentration, lengths)
+	return operate("vonmises", seed, a, concentration, lengths)[0]
 }
 
 // RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose
 // means are the array; the scale is an array or a number. They broadcast as in RandomGamma. It
 // is by Michael, Schucany and Haas's method.
 func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
-	return call("wald", seed, a, scale, lengths)
+	return operate("wald", seed, a, scale, lengths)[0]
 }
 
 // Where returns x where the condition is true, that is, not zero, and y elsewhere.
-func Where(condition *Array, x, y any) *Array { return call("where", condition, x, y) }
+func Where(condition *Array, x, y any) *Array { return operate("where", condition, x, y)[0] }
 
 // RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents,
 // above 1, are the array. It broadcasts as in RandomGamma. It is by Devroye's method.
-func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array { return call("zipf", seed, a, lengths) }
+func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
+	return operate("zipf", seed, a, lengths)[0]
+}

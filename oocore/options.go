@@ -8,7 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -21,10 +22,16 @@ type option func(*settings) error
 
 func (o option) apply(s *settings) error { return o(s) }
 
+// set is an option that cannot be malformed.
+func set(f func(s *settings)) Option {
+	return option(func(s *settings) error { f(s); return nil })
+}
+
 // settings are the options of one run.
 type settings struct {
 	budget         int64 // 0: the machine's default
 	chunks         []int
+	shardSize      int64
 	shards         []int
 	codec          string
 	region         string
@@ -32,15 +39,18 @@ type settings struct {
 	dims           []string       // names of the output's dimensions
 	attributes     map[string]any // of the output
 	fill           any            // that marks missing values; nil where none is given
-	device         exec.Device    // nil: the CPU
+	device         device.Device  // nil: the CPU
 	workers        int            // 0: the cores that Go uses
 	processes      int            // worker processes; 0: this process
+	cluster        hook.Cluster   // nil: tasks run on this machine
 	fresh          bool
 	version        string
+	reads          []string // files that Go functions read by themselves
 	planned        bool
 	nominal        bool    // the plan is that of any machine
 	target         *string // of the whole expression; nil where nobody has told
 	cell           string
+	hosted         bool            // runs leave a record, of a cell or of none
 	parent         *runGroup       // nil for a run by itself
 	dry            *dryRun         // nil where runs are made
 	foreseen       int64           // overhead that the algorithm of the run was planned with; 0 where it was not planned
@@ -67,29 +77,34 @@ func Memory(size string) Option {
 // Chunks are the lengths of the chunks that the result is computed and stored
 // in. Without them they follow from the inputs' own.
 func Chunks(lengths ...int) Option {
-	return option(func(s *settings) error {
-		s.chunks = slices.Clone(lengths)
-		return nil
-	})
+	return set(func(s *settings) { s.chunks = slices.Clone(lengths) })
 }
 
 // Shards are the lengths of the groups of chunks that are stored as one object,
 // each a multiple of the chunks'. Only formats with chunks have them. Without them
 // each chunk is stored by itself.
 func Shards(lengths ...int) Option {
-	return option(func(s *settings) error {
-		s.shards = slices.Clone(lengths)
-		return nil
+	return set(func(s *settings) { s.shards = slices.Clone(lengths) })
+}
+
+// ShardSize is the most bytes of arrays in a file of a checkpoint that Collection.Save writes with
+// an index: "5GB", which is the default.
+func ShardSize(size string) Option {
+	return option(func(s *settings) (err error) {
+		s.shardSize, err = units.ParseSize(size)
+		return err
 	})
 }
 
-// Codec is how chunks are compressed: "none", "zstd", "zstd:3", "gzip:5",
-// "blosc:lz4:5:shuffle". Without it the format's own default holds.
+// Codec is how chunks are compressed: "none", "zstd:3", "zstd:3:checksum", "gzip:5", or
+// "blosc:lz4:5:shuffle", where shuffle is noshuffle, shuffle or bitshuffle. Without it the
+// format's own default holds; of new Zarr arrays this is zstd:1. With Shards many chunks are
+// one object, which one task writes, and which is read in parts.
+//
+// Matrices of a GGUF file can be "q8_0", which stores blocks of 32 elements in integers of 8 bits:
+// with it vectors, and what has no whole blocks, become float32.
 func Codec(text string) Option {
-	return option(func(s *settings) error {
-		s.codec = text
-		return nil
-	})
+	return set(func(s *settings) { s.codec = text })
 }
 
 // DimNames are the names of the output's dimensions, one for each; "" leaves one without
@@ -140,14 +155,11 @@ func FillValue(v any) Option {
 // ":, 0:256", as between NumPy's brackets with steps of one. What is saved has the region's
 // shape, or broadcasts to it, and the array's dtype.
 func Region(spec string) Option {
-	return option(func(s *settings) error {
-		s.region = spec
-		return nil
-	})
+	return set(func(s *settings) { s.region = spec })
 }
 
 // On is the device that computes, such as a GPU. Without it the CPU does.
-func On(d exec.Device) Option {
+func On(d device.Device) Option {
 	return option(func(s *settings) error {
 		if d == nil {
 			return errors.New("the device is nil")
@@ -189,18 +201,22 @@ func Processes(n int) Option {
 
 // Fresh computes also where the same result has been saved before.
 func Fresh() Option {
-	return option(func(s *settings) error {
-		s.fresh = true
-		return nil
-	})
+	return set(func(s *settings) { s.fresh = true })
 }
 
-// Version stands for the Go functions that were given to MapChunks: change it when they
-// change, or files that they read by themselves. Without it a run with such a function always computes anew, since
-// nothing else tells whether its results have changed.
+// Version stands for the Go functions that were given to MapChunks and the like: change it when they
+// change. Without it a run with such a function always computes anew, since
+// nothing else tells whether its results have changed. Reads names files that belong to it.
 func Version(v string) Option {
+	return set(func(s *settings) { s.version = v })
+}
+
+// Reads names files that the Go functions of a run read by themselves, such as a model's weights: what was
+// saved with a Version is computed anew where one of them has changed since, and an error where one changes
+// during the run.
+func Reads(paths ...string) Option {
 	return option(func(s *settings) error {
-		s.version = v
+		s.reads = append(s.reads, paths...)
 		return nil
 	})
 }
@@ -239,6 +255,8 @@ func settingsOf(opts []Option) (*settings, error) {
 // OptionError is an option that is malformed, found before anything runs.
 type OptionError struct{ Err error }
 
+// Error says what is wrong with the option.
 func (e *OptionError) Error() string { return "option: " + e.Err.Error() }
 
+// Unwrap returns the cause.
 func (e *OptionError) Unwrap() error { return e.Err }

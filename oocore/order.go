@@ -3,39 +3,25 @@ package oocore
 import (
 	"context"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op"
-	"github.com/gonbext/gonbext/oocore/op/order"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/order"
 )
-
-// SortDescending is Sort in the reverse order: NaN comes first.
-func (a *Array) SortDescending(axis int) *Array {
-	return a.view("sort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Sort(site, n, axis, true)
-	})
-}
-
-// ArgsortDescending is Argsort in the reverse order; of equal elements the first still
-// comes first.
-func (a *Array) ArgsortDescending(axis int) *Array {
-	return a.view("argsort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Argsort(site, n, axis, true)
-	})
-}
 
 // Quantile returns the element below which a part q, from 0 to 1, of those along the axes
 // lies, interpolated between two: see Quantiles.
 func (a *Array) Quantile(q float64, axes ...int) *Array {
-	return a.view("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Quantile(site, "quantile", n, []float64{q}, false, order.QuantileOptions{Axes: axes})
-	})
+	}, a)
 }
 
 // Percentile is Quantile of a hundredth of p.
 func (a *Array) Percentile(p float64, axes ...int) *Array {
-	return a.view("percentile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("percentile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Quantile(site, "percentile", n, []float64{p / 100}, false, order.QuantileOptions{Axes: axes})
-	})
+	}, a)
 }
 
 // QuantileOptions are the less common arguments of a median and of quantiles.
@@ -78,33 +64,6 @@ func (a *Array) MedianWith(o QuantileOptions) *Array {
 	}, present(a, o.Weights)...)
 }
 
-// SearchSorted is, for each of the values, where it belongs in a, a sorted list: before
-// elements that are equal, or with right after them. A list of up to 64 KiB makes no
-// pass of its own; of a longer one each task of 256 Ki values reads once the pieces that
-// its values lie in.
-func (a *Array) SearchSorted(values *Array, right bool) *Array {
-	return build("searchsorted", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return order.SearchSorted(site, in[0], in[1], right)
-	}, a, values)
-}
-
-// Digitize is, for each element, the number of the bin that it is in, between edges that
-// rise or fall: of rising ones bin i is from edge i-1, included, to edge i, excluded,
-// and with right the other way round. Passes are those of SearchSorted.
-func (a *Array) Digitize(edges *Array, right bool) *Array {
-	return build("digitize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return order.Digitize(site, in[0], in[1], right)
-	}, a, edges)
-}
-
-// Unique returns the distinct elements in their order, of the array as if flattened; all NaN
-// are one. Their number is a shape: they are counted here, within the context and the
-// options' budget. Where there are up to 16384 that one pass is all. More are counted
-// and then computed from the sorted array, by the passes of Sort each time.
-func (a *Array) Unique(ctx context.Context, opts ...Option) *Array {
-	return a.distinct(ctx, "unique", false, false, opts)[0]
-}
-
 // UniqueCounts is Unique, with how often each element is there.
 func (a *Array) UniqueCounts(ctx context.Context, opts ...Option) (values, counts *Array) {
 	d := a.distinct(ctx, "unique_counts", true, false, opts)
@@ -121,31 +80,12 @@ func (a *Array) UniqueAll(ctx context.Context, opts ...Option) (values, counts, 
 	}, a, d[0])
 }
 
-// Union1D returns the distinct elements of two arrays, as if flattened, in their order. Passes and
-// working set are those of Unique over both.
-func (a *Array) Union1D(ctx context.Context, b *Array, opts ...Option) *Array {
-	return both("union1d", order.Union, a, b).Unique(ctx, opts...)
-}
-
 // distinct are the values, their numbers and first places.
-func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) (out [3]*Array) {
-	whole := a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		all, err := counted(ctx, name, opts, func(run op.Run) ([]*graph.Node, error) {
-			d, err := order.Unique(site, n, counts, first, run)
+func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) [3]*Array {
+	return [3]*Array(lazy.Several[Array](3, name, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
+		return counted(ctx, name, opts, func(run op.Run) ([]*graph.Node, error) {
+			d, err := order.Unique(site, in[0], counts, first, run)
 			return []*graph.Node{d.Values, d.Counts, d.First}, err
 		})
-		if err != nil {
-			return nil, err
-		}
-		for i, n := range all {
-			out[i] = made(n, nil)
-		}
-		return all[0], nil
-	})
-	for i := range out {
-		if whole.err != nil || out[i] == nil {
-			out[i] = whole
-		}
-	}
-	return out
+	}, a))
 }

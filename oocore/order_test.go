@@ -40,7 +40,6 @@ func sparse(t *testing.T, shape ...int) *oocore.Array {
 
 // What OPERATIONS.md says of passes holds for the plan.
 func TestPassesOverLongAxes(t *testing.T) {
-	smallBudget(t)
 	wide := sparse(t, 3_075_200, 512)
 	long, some := sparse(t, 6_400_000_000), sparse(t, 200_000_000)
 	for _, c := range []struct {
@@ -76,7 +75,6 @@ func TestPassesOverLongAxes(t *testing.T) {
 // Lines that lie across an array, each all numbers below a prime in another order, and a
 // NaN in the last: what is found of them without putting them in order.
 func TestOrderOfLongLinesAcrossAnArray(t *testing.T) {
-	smallBudget(t)
 	const n, columns = 1_200_007, 8
 	at := func(i, j int) int { return (i*7919 + j*104729) % n }
 	x := make([]float32, n*columns)
@@ -119,7 +117,6 @@ func TestOrderOfLongLinesAcrossAnArray(t *testing.T) {
 // Elements 0 to n-1 in another order, the larger half of which weigh three times as much:
 // quantiles of a line that no task holds, from the sums of weights that are added up here.
 func TestWeightedQuantilesOfALongLine(t *testing.T) {
-	smallBudget(t)
 	const n = 2_500_009
 	x, w := make([]float32, n), make([]float32, n)
 	for i := range n {
@@ -159,7 +156,6 @@ func TestWeightedQuantilesOfALongLine(t *testing.T) {
 // A line that is longer than a task sorts is in another order afterwards, with all of its
 // elements, and in the same one again for the same seed.
 func TestPermutedOfALongLine(t *testing.T) {
-	smallBudget(t)
 	const n = 1_100_000
 	of := func(seed uint64) []int32 {
 		got, err := oocore.Collect[int32](t.Context(), oocore.Arange(0, n, 1).AsType(oocore.Int32).Permuted(seed, 0), oocore.Memory("192MiB"))

@@ -2,23 +2,23 @@ package oocore
 
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/udf"
-	"github.com/gonbext/gonbext/oocore/op/window"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op/udf"
+	"github.com/gonbext/gonbext/oocore/internal/op/window"
 )
 
 // Boundary says what lies beyond the edges of an array.
-type Boundary = window.Mode
+type Boundary string
 
 // The boundaries, with what lies before and after a b c d. The zero value is
 // BoundaryReflect.
 const (
-	BoundaryReflect  = window.Reflect  // d c b a | a b c d | d c b a
-	BoundaryMirror   = window.Mirror   // d c b | a b c d | c b a
-	BoundaryNearest  = window.Nearest  // a a a a | a b c d | d d d d
-	BoundaryWrap     = window.Wrap     // a b c d | a b c d | a b c d
-	BoundaryConstant = window.Constant // k k k k | a b c d | k k k k
-	BoundaryNone     = udf.None        // a b c d: chunks end with the array
+	BoundaryReflect  = Boundary(window.Reflect)  // d c b a | a b c d | d c b a
+	BoundaryMirror   = Boundary(window.Mirror)   // d c b | a b c d | c b a
+	BoundaryNearest  = Boundary(window.Nearest)  // a a a a | a b c d | d d d d
+	BoundaryWrap     = Boundary(window.Wrap)     // a b c d | a b c d | a b c d
+	BoundaryConstant = Boundary(window.Constant) // k k k k | a b c d | k k k k
+	BoundaryNone     = Boundary(udf.None)        // a b c d: chunks end with the array
 )
 
 // OverlapOptions are what Overlap may be told.
@@ -52,7 +52,7 @@ func Overlap[T, U Element](f func(dst []U, src []T, at Block) error, a *Array, o
 			return f(dtype.Slice[U](dst), dtype.Slice[T](src[0]), at)
 		}
 		return udf.Overlap(site, call, dtype.Of[U](), udf.OverlapOptions{
-			Name: functionName(f), Depth: o.Depth, Boundary: o.Boundary, Value: o.Value, Chunks: o.Chunks}, in[0])
+			Name: functionName(f), Depth: o.Depth, Boundary: window.Mode(o.Boundary), Value: o.Value, Chunks: o.Chunks}, in[0])
 	}, a)
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 )
 
 // A Go function that panics with an error ends the run with that error, which names the

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/internal/arraytext"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 )
 
 // Print writes the elements as NumPy prints them: all of an array of up to 1000, and of a
@@ -58,7 +58,7 @@ func (a *Array) words(ctx context.Context, opts []Option) ([]string, error) {
 	case Bool:
 		v, err := Collect[bool](ctx, a, opts...)
 		return arraytext.Bools(v), err
-	case Float16, BFloat16, Float32, Float64:
+	case Float8E4M3FN, Float8E5M2, Float16, BFloat16, Float32, Float64:
 		v, err := Collect[float64](ctx, a.AsType(Float64), opts...)
 		if a.Dims() == 0 && err == nil {
 			return []string{arraytext.Float(v[0], precisionOf(t))}, nil
@@ -90,7 +90,7 @@ func precisionOf(t DType) arraytext.Precision {
 		p.Digits = 6
 	case Float16:
 		p.Digits = 3
-	case BFloat16:
+	case BFloat16, Float8E4M3FN, Float8E5M2:
 		p.Digits = 2
 	}
 	return p

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // commandPackage is that of the command which worker processes run.
@@ -21,9 +21,9 @@ const commandPackage = "github.com/gonbext/gonbext/gonbext/cmd/gonbext"
 // plan cannot leave this process, or there is no command to run.
 func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
 	if _, err := p.Encode(); errors.Is(err, plan.ErrNotPortable) {
-		return nil, fmt.Errorf("worker processes cannot call a function of this program: leave out Processes: %w", err)
+		return nil, fmt.Errorf("worker processes have no functions and arrays of this program: leave out Processes: %w", err)
 	}
-	command, err := workerCommand()
+	command, err := internals{}.Command()
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +32,9 @@ func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
 	}}, nil
 }
 
-// workerCommand is the path of the gonbext command: this program, or the one that PATH
-// finds.
-func workerCommand() (string, error) {
+// Command returns the path of the gonbext command, which worker processes run: this program, or
+// the one that PATH finds.
+func (internals) Command() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.TrimSuffix(info.Path, ".test") == commandPackage {
 		return os.Executable()
 	}

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // Progress is how far a run has come. Bytes and chunks count from the beginning of the
@@ -25,11 +25,11 @@ type Progress struct {
 	Elapsed           time.Duration
 }
 
-// OnProgress gives a function that is called while a run lasts, a few times a second and
-// once at its end, from a goroutine of its own. A run does not wait for it: while a call
-// continues, later progress replaces what has not been told yet. At the end of the run it
-// waits for up to a second. A function that panics is not called again, and the panic is
-// logged.
+// OnProgress gives a function that is called while a run lasts, at most four times a second
+// and only where something has changed but the time, and once at its end, from a goroutine of
+// its own. A run does not wait for it: while a call continues, later progress replaces what has
+// not been told yet. At the end of the run it waits for up to a second. A function that panics
+// is not called again, and the panic is logged.
 func OnProgress(f func(Progress)) Option {
 	return option(func(s *settings) error {
 		if f == nil {
@@ -122,8 +122,37 @@ func (s *settings) watch(p *plan.Sized) (f func(exec.Progress), end func()) {
 	}
 	n := newNotifier(s.progress)
 	chunks := int64(p.Tasks())
-	return func(e exec.Progress) {
+	tell := func(e exec.Progress) {
 		n.tell(Progress{Title: p.Title, Stage: e.Stage + 1, Stages: len(p.Stages), Chunks: chunks, Computed: e.Computed, Skipped: e.Skipped,
 			Read: e.Read, Written: e.Written, Memory: e.Memory, Elapsed: e.Elapsed})
-	}, n.close
+	}
+	var seldom throttle
+	return func(e exec.Progress) {
+			if seldom.passes(e) {
+				tell(e)
+			}
+		}, func() {
+			if seldom.latest != (exec.Progress{}) {
+				tell(seldom.latest)
+			}
+			n.close()
+		}
+}
+
+// throttle lets progress pass from time to time.
+type throttle struct{ latest, told exec.Progress }
+
+// perUpdate is the least time between two calls of a progress function.
+const perUpdate = time.Second / 4
+
+// passes reports progress that differs from what was told in more than the time, and comes long enough
+// after it.
+func (t *throttle) passes(e exec.Progress) bool {
+	t.latest = e
+	since := e.Elapsed - t.told.Elapsed
+	if e.Elapsed = t.told.Elapsed; e == t.told || since < perUpdate {
+		return false
+	}
+	t.told = t.latest
+	return true
 }

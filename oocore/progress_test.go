@@ -63,7 +63,7 @@ func TestReportOfFailedRunsSaysSo(t *testing.T) {
 	x := counted(t, 64)
 	var r oocore.RunReport
 	_, err := x.Add(1).Save(t.Context(), "y.npy", oocore.Report(&r), oocore.Memory("1KiB"))
-	if small, ok := errors.AsType[*oocore.MemoryError](err); !ok || small.Need == 0 || r.Status != oocore.StatusFailed || !slices.Equal(r.Outputs, []string{"y.npy"}) {
+	if small, ok := errors.AsType[*oocore.MemoryError](err); !ok || small.Need == 0 || r.Status != oocore.StatusFailed || len(r.Outputs) > 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

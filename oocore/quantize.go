@@ -7,29 +7,34 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/quantize"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
 )
 
-// QuantizeOptions say how floats become small integers.
+// QuantizeOptions say how floats become small integers, or floats of 8 bits.
 type QuantizeOptions struct {
-	DType DType // Int8, the default, or Uint8
+	DType DType // Int8, the default, Uint8, Float8E4M3FN or Float8E5M2
 	// PerAxis gives each index of Axis a scale of its own; Block, instead, each so many
 	// indices of Axis, for each index of the others. Without either one scale serves all.
 	PerAxis bool
 	Axis    int
 	Block   int
+	// Square makes that Block by Block elements of the last two axes, whatever Axis is, as
+	// checkpoints in FP8 have them, of 128 by 128: where the array ends blocks are cut short.
+	Square bool
 	// Affine uses all integers for the range of the elements, zero included. Otherwise
 	// the largest magnitude becomes the largest integer.
 	Affine bool
 }
 
 // Quantized is an array in integers with what brings it back:
-// x ≈ (Values - Zero) · Scale.
+// x ≈ (Values - Zero) · Scale. A program that has values and scales makes one without Zero to
+// Dequantize them.
 type Quantized struct {
 	Values *Array // of the array's shape
 	Scale  *Array // of its dimensions; one index where all along an axis share it
 	Zero   *Array // zero point, of the integers' type and Scale's shape
+	Block  int    // of Square, else 0
 	from   *Array
 	scheme quantize.Scheme
 	made   [3]*Array      // Values, Scale and Zero of Quantize
@@ -44,10 +49,13 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 	if s.DType == 0 {
 		s.DType = Int8
 	}
-	if o.PerAxis || o.Block != 0 {
+	q := &Quantized{from: a}
+	if o.Square {
+		q.Block = o.Block
+	} else if o.PerAxis || o.Block != 0 {
 		s.Axis = &o.Axis
 	}
-	q := &Quantized{from: a, scheme: s}
+	q.scheme = s
 	part := func(pick func(quantize.Quantized) *graph.Node) *Array {
 		return build("quantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 			made, err := quantize.Quantize(site, in[0], s)
@@ -63,11 +71,15 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 
 // Dequantize returns the floats that the integers stand for, in Scale's type: (Values - Zero)
 // · Scale. Where Scale has fewer indices along an axis than Values, each stands for as many
-// that follow each other. Of a Quantized that the program makes, only these three count.
+// that follow each other, or for Block of them in each of the last two axes.
 func (q *Quantized) Dequantize() *Array {
+	in := []any{q.Values, q.Scale}
+	if q.Zero != nil {
+		in = append(in, q.Zero)
+	}
 	return build("dequantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return quantize.Dequantize(site, in[0], in[1], in[2])
-	}, q.Values, q.Scale, q.Zero)
+		return quantize.Dequantize(site, in[0], in[1], append(in, nil)[2], q.Block)
+	}, in...)
 }
 
 // Save writes values, scale and zero point beside each other: as members of these names
@@ -103,17 +115,17 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 		_, err = made.Zero.Save(ctx, member(path, "zero_point"), opts...)
 		return err
 	}
-	opts, err := fits(opts, runs)
+	opts, err := internals{}.Fits(opts, runs)
 	if err != nil {
 		return nil, err
 	}
 	measured = nil
-	err = asGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
+	err = internals{}.RunGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
 	if err != nil {
 		return nil, err
 	}
 	out := OpenQuantized(path) // when it is whole: each member changes a file of several
-	out.from = q.from
+	out.from, out.Block = q.from, q.Block
 	if measured != nil && measured.values != nil {
 		out.loss = q.report(measured.values)
 	}
@@ -134,7 +146,7 @@ func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error
 	if q.Scale.Bytes()+q.Zero.Bytes() > knownBytes {
 		return q, nil
 	}
-	known := &Quantized{from: q.from}
+	known := &Quantized{from: q.from, Block: q.Block}
 	var err error
 	if known.Scale, err = q.Scale.materialise(ctx, opts); err != nil {
 		return nil, err
@@ -148,7 +160,8 @@ func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error
 	return known, nil
 }
 
-// OpenQuantized returns what Quantized.Save wrote.
+// OpenQuantized returns what Quantized.Save wrote. Of square blocks that are cut short the program
+// sets Block.
 func OpenQuantized(path string) *Quantized {
 	return &Quantized{Values: Open(member(path, "values")), Scale: Open(member(path, "scale")), Zero: Open(member(path, "zero_point"))}
 }
@@ -195,13 +208,7 @@ func (q *Quantized) Error(ctx context.Context, opts ...Option) (QuantizeError, e
 		return *q.loss, nil
 	}
 	// One expression, so that all three share a pass.
-	parts := FromSlice([]float64{0, 0, 0}, 3)
-	for i, loss := range q.losses() {
-		one := make([]float64, 3)
-		one[i] = 1
-		parts = parts.Add(FromSlice(one, 3).Mul(loss))
-	}
-	v, err := Collect[float64](ctx, parts, opts...)
+	v, err := Collect[float64](ctx, Stack(0, q.losses()...), opts...)
 	if err != nil {
 		return QuantizeError{}, err
 	}

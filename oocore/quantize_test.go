@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -119,5 +120,85 @@ func TestQuantizedAgain(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// Square blocks have a scale each, the last of an axis for what is left of it.
+func TestQuantizedInSquareBlocksOfFloat8(t *testing.T) {
+	rng := testcases.Rand(t)
+	const rows, columns, block = 100, 70, 32
+	x := make([]float32, rows*columns)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64() * 3)
+	}
+	scales := make([]float32, 4*3)
+	at := func(i int) *float32 { return &scales[i/columns/block*3+i%columns/block] }
+	for i, v := range x {
+		s := at(i)
+		*s = max(*s, float32(math.Abs(float64(v))))
+	}
+	for i := range scales {
+		scales[i] /= 448
+	}
+	codes, back := make([]dtype.Float8E4M3FNBits, len(x)), make([]float32, len(x))
+	for i, v := range x {
+		codes[i] = dtype.Float8E4M3FNBits(dtype.ToFloat8(dtype.Float8E4M3FN, v / *at(i)))
+		back[i] = codes[i].Float32() * *at(i)
+	}
+	q := oocore.FromSlice(x, rows, columns).Quantize(oocore.QuantizeOptions{DType: oocore.Float8E4M3FN, Block: block, Square: true})
+	if got, err := oocore.Collect[float32](t.Context(), q.Scale); err != nil || !slices.Equal(got, scales) || !slices.Equal(q.Scale.Shape(), []int{4, 3}) {
+		t.Errorf("scales %v, %v, want %v", got, err, scales)
+	}
+	if got, err := oocore.Collect[dtype.Float8E4M3FNBits](t.Context(), q.Values); err != nil || !slices.Equal(got, codes) {
+		t.Errorf("other values: %v", err)
+	}
+	if got, err := oocore.Collect[float32](t.Context(), q.Dequantize()); err != nil || !slices.Equal(got, back) {
+		t.Errorf("other floats: %v", err)
+	}
+	names := oocore.Names{"w": oocore.FromSlice(codes, rows, columns), "s": oocore.FromSlice(scales, 4, 3), "x": oocore.FromSlice(x, rows, columns)}
+	if got, err := oocore.Collect[float32](t.Context(), oocore.Eval(`dequantize(w, s, "block=32")`, names)); err != nil || !slices.Equal(got, back) {
+		t.Errorf("an expression gives others: %v", err)
+	}
+	if same, err := oocore.Item[bool](t.Context(), oocore.Eval(`all(astype(quantize(x, "float8_e4m3fn 32x32"), "float32") == astype(w, "float32")) && all(quantize_scale(x, "float8_e4m3fn 32x32") == s)`, names)); err != nil || !same {
+		t.Errorf("an expression quantizes to others: %v", err)
+	}
+	for _, of := range []string{`dequantize(w, s)`, `dequantize(w, s, "block=16")`, `dequantize(s, s, "block=-1")`, `quantize(x, "float8_e5m2 affine")`, `quantize(slice(x, "0"), "float8_e5m2 2x2")`, `quantize(x, "float8_e5m2 2x3")`, `quantize(x, "float8_e5m2 2x2", 1)`} {
+		if oocore.Eval(of, names).Err() == nil {
+			t.Errorf("%s is not rejected", of)
+		}
+	}
+	per := oocore.Eval(`dequantize(quantize(x, "float8_e5m2", 0), quantize_scale(x, "float8_e5m2", 0)) - x`, names).Abs().Max()
+	if e, err := oocore.Item[float32](t.Context(), per); err != nil || e == 0 || e > 1.5 {
+		t.Errorf("by row: off by %v, %v", e, err)
+	}
+	saved, err := q.Save(t.Context(), t.TempDir()+"/q.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := oocore.Collect[float32](t.Context(), saved.Dequantize()); err != nil || !slices.Equal(got, back) {
+		t.Errorf("what was saved gives others: %v", err)
+	}
+}
+
+// The squares overflow, the largest difference does not; and one pass measures all.
+func TestQuantizedErrorOfHugeElements(t *testing.T) {
+	path := t.TempDir() + "/x.npy"
+	x, err := oocore.FromSlice([]float64{1e200, -5e199, 1e198, 0}, 4).Save(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := x.Quantize(oocore.QuantizeOptions{})
+	back := collect[float64](t, q.Dequantize())
+	want := 0.0
+	for i, v := range []float64{1e200, -5e199, 1e198, 0} {
+		want = max(want, math.Abs(v-back[i]))
+	}
+	var r oocore.RunReport
+	e, err := q.Error(t.Context(), oocore.Report(&r))
+	if err != nil || e.Max != want || !math.IsInf(e.RMS, 1) {
+		t.Errorf("%+v, want a largest difference of %v and a root of infinity: %v", e, want, err)
+	}
+	if r.Read > 2*4*8 {
+		t.Errorf("%d bytes were read, want two passes over 32", r.Read)
 	}
 }

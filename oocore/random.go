@@ -1,8 +1,8 @@
 package oocore
 
 import (
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/random"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op/random"
 )
 
 // RandomNormal returns numbers of the normal distribution of mean 0 and variance 1, in a float
@@ -22,13 +22,4 @@ func RandomIntegers(t DType, seed uint64, low, high int64, shape ...int) *Array 
 type ChoiceOptions struct {
 	Distinct bool   // no element is drawn twice
 	Weights  *Array // how likely each element is, relative to the others; not with Distinct
-}
-
-// Choice returns count elements along the first axis, drawn at random and equally likely. What
-// is drawn is read in its order, with no pass before it; Distinct takes the passes of
-// Argsort over all places, and Weights those of Cumsum.
-func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {
-	return build("choice", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return random.Choice(site, in[0], seed, count, o.Distinct, append(in, nil)[1])
-	}, present(a, o.Weights)...)
 }

@@ -1,28 +1,31 @@
 package oocore
 
 import (
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/stats"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 )
 
 // Reduction is a way to fold elements along axes into one.
-type Reduction = kernel.Reduction
+type Reduction kernel.Reduction
+
+// String returns NumPy's name of the reduction.
+func (r Reduction) String() string { return kernel.Reduction(r).String() }
 
 // The reductions, for Reduce.
 const (
-	Sum          = kernel.Sum
-	Prod         = kernel.Prod
-	Mean         = kernel.Mean
-	Var          = kernel.Var
-	Std          = kernel.Std
-	Min          = kernel.Min
-	Max          = kernel.Max
-	ArgMin       = kernel.ArgMin
-	ArgMax       = kernel.ArgMax
-	Any          = kernel.Any
-	All          = kernel.All
-	CountNonzero = kernel.CountNonzero
+	Sum          = Reduction(kernel.Sum)
+	Prod         = Reduction(kernel.Prod)
+	Mean         = Reduction(kernel.Mean)
+	Var          = Reduction(kernel.Var)
+	Std          = Reduction(kernel.Std)
+	Min          = Reduction(kernel.Min)
+	Max          = Reduction(kernel.Max)
+	ArgMin       = Reduction(kernel.ArgMin)
+	ArgMax       = Reduction(kernel.ArgMax)
+	Any          = Reduction(kernel.Any)
+	All          = Reduction(kernel.All)
+	CountNonzero = Reduction(kernel.CountNonzero)
 )
 
 // ReduceOptions are the less common arguments of a reduction.
@@ -32,7 +35,7 @@ type ReduceOptions struct {
 	KeepDims bool    // reduced axes stay, with length one
 	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
 	Where    *Array  // elements to include; nil: all; not of ArgMin and ArgMax
-	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std; integers not of Var and Std
+	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
 	Initial  any     // a number to begin with, which what has no elements then is; of Sum, Prod, Min and Max
 	SkipNaN  bool    // NaN does not count, as in NumPy's nansum; not of Any, All and CountNonzero
 }
@@ -54,8 +57,15 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 			g.Where = in[1]
 		}
 		if o.SkipNaN {
-			return stats.NaN(site, r, in[0], g)
+			return stats.NaN(site, kernel.Reduction(r), in[0], g)
 		}
-		return graph.Aggregate(site, r, in[0], g)
+		return graph.Aggregate(site, kernel.Reduction(r), in[0], g)
 	}, operands...)
+}
+
+// RollingOptions say which windows Rolling reduces.
+type RollingOptions struct {
+	Window int     // elements of one
+	Axis   int     // that they go along
+	DDof   float64 // of Var and Std: subtracted from the count, 1 for a sample's
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -56,12 +56,10 @@ func regionBox(spec string, shape []int) (grid.Box, error) {
 		return grid.Box{}, err
 	}
 	b := grid.Box{Start: v.Start, Shape: make([]int, len(shape))}
-	used := 0
 	for d, a := range v.Axis {
 		b.Shape[d] = 1
 		if a >= 0 {
 			b.Shape[d] = v.Shape[a]
-			used++
 		}
 		if v.Step[d] != 1 {
 			return grid.Box{}, fmt.Errorf("region %q has a step other than 1", spec)
@@ -70,20 +68,22 @@ func regionBox(spec string, shape []int) (grid.Box, error) {
 			return grid.Box{}, fmt.Errorf("region %q of an array of shape %s is empty", spec, grid.Format(shape))
 		}
 	}
-	if used != len(v.Shape) {
-		return grid.Box{}, fmt.Errorf("region %q adds an axis", spec)
-	}
 	return b, nil
 }
 
-// insideOf rejects ranges that go past the end, which NumPy's slices clip.
+// insideOf rejects ranges that go past the end, which NumPy's slices clip, and new axes.
 func insideOf(spec string, shape []int) error {
-	for d, field := range strings.Split(spec, ",") {
-		parts := strings.Split(field, ":")
-		if strings.Contains(field, "...") || d >= len(shape) {
-			break
+	fields := strings.Split(strings.TrimSuffix(strings.TrimSpace(spec), ","), ",")
+	if slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) == "newaxis" || strings.TrimSpace(f) == "None" }) {
+		return fmt.Errorf("region %q adds an axis", spec)
+	}
+	d := -1
+	for i, field := range fields {
+		if d++; strings.TrimSpace(field) == "..." {
+			d = len(shape) - (len(fields) - i)
+			continue
 		}
-		for _, p := range parts {
+		for _, p := range strings.Split(field, ":") {
 			if n, err := strconv.Atoi(strings.TrimSpace(p)); err == nil && (n > shape[d] || -n > shape[d]) {
 				return fmt.Errorf("region %q goes past the end of axis %d, which has length %d", spec, d, shape[d])
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -57,10 +57,27 @@ func TestRegionsBeyondTheArrayAreRejected(t *testing.T) {
 	if _, err := oocore.Full(float32(0), 40, 6).Save(context.Background(), path); err != nil {
 		t.Fatal(err)
 	}
-	for _, region := range []string{"30:50", ":, 0:7", "-50:10"} {
+	for _, region := range []string{"30:50", ":, 0:7", "-50:10", "..., 5:2000", "..., -7:6,", "30:41, ...", "..., 30:41, :"} {
 		_, err := oocore.Full(float32(1), 1).Save(context.Background(), path, oocore.Region(region))
 		if err == nil || !strings.Contains(err.Error(), "goes past the end") {
 			t.Errorf("region %q gives %v", region, err)
+		}
+	}
+	for _, region := range []string{"..., 0:3, newaxis", "None, 0:3"} {
+		_, err := oocore.Full(float32(1), 1).Save(context.Background(), path, oocore.Region(region))
+		if err == nil || !strings.Contains(err.Error(), "adds an axis") {
+			t.Errorf("region %q gives %v", region, err)
+		}
+	}
+	for region, sum := range map[string]float32{"..., 0:6": 240, "..., 38:40, 5,": 2, "...": 240} {
+		if _, err := oocore.Full(float32(0), 40, 6).Save(context.Background(), path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := oocore.Full(float32(1), 1).Save(context.Background(), path, oocore.Region(region)); err != nil {
+			t.Errorf("region %q gives %v", region, err)
+		}
+		if got, err := oocore.Item[float32](context.Background(), oocore.Open(path).Sum()); err != nil || got != sum {
+			t.Errorf("region %q leaves a sum of %v, want %v: %v", region, got, sum, err)
 		}
 	}
 }

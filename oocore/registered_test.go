@@ -9,8 +9,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/memstore"
 )
 
 // registered is a format whose arrays lie in memory: registered:NAME and registered:NAME@VERSION

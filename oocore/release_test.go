@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -25,7 +26,7 @@ func fingerprintOf(t *testing.T, a *oocore.Array, path string, opts ...oocore.Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Fingerprint("", nil)
+	return lazy.PlanOf(p).Fingerprint("", nil)
 }
 
 // latestRun returns the record of the last run, and its end.
@@ -68,7 +69,6 @@ func restore(t *testing.T, checkpoint, path string, f plan.Fingerprint) {
 }
 
 func TestCheckpointOfReleaseIsResumed(t *testing.T) {
-	smallBudget(t)
 	for _, c := range []struct {
 		checkpoint     string
 		stage, skipped int
@@ -99,7 +99,6 @@ func TestCheckpointOfReleaseIsResumed(t *testing.T) {
 // A result or a checkpoint of revisions that this version does not have is computed anew, and
 // the record says why.
 func TestWorkOfLaterVersionIsComputedAnew(t *testing.T) {
-	smallBudget(t)
 	const later = "it was begun by a later version of gonbext"
 	rewrite := func(t *testing.T, pattern, old, new string) {
 		t.Helper()

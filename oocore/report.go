@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -24,8 +23,8 @@ const (
 type RunReport struct {
 	Status  string   // done, skipped, failed, cancelled, planned
 	Title   string   // the expression
-	Outputs []string // paths; none where the result was collected
-	Run     string   // name in the run log; empty where there is none
+	Outputs []string // paths that hold results, or would under a plan: of a run that failed, those that were whole by then
+	Run     string   // name of its record, see package record; empty where there is none
 	Seconds float64
 
 	Budget, PredictedPeak, MeasuredPeak int64 // bytes; peaks are of the run's buffers
@@ -67,7 +66,9 @@ func (r *run) ran(ctx context.Context, name string, end *record.End) {
 		r.parent.mu.Lock()
 		defer r.parent.mu.Unlock()
 	}
-	r.report.Outputs = r.outputs()
+	if r.report.Outputs = r.outputs(); end.Status == record.Failed || end.Status == record.Cancelled {
+		r.report.Outputs = r.written
+	}
 	r.report.add(&h, end)
 }
 
@@ -99,7 +100,7 @@ func (r *RunReport) add(h *record.Header, end *record.End) {
 }
 
 // rejected says in the report that a run did not begin.
-func (s *settings) rejected(title string, outputs ...string) {
+func (s *settings) rejected(title string) {
 	if s.report == nil || s.dry != nil {
 		return
 	}
@@ -109,5 +110,5 @@ func (s *settings) rejected(title string, outputs ...string) {
 		s.parent.mu.Lock()
 		defer s.parent.mu.Unlock()
 	}
-	s.report.Status, s.report.Title, s.report.Outputs = StatusFailed, title, slices.DeleteFunc(outputs, func(path string) bool { return path == "" })
+	s.report.Status, s.report.Title = StatusFailed, title
 }

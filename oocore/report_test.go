@@ -11,7 +11,6 @@ import (
 // All workers of a product share its buffers: rows of several workers do not add up to
 // several times what was reserved.
 func TestReportOfProductCountsSharedBuffersOnce(t *testing.T) {
-	smallBudget(t)
 	log := runLog(t)
 	a := oocore.Random(oocore.Float32, 1, 1024, 1024)
 	var ran oocore.RunReport

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -56,7 +56,7 @@ func (t *runGroup) create(dir string, h record.Header) (*record.Writer, error) {
 // fill the run log: that keeps a few hundred.
 const atOnce = 32
 
-// compact merges what there is enough of, when all runs so far have ended.
+// compact merges records, from atOnce of them on, when all runs so far have ended.
 func (t *runGroup) compact(dir string) {
 	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], isOpen) {
 		return
@@ -92,8 +92,11 @@ func (t *runGroup) records() (paths []string) {
 	return paths
 }
 
-// asGroup is hook.Internals.RunGroup.
-func asGroup(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
+// RunGroup makes the runs of an algorithm one in the run log and in reports, under a title:
+// their passes, their memory one after the other, and the figures that the algorithm notes,
+// such as its error after each iteration. f gives its options to all of its runs, which follow
+// each other.
+func (internals) RunGroup(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
 	s, err := applyOptions(opts)
 	if err != nil {
 		return err
@@ -106,10 +109,7 @@ func asGroup(title string, opts []Option, f func(opts []Option, note func(series
 		*s.report = RunReport{}
 	}
 	begun := time.Now()
-	inner := append(opts[:len(opts):len(opts)], option(func(s *settings) error {
-		s.parent = t
-		return nil
-	}))
+	inner := append(opts[:len(opts):len(opts)], set(func(s *settings) { s.parent = t }))
 	err = f(inner, func(series string, value float64) {
 		for i := range t.series {
 			if t.series[i].Name == series {
@@ -135,7 +135,7 @@ func asGroup(title string, opts []Option, f func(opts []Option, note func(series
 		status = record.Planned
 	}
 	merged := ""
-	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
+	if dir, failed := s.runLog(); failed == nil { // no run fails for want of a record
 		merged, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.records(), status, err)
 	}
 	if s.report != nil {

@@ -6,27 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/budget"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/machine"
-	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/record/rates"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // MemoryError is a budget that is too small, found before anything is read. One
 // of Need bytes works.
-type MemoryError = plan.MemoryError
+type MemoryError = types.MemoryError
 
 // Save computes the array into a file or a store and returns the array that it
 // holds: x.npy, x.bin, x.zarr, x.npz#name, x.safetensors#name; npy and bin also in
@@ -77,6 +81,36 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	return out, nil
 }
 
+// CollectAll computes several arrays of one type into the program's memory, in one run: what they share is
+// computed once, and reductions of one array along the same axes share a pass. What it returns is part of the
+// budget. All else is as Collect has it.
+func CollectAll[T Element](ctx context.Context, arrays []*Array, opts ...Option) ([][]T, error) {
+	if len(arrays) == 0 {
+		return nil, nil
+	}
+	joined := build("collect", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
+		for i, n := range in {
+			if err := takes[T](site, "collect", n); err != nil {
+				return nil, err
+			}
+			if in[i], err = graph.Reshape(site, n, grid.Size(n.Shape)); err != nil {
+				return nil, err
+			}
+		}
+		return shape.Concatenate(site, 0, in...)
+	}, anys(arrays)...)
+	all, err := Collect[T](ctx, joined, opts...)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]T, len(arrays))
+	for i, a := range arrays {
+		n := min(a.Size(), len(all)) // under a plan only there are none
+		parts[i], all = all[:n:n], all[n:]
+	}
+	return parts, nil
+}
+
 // Item computes an array of one element, such as the result of a reduction of all axes. T
 // must be the type of the element.
 func Item[T Element](ctx context.Context, a *Array, opts ...Option) (v T, err error) {
@@ -112,28 +146,7 @@ func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Array{node: n}, nil
-}
-
-// Plan returns what Save to a path would do, and Collect where the path is empty:
-// passes, chunks and predicted bytes. It reads nothing.
-func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
-	r, err := a.prepare(graph.Caller(), path, opts)
-	if err != nil {
-		return nil, err
-	}
-	return r.plan, nil
-}
-
-// Explain returns the plan of saving to a path, or of Collect where the path is empty, as a
-// tree of stages: what each reads, computes and writes, the memory that it will take, why
-// it is there, and what is computed again rather than stored. It reads nothing.
-func (a *Array) Explain(path string, opts ...Option) (string, error) {
-	p, err := a.Plan(path, opts...)
-	if err != nil {
-		return "", err
-	}
-	return p.String(), nil
+	return made(n, nil), nil
 }
 
 // run is one Save or Collect.
@@ -145,10 +158,12 @@ type run struct {
 	checkpoint *checkpoint.Checkpoint // nil where nothing can be resumed
 	limits     machine.Limits
 	workers    *exec.Processes // nil where the tasks run in this process
+	read       []string        // versions of files that Go functions read
 	overhead   int64
-	budget     int64 // of the process: the plan's own is less where loops over batches hold some
-	files      int64 // bytes of it that lie in files in memory
-	reported   bool  // how it ended
+	budget     int64    // of the process: the plan's own is less where loops over batches hold some
+	files      int64    // bytes of it that lie in files in memory
+	reported   bool     // how it ended
+	written    []string // paths of outputs that are whole
 }
 
 // prepare plans a run, and rejects what can be rejected without reading.
@@ -168,9 +183,14 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 	if s.grow != nil {
 		op = "append"
 	}
+	if path == "" {
+		if err := s.unusable(); err != nil {
+			return nil, &Error{Op: op, Site: site, Err: err}
+		}
+	}
 	defer func() {
 		if err != nil {
-			s.rejected(root.String(), path)
+			s.rejected(root.String())
 		}
 	}()
 	out, err := s.output(site, op, a, path)
@@ -187,9 +207,6 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 	if err != nil {
 		return out, err
 	}
-	if input := overwritten(root, path); input != "" && s.dry == nil {
-		return out, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
-	}
 	chunks := s.chunks
 	if chunks == nil && s.region == "" && s.grow == nil && path != "" {
 		chunks = a.chunks
@@ -197,7 +214,14 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 	failed := func(err error) (plan.Output, error) {
 		return out, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
-	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.shards, Codec: s.codec}}
+	codec := s.codec
+	if name, ok := store.Encoded(path, codec); ok {
+		if root, codec, err = inQ8(site, root, name); err != nil {
+			return out, err
+		}
+		chunks = nil
+	}
+	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.shards, Codec: codec}}
 	if out.Target.Details, err = s.details(root, path); err != nil {
 		return failed(err)
 	}
@@ -220,16 +244,44 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 	return out, nil
 }
 
+// inQ8 are the bytes of an array in Q8_0 and the name of that codec, as llama.cpp's converter has
+// matrices; vectors and what has no whole blocks become float32.
+func inQ8(site graph.Site, x *graph.Node, name string) (*graph.Node, string, error) {
+	if n := len(x.Shape); n < 2 || x.Shape[n-1]%quantize.Q8Floats != 0 || x.DType.Kind() != dtype.KindFloat {
+		if x.DType.Kind() == dtype.KindFloat {
+			x, err := graph.AsType(site, x, dtype.Float32)
+			return x, "", err
+		}
+		return x, "", nil
+	}
+	x, err := quantize.ToQ8(site, x)
+	return x, name, err
+}
+
 // prepare plans a run that makes outputs.
 func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*run, error) {
 	r := &run{settings: s, site: site, limits: machine.Read(), overhead: s.overhead()}
 	failure := &Error{Op: op, Site: site}
+	if err := checkInputs(outputs); err != nil && s.dry == nil {
+		failure.Err = err
+		return nil, failure
+	}
 	for _, out := range outputs {
 		r.roots = append(r.roots, out.Root)
 		failure.Shapes, failure.Types = append(failure.Shapes, out.Root.Shape), append(failure.Types, out.Root.DType)
 	}
+	if s.shardSize != 0 && outputs[0].Target.Collection == nil {
+		failure.Err = errors.New("ShardSize is of a checkpoint, which Collection.Save writes")
+		return nil, failure
+	}
 	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers, Processes: s.processes}
-	if s.dry != nil {
+	if s.cluster != nil {
+		if err := s.checkCluster(op, outputs); err != nil {
+			failure.Err = err
+			return nil, failure
+		}
+		o = s.clusterOptions(r.overhead)
+	} else if s.dry != nil {
 		o.Budget = s.dry.budget
 	} else if o.Budget == 0 {
 		o.Budget, _ = r.limits.DefaultBudget()
@@ -253,6 +305,17 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	}
 	switch {
 	case err != nil:
+	case s.cluster != nil:
+		logical.Folder, err = os.Getwd()
+		if err == nil {
+			_, err = logical.Encode()
+		}
+		if err == nil {
+			r.plan, err = logical.Size(o)
+		}
+		if err == nil {
+			r.budget = r.plan.Budget
+		}
 	case s.dry != nil:
 		r.plan, err = s.dry.size(logical, o)
 	default:
@@ -279,14 +342,17 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		o.Overhead = r.overhead
 		r.plan, err = r.size(logical, o)
 	}
-	if err == nil && s.processes > 0 {
+	if err == nil && s.processes > 0 && s.cluster == nil {
 		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.parent != nil {
 			r.workers = s.parent.share(r.workers)
 		}
 	}
 	if err != nil {
-		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
-			small.Held = r.overhead
+		if small, ok := errors.AsType[*MemoryError](err); ok && s.dry == nil {
+			budget.Named(small.Need)
+			if budget.HasGarbage(r.overhead) {
+				small.Held = r.overhead
+			}
 		}
 		if small, ok := errors.AsType[*MemoryError](err); ok && loops.N > 0 {
 			err = r.besideLoops(small.Op, small.Need, loops)
@@ -314,13 +380,21 @@ func (r *run) size(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
 // tmpfs: outputs there, and what is spilled there.
 func (r *run) sizeFiles(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
 	var outputs, all int64 // all: of what may be spilled in memory
+	var path string
+	var array, spilled bool
 	for i := range p.Outputs() {
-		array, spilled := store.InMemory(p.Arrays[i].Path)
+		if at := p.StagingPath(i); i == p.Output || at != path {
+			path = at
+			array, spilled = store.InMemory(path)
+		}
 		if array {
 			outputs += p.Arrays[i].Bytes()
 		}
+		if i != p.Output || !spilled {
+			continue
+		}
 		for k := range p.Arrays {
-			if place := p.Arrays[k].Place; i == p.Output && spilled && (place == plan.InTemp || place == plan.InCollect && o.Processes > 0) {
+			if place := p.Arrays[k].Place; place == plan.InTemp || place == plan.InCollect && o.Processes > 0 {
 				all += exec.SpillBytes(&p.Arrays[k])
 			}
 		}
@@ -355,22 +429,9 @@ func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 // besideLoops is the error of a run that needs a budget by itself, and has what loops leave.
 // Each of these takes about half of what it finds, and the program's own memory grows meanwhile.
 func (r *run) besideLoops(op string, need int64, loops budget.Loops) error {
-	foreseen := max(r.overhead, budget.Foreseen())
+	foreseen := max(r.overhead, budget.Foreseen(r.budget))
 	need = foreseen + max(need-r.overhead+loops.Bytes, (need-r.overhead)<<loops.N)
 	return &MemoryError{Op: op, Need: wholeMiB(need), Limit: r.budget, Held: loops.Bytes, Holder: loops.Name}
-}
-
-// overwritten is the input that an output's file is, if any.
-func overwritten(root *graph.Node, path string) string {
-	if path == "" {
-		return ""
-	}
-	for n := range graph.Nodes(root) {
-		if n.Kind == graph.Source && store.SameFile(n.Stored.Info.Path, path) {
-			return n.Stored.Info.Path
-		}
-	}
-	return ""
 }
 
 // save makes the outputs, and returns the arrays that they hold.
@@ -381,41 +442,15 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	defer func() {
 		err = ended(ctx, err)
 		if err != nil && !r.reported {
-			r.rejected(r.plan.Title, r.outputs()...)
+			r.rejected(r.plan.Title)
 		}
 	}()
-	var paths []string
-	for k, i := range slices.Collect(r.plan.Outputs()) {
-		paths = append(paths, store.Stored(r.plan.Arrays[i].Path, store.Meta{Shape: r.storedShape(k, i), DType: r.roots[k].DType}))
+	paths := r.storedPaths()
+	foreseen, err := r.perform(ctx, paths)
+	if err != nil || foreseen != nil {
+		return foreseen, err
 	}
-	if r.planned || r.dry != nil {
-		if r.dry == nil {
-			if err := r.recordOnly(ctx, record.Planned); err != nil {
-				return nil, err
-			}
-		}
-		return r.foreseenArrays(paths)
-	}
-	inputs, err := versions(ctx, r.plan.Plan)
-	if err != nil {
-		return nil, err
-	}
-	print := r.plan.Fingerprint(r.version, inputs)
-	done, why := !r.fresh && r.grow == nil, "" // what was appended is appended again
-	for k, i := range slices.Collect(r.plan.Outputs()) {
-		if done {
-			done, why = committed(ctx, paths[k], r.regionKey(i), print)
-		}
-	}
-	if done {
-		_ = checkpoint.Discard(r.plan.Plan, print) // which costs room only
-		err = r.recordOnly(ctx, record.Skipped)
-	} else {
-		err = r.make(ctx, paths, print, inputs, why)
-	}
-	if err != nil {
-		return nil, err
-	}
+	ctx = context.WithoutCancel(ctx) // the outputs are in their places: an interrupt is too late
 	for _, path := range paths {
 		stored, err := store.OpenContext(ctx, path)
 		if err != nil {
@@ -432,6 +467,80 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// storedPaths are the paths of the arrays in which the outputs are then.
+func (r *run) storedPaths() (paths []string) {
+	for k, i := range slices.Collect(r.plan.Outputs()) {
+		paths = append(paths, store.Stored(r.plan.Arrays[i].Path, store.Meta{Shape: r.storedShape(k, i), DType: r.roots[k].DType}))
+	}
+	return paths
+}
+
+// perform makes the outputs, where that has not been done. Under a plan only it returns the
+// arrays that there would be.
+func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, err error) {
+	if r.planned || r.dry != nil {
+		if r.dry == nil {
+			if err := r.recordOnly(ctx, record.Planned); err != nil {
+				return nil, err
+			}
+		}
+		return r.foreseenArrays(paths)
+	}
+	inputs, err := versions(ctx, r.plan.Plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.read, err = r.readVersions(ctx); err != nil {
+		return nil, err
+	}
+	version := r.version
+	if version != "" && len(r.read) > 0 {
+		version += "\n" + fmt.Sprint(r.read)
+	}
+	print := r.plan.Fingerprint(version, inputs)
+	done, why := !r.fresh && r.grow == nil, "" // what was appended is appended again
+	for i := range r.plan.Wholes() {
+		if done {
+			done, why = r.committed(ctx, i, print)
+		}
+	}
+	if done {
+		_ = checkpoint.Discard(r.plan.Plan, print) // which costs room only
+		return nil, r.recordOnly(ctx, record.Skipped)
+	}
+	return nil, r.make(ctx, print, inputs, why)
+}
+
+// place is the path of what an output is in, an index into the plan's arrays: of its own, or of
+// its collection.
+func (r *run) place(output int) (string, error) {
+	path := r.plan.WholePath(output)
+	if !r.inNew(output) {
+		path = r.plan.Arrays[output].Path
+		a := &r.plan.Arrays[output]
+		m := store.Meta{Shape: a.Shape, DType: a.DType}
+		if a.Whole != nil {
+			m.Shape = a.Whole
+		}
+		path = store.Stored(path, m)
+	}
+	return store.Absolute(path)
+}
+
+// inNew reports an output that is in a new collection.
+func (r *run) inNew(output int) bool {
+	c := r.plan.Arrays[output].Collection
+	return c > 0 && !r.plan.Collections[c-1].Add
+}
+
+// versionOf is the version of what is at an output's place.
+func (r *run) versionOf(ctx context.Context, output int, place string) (store.Version, error) {
+	if r.inNew(output) {
+		return store.VersionOfAll(ctx, place)
+	}
+	return store.VersionOf(ctx, place)
 }
 
 // storedShape returns the shape of the array in whose file the output of a root is then: of
@@ -466,7 +575,7 @@ func (r *run) foreseenArrays(paths []string) (all []*Array, err error) {
 }
 
 // make computes the outputs, or what an earlier run left of them to do.
-func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
+func (r *run) make(ctx context.Context, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
 	if r.checkpoint, err = checkpoint.New(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
@@ -474,19 +583,29 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 		r.checkpoint.Reason = why
 	}
 	var remembered []int // outputs
+	var places []string  // of them
 	grown := false
-	outputs := slices.Collect(r.plan.Outputs())
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
-			after, err := versions(ctx, r.plan.Plan)
+			after, err := versions(ctx, r.plan.Plan, before)
 			for i, v := range before {
 				if err == nil && !after[i].Equal(v) {
 					err = fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
 				}
 			}
+			now, failed := r.readVersions(ctx)
+			if err == nil {
+				err = failed
+			}
+			for i, v := range r.read {
+				if err == nil && now[i] != v {
+					err = fmt.Errorf("%s, which Reads names, was changed while it was read: save again", r.reads[i])
+				}
+			}
 			return err
 		},
 		Committed: func(ctx context.Context, output int, earlier bool) {
+			r.written = append(r.written, r.plan.Arrays[output].Path)
 			if earlier && r.sideReductions != nil {
 				r.sideReductions.values = nil
 			}
@@ -494,56 +613,99 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 				grown = true
 				return
 			}
-			remember(ctx, paths[slices.Index(outputs, output)], r.regionKey(output), print)
-			remembered = append(remembered, output)
+			for i := range r.plan.WholesOf(output) {
+				if place := r.remember(ctx, i, print); place != "" {
+					remembered = append(remembered, i)
+					places = append(places, place)
+				}
+			}
 		},
 	}
 	if r.sideReductions != nil {
 		env.SideReductions = r.sideReductions.places()
 	}
+	if r.cluster != nil {
+		env.Executor, err = r.elsewhere(print, before)
+	} else if r.checkpoint.Elsewhere() {
+		err = fmt.Errorf("%s is being computed on a cluster: wait for it, or end that with gonbext jobs cancel", r.plan.WholePath(r.plan.Output))
+	}
+	if err != nil {
+		return errors.Join(err, r.checkpoint.Close(true))
+	}
+	old := map[int]store.Version{} // of outputs; none where there is no output yet
+	if r.cluster != nil {
+		for i := range r.plan.Outputs() {
+			old[i], _ = r.outputVersion(ctx, i)
+		}
+	}
 	if err = r.execute(ctx, env); err == nil {
 		return nil
 	}
-	if grown {
-		return fmt.Errorf("%s has grown and is complete: appending again would add the same elements twice: %w", paths[0], err)
+	if r.cluster != nil && errors.Is(err, exec.ErrLeft) {
+		return r.awaitCluster(ctx, old)
 	}
-	for _, i := range remembered {
+	if grown {
+		return fmt.Errorf("%s has grown and is complete: appending again would add the same elements twice: %w", r.plan.Arrays[r.plan.Output].Path, err)
+	}
+	for k, i := range remembered {
 		// The staging folder could not be cleaned: the next run does that, as part of computing.
-		if place, failed := store.Absolute(paths[slices.Index(outputs, i)]); failed == nil {
-			resultcache.Drop(place, r.regionKey(i))
-		}
+		resultcache.Drop(places[k], r.regionKey(i))
 	}
 	return err
 }
 
-// versions are those of the stored arrays that a plan reads.
-func versions(ctx context.Context, p *plan.Plan) (map[int]store.Version, error) {
-	all := map[int]store.Version{}
-	for i := range p.Arrays {
-		if p.Arrays[i].Place != plan.InFile {
-			continue
-		}
-		v, err := store.VersionOf(ctx, p.Arrays[i].Path)
+// readVersions are those of the files that Reads names, with their paths.
+func (r *run) readVersions(ctx context.Context) (all []string, err error) {
+	for _, path := range r.reads {
+		v, err := store.VersionOfFile(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = v
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, path+" "+string(text))
 	}
 	return all, nil
 }
 
-// committed reports whether a file is as a run with the fingerprint committed it. Where
-// another run has made it, or it was changed since, why says what is new.
-func committed(ctx context.Context, path, region string, print plan.Fingerprint) (done bool, why string) {
-	place, err := store.Absolute(path)
+// versions are those of the stored arrays that a plan reads; before are those before it read them.
+func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version) (map[int]store.Version, error) {
+	all := map[int]store.Version{}
+	of := map[store.FileVersion]int{} // the first array of each file
+	for i := range p.Arrays {
+		a := &p.Arrays[i]
+		if a.Place != plan.InFile {
+			continue
+		}
+		first, ok := of[a.ID]
+		if ok && store.OneFile(a.Path, p.Arrays[first].Path) {
+			all[i] = all[first]
+			continue
+		}
+		v, err := store.VersionAfter(ctx, a.Path, before[i])
+		if err != nil {
+			return nil, err
+		}
+		all[i], of[a.ID] = v, i
+	}
+	return all, nil
+}
+
+// committed reports whether the file of an output, an index into the plan's arrays, is as a run
+// with the fingerprint committed it. Where another run has made it, or it was changed since, why
+// says what is new.
+func (r *run) committed(ctx context.Context, output int, print plan.Fingerprint) (done bool, why string) {
+	place, err := r.place(output)
 	if err != nil {
 		return false, ""
 	}
-	e, ok := resultcache.Lookup(place, region)
+	e, ok := resultcache.Lookup(place, r.regionKey(output))
 	if !ok {
 		return false, ""
 	}
-	now, err := store.VersionOf(ctx, path)
+	now, err := r.versionOf(ctx, output, place)
 	if err != nil {
 		return false, ""
 	}
@@ -553,15 +715,19 @@ func committed(ctx context.Context, path, region string, print plan.Fingerprint)
 	return why == "", why
 }
 
-// remember notes what a run has committed. Where that fails the next run computes.
-func remember(ctx context.Context, path, region string, print plan.Fingerprint) {
-	place, err := store.Absolute(path)
+// remember notes what a run has committed, and returns its place. Where that fails the next run
+// computes, and the place is empty.
+func (r *run) remember(ctx context.Context, output int, print plan.Fingerprint) string {
+	place, err := r.place(output)
 	if err != nil || print == (plan.Fingerprint{}) {
-		return
+		return ""
 	}
-	if v, err := store.VersionOf(ctx, path); err == nil {
-		_ = resultcache.Put(resultcache.Entry{Path: place, Region: region, Fingerprint: print, Version: v})
+	v, err := r.versionOf(ctx, output, place)
+	if err != nil {
+		return ""
 	}
+	_ = resultcache.Put(resultcache.Entry{Path: place, Region: r.regionKey(output), Fingerprint: print, Version: v})
+	return place
 }
 
 // stored is the array of a file, made at the line that saved it.
@@ -570,7 +736,7 @@ func (r *run) stored(info store.Info) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Array{node: n}, nil
+	return made(n, nil), nil
 }
 
 func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
@@ -612,7 +778,10 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	if r.plan.Device.OnHost {
 		peak += r.plan.DevicePeak
 	}
-	release, err := budget.Take(ctx, peak+int64(r.processes)*r.plan.Each.Overhead+r.files, r.overhead, r.budget, r.loop)
+	if r.cluster != nil { // whose workers have memory of their own
+		peak = r.plan.Arena
+	}
+	release, err := budget.Take(ctx, peak+r.processOverhead()+r.files, r.overhead, r.budget, r.loop)
 	if err != nil {
 		if held, ok := errors.AsType[*budget.LoopsError](err); ok {
 			err = r.besideLoops(r.plan.Title, r.plan.Need, held.Loops)
@@ -626,9 +795,13 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	defer release()
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
-	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
-	env.Record, env.Checkpoint = r.record(), r.checkpoint
+	env.Open = func(path string) (store.Array, error) { return store.Reopen(ctx, path) }
+	env.Checkpoint = r.checkpoint
+	if r.cluster == nil || r.cluster.Records() {
+		env.Record = r.record()
+	}
 	switch {
+	case r.cluster != nil:
 	case r.workers != nil:
 		env.Executor = r.workers
 	case r.device != nil:
@@ -645,20 +818,34 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	env.Progress, watched = r.watch(r.plan)
 	end, err := exec.Run(ctx, r.plan, env)
 	watched()
+	if errors.Is(err, exec.ErrLeft) { // it goes on
+		return err
+	}
 	r.ran(ctx, env.Record.Run(), &end)
 	return err
 }
 
-// record begins the run's record. It returns nil where the run log cannot be written: the
-// result is computed all the same.
+// recorded reports whether runs are to leave records.
+func (s *settings) recorded() bool { return s.hosted || record.Asked() }
+
+// runLog is where the records of runs go.
+func (s *settings) runLog() (dir string, err error) {
+	if !s.recorded() {
+		return "", record.ErrOff
+	}
+	return record.Dir()
+}
+
+// record begins the run's record. It returns nil where nobody asks for one, or the run log cannot
+// be written: the result is computed all the same.
 func (r *run) record() *record.Writer {
-	dir, err := record.Dir()
+	dir, err := r.runLog()
 	if err != nil {
 		return nil
 	}
 	h := r.plan.Header()
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
-	if r.checkpoint != nil {
+	if r.checkpoint != nil && r.cluster == nil { // whose stages are runs of their own, and one to their user
 		r.checkpoint.Describe(&h)
 	}
 	rates.Predict(&h)

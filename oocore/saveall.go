@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -43,12 +44,12 @@ func SaveAll(ctx context.Context, outputs []Output, opts ...Option) ([]*Array, e
 }
 
 // PlanAll returns what SaveAll would do. It reads nothing.
-func PlanAll(outputs []Output, opts ...Option) (*plan.Sized, error) {
+func PlanAll(outputs []Output, opts ...Option) (*Plan, error) {
 	r, err := prepareAll(graph.Caller(), outputs, opts)
 	if err != nil {
 		return nil, err
 	}
-	return r.plan, nil
+	return shown(r.plan), nil
 }
 
 func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err error) {
@@ -64,43 +65,73 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err e
 	}
 	defer func() {
 		if err != nil {
-			var titles, paths []string
+			var titles []string
 			for _, out := range outputs {
-				titles, paths = append(titles, out.Array.title()), append(paths, out.Path)
+				titles = append(titles, out.Array.title())
 			}
-			s.rejected(strings.Join(titles, ", "), paths...)
+			s.rejected(strings.Join(titles, ", "))
 		}
 	}()
 	if len(outputs) == 0 {
 		return failed(errors.New("there are no outputs: give one or more"))
 	}
 	var all []plan.Output
-	places := map[string]string{}
 	for _, out := range outputs {
 		p, err := out.plan(site, opts)
 		if err != nil {
 			return failed(err)
 		}
-		place, err := store.Place(out.Path)
-		if err != nil {
-			return failed(err)
-		}
-		for other, earlier := range places {
-			if place == other || strings.HasPrefix(place, other+"/") || strings.HasPrefix(other, place+"/") {
-				return failed(fmt.Errorf("%s and %s are in one file or folder: save one after the other", earlier, out.Path))
-			}
-		}
-		places[place] = out.Path
 		all = append(all, p)
 	}
-	for _, out := range outputs {
-		for k := range all {
-			if input := overwritten(all[k].Root, out.Path); input != "" {
-				return failed(fmt.Errorf("%s is also an input (%s): save to another file", out.Path, input))
-			}
-		}
+	if err := together(all); err != nil {
+		return failed(err)
 	}
 	return s.prepare(site, "save", all...)
+}
+
+// together makes those outputs that are in one file, or in one new group, a collection. Others
+// that are in one another are rejected.
+func together(all []plan.Output) error {
+	places := map[string][]*plan.Target{}
+	for i := range all {
+		t := &all[i].Target
+		path := t.Path
+		if group, _, ok := store.Split(path); ok {
+			path = group
+		}
+		place, err := store.Place(path)
+		if err != nil {
+			return err
+		}
+		places[place] = append(places[place], t)
+	}
+	oneFolder := func(a, b *plan.Target) error {
+		return fmt.Errorf("%s and %s are in one file or folder: save one after the other", a.Path, b.Path)
+	}
+	for place, of := range places {
+		for at := filepath.Dir(place); len(at) < len(place); place, at = at, filepath.Dir(at) {
+			if above := places[at]; above != nil {
+				return oneFolder(above[0], of[0])
+			}
+		}
+		if len(of) == 1 {
+			continue
+		}
+		var m store.CollectionMeta
+		names := map[string]bool{}
+		for _, t := range of {
+			path, name, ok := store.Split(t.Path)
+			if !ok || m.Path != "" && path != m.Path || names[name] {
+				return oneFolder(of[0], t)
+			}
+			if t.Region != nil {
+				return fmt.Errorf("%s: regions of arrays in one file are not written: write the whole array", t.Path)
+			}
+			m.Path, m.Add, names[name] = path, true, true
+			t.Collection, t.Member = &m, name
+		}
+	}
+	return nil
 }
 
 // plan is the output as plans have it.
@@ -136,6 +167,6 @@ func (a *Array) title() string {
 
 // ofRun reports options that say more than how an output is stored.
 func (s *settings) ofRun() bool {
-	return s.budget != 0 || s.device != nil || s.workers != 0 || s.processes != 0 || s.fresh || s.version != "" ||
+	return s.budget != 0 || s.device != nil || s.workers != 0 || s.processes != 0 || s.cluster != nil || s.shardSize != 0 || s.fresh || s.version != "" || s.reads != nil ||
 		s.planned || s.target != nil || s.cell != "" || s.parent != nil || s.dry != nil || s.sideReductions != nil || s.progress != nil || s.report != nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/cluster"
 )
 
 func values(t *testing.T, a *oocore.Array) []float64 {
@@ -129,6 +130,19 @@ func TestSaveAllOfOutputsThatReadEachOther(t *testing.T) {
 		if v != 2*in[k] || out[k] != in[k] {
 			t.Fatalf("element %d is %v and %v of %v", k, v, out[k], in[k])
 		}
+	}
+}
+
+// What ends a run when all is in its place is too late.
+func TestSaveThatIsEndedTooLateHasSaved(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	x, err := oocore.Arange(0, 1000, 1).Save(ctx, filepath.Join(t.TempDir(), "x.zarr"), oocore.OnProgress(func(p oocore.Progress) {
+		if p.Computed == p.Chunks {
+			cancel()
+		}
+	}))
+	if err != nil || ctx.Err() == nil || !slices.Equal(x.Shape(), []int{1000}) {
+		t.Error(err, ctx.Err())
 	}
 }
 
@@ -318,6 +332,10 @@ func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
 func TestSaveAllRejects(t *testing.T) {
 	x, dir := counted(t, 16), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
+	slurm, err := cluster.On("slurm", cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name, says string
 		outputs    []oocore.Output
@@ -327,11 +345,13 @@ func TestSaveAllRejects(t *testing.T) {
 		{"no path", "no path", []oocore.Output{{Array: x}}, nil},
 		{"no array", "Array is nil", []oocore.Output{{Path: at("a.npy")}}, nil},
 		{"one file twice", "one file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Add(1), Path: at("./a.npy")}}, nil},
-		{"an npz twice", "one file", []oocore.Output{{Array: x, Path: at("a.npz#a")}, {Array: x.Add(1), Path: at("a.npz#b")}}, nil},
+		{"a member twice", "one file", []oocore.Output{{Array: x, Path: at("a.npz#a")}, {Array: x.Add(1), Path: at("a.npz#a")}}, nil},
 		{"one in the other", "one file or folder", []oocore.Output{{Array: x, Path: at("a.zarr")}, {Array: x.Add(1), Path: at("a.zarr/b")}}, nil},
 		{"an input of another output", "also an input", nil, nil},
 		{"an error of an operation", "shape", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Reshape(7), Path: at("b.npy")}}, nil},
 		{"a budget of one output", "give those of the run", []oocore.Output{{Array: x, Path: at("a.npy"), Options: []oocore.Option{oocore.Memory("1GiB")}}}, nil},
+		{"a size of files of one output", "give those of the run", []oocore.Output{{Array: x, Path: at("a.npz#a"), Options: []oocore.Option{oocore.ShardSize("1GiB")}}}, nil},
+		{"a cluster of one output", "give those of the run", []oocore.Output{{Array: x, Path: at("a.npy"), Options: []oocore.Option{slurm}}}, nil},
 		{"a region where there is no array", "no such file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Region("0:1")}},
 		{"no memory", "budget", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Memory("1MiB")}},
 	} {

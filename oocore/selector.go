@@ -7,24 +7,39 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// Selector is what Index selects along an axis: a Range, At or Whole.
+// Selector is what Index selects along an axis: a Range, At, a Step or Whole.
 type Selector interface{ spec() (string, error) }
 
 // Range is the indices from Start up to but not including Stop. Negative ones count from
 // the end, and End is the end.
 type Range struct{ Start, Stop int }
 
-// End is the Stop of a Range that ends with the axis.
-const End = math.MaxInt
+// Step is every n-th index of a whole axis, from its first on.
+type Step int
 
-// Whole is a whole axis.
-var Whole = Range{0, End}
+// What calls say in place of numbers and of true and false.
+const (
+	End   = math.MaxInt // the Stop of a Range that ends with the axis
+	Whole = Step(1)     // a whole axis
+
+	Left, Right    = types.Left, types.Right    // of SearchSorted and Digitize
+	Lower, Upper   = types.Lower, types.Upper   // of TriangleIndices and linalg.SolveTriangular
+	XY, IJ         = types.XY, types.IJ         // of Meshgrid
+	Exact, Trim    = types.Exact, types.Trim    // of Coarsen
+	Rows, Columns  = types.Rows, types.Columns  // of Corrcoef
+	First, Initial = types.First, types.Initial // of CumulativeSum and CumulativeProd
+)
 
 // By returns every n-th index of a range, from its first on.
 func (r Range) By(n int) Selector { return stepped{r, n} }
+
+// By returns every n-th of the indices.
+func (s Step) By(n int) Selector { return s * Step(n) }
 
 // At returns one index, whose axis the result does not have. A negative one counts from the end.
 func At(i int) Selector { return at(i) }
@@ -35,6 +50,8 @@ type stepped struct {
 	Range
 	n int
 }
+
+func (s Step) spec() (string, error) { return Range{0, End}.By(int(s)).spec() }
 
 func (i at) spec() (string, error) { return strconv.Itoa(int(i)), nil }
 
@@ -56,7 +73,7 @@ func (s stepped) spec() (string, error) {
 // Index returns a part of the array: a selector for each of its first axes, and the whole of
 // those after them. Index(Range{0, 100}, Whole, At(-1)) is Slice("0:100, :, -1").
 func (a *Array) Index(selectors ...Selector) *Array {
-	return a.view("index", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("index", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		texts := make([]string, len(selectors))
 		for i, s := range selectors {
 			err := errors.New("a selector is nil")
@@ -68,5 +85,5 @@ func (a *Array) Index(selectors ...Selector) *Array {
 			}
 		}
 		return graph.Slice(site, n, strings.Join(texts, ", "))
-	})
+	}, a)
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/index"
-	"github.com/gonbext/gonbext/oocore/op/pad"
-	"github.com/gonbext/gonbext/oocore/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/op/pad"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // T returns the array with its axes in reverse.
@@ -44,7 +46,7 @@ func (a *Array) MatMul(b *Array, as ...DType) *Array {
 // the budget; elsewhere two, by way of a file of blocks that suits both sides; never
 // more. The plan says which, and how many bytes move.
 func (a *Array) Rechunk(lengths ...int) *Array {
-	out := a.view("rechunk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	out := lazy.One("rechunk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		if len(lengths) != len(n.Shape) {
 			return nil, graph.Reject(site, "rechunk", fmt.Errorf("%d lengths are not for shape %s", len(lengths), grid.Format(n.Shape)), n)
 		}
@@ -54,12 +56,12 @@ func (a *Array) Rechunk(lengths ...int) *Array {
 			}
 		}
 		return n, nil
-	})
-	if out.err == nil {
+	}, a)
+	if n, err := out.expression(); err == nil {
 		out.chunks = make([]int, len(lengths))
 		for d, c := range lengths {
 			if out.chunks[d] = c; c == -1 {
-				out.chunks[d] = max(out.node.Shape[d], 1)
+				out.chunks[d] = max(n.Shape[d], 1)
 			}
 		}
 	}
@@ -69,13 +71,6 @@ func (a *Array) Rechunk(lengths ...int) *Array {
 // Operations that put elements in other places take part in whatever reads their
 // result, with no pass over the data of their own; they hold what the boxes that are
 // computed of them show of their inputs, unless they say otherwise.
-
-// MoveAxis puts an axis at another place, the others staying in their order.
-func (a *Array) MoveAxis(from, to int) *Array {
-	return a.view("moveaxis", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Move(site, n, []int{from}, []int{to})
-	})
-}
 
 // Split cuts the array along an axis into so many parts of equal length. Where it
 // cannot, each of the parts says why.
@@ -93,62 +88,25 @@ func (a *Array) SplitAt(axis int, indices ...int) []*Array {
 	})
 }
 
-// Unstack returns the array's parts of length one along an axis, without it. Where there is
-// no such axis, each of the arrays that are returned says so.
-func (a *Array) Unstack(axis int) []*Array {
-	return operate("unstack", nil, a, axis)
-}
-
 // Meshgrid returns each array, as if flattened, along an axis of its own and constant along the
-// others: the i-th along axis i where matrix says so ("ij" of NumPy's), else the first two
-// change places ("xy").
-func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
-	var nodes []*graph.Node
-	one := build("meshgrid", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
-		if nodes, err = shape.Meshgrid(site, matrix, in...); err != nil || len(nodes) == 0 {
-			return nil, err
-		}
-		return nodes[0], nil
+// others: the i-th along axis i with IJ; with XY the first two change places.
+func Meshgrid(order types.Indexing, vectors ...*Array) []*Array {
+	return lazy.Several[Array](len(vectors), "meshgrid", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
+		return shape.Meshgrid(site, bool(order), in...)
 	}, anys(vectors)...)
-	if one.Err() != nil && len(vectors) > 0 {
-		return slices.Repeat([]*Array{one}, len(vectors))
-	}
-	for _, n := range nodes {
-		all = append(all, made(n, nil))
-	}
-	return all
 }
 
 // Indices returns the index of each element of an array of the given lengths along each of
 // its axes, as int64: NumPy's indices. They take no memory.
 func Indices(lengths ...int) []*Array {
 	nodes, err := shape.Indices(graph.Caller(), lengths)
-	if err != nil {
-		return slices.Repeat([]*Array{{err: err}}, len(lengths))
-	}
-	all := make([]*Array, len(nodes))
-	for i, n := range nodes {
-		all[i] = made(n, nil)
-	}
-	return all
+	return lazy.All[Array](len(lengths), nodes, err)
 }
 
-// several is build for an operation with several results. An error comes as count of
-// them, so that taking one of them by its index finds it.
-func (a *Array) several(op string, count int, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) (all []*Array) {
-	var nodes []*graph.Node
-	one := a.view(op, func(site graph.Site, n *graph.Node) (_ *graph.Node, err error) {
-		nodes, err = operation(site, n)
-		return n, err
-	})
-	if one.Err() != nil {
-		const most = 1 << 16
-		return slices.Repeat([]*Array{one}, min(max(count, 1), most))
-	}
-	for _, n := range nodes {
-		all = append(all, made(n, nil))
-	}
-	return all
+// several is lazy.Several of one array.
+func (a *Array) several(op string, count int, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) []*Array {
+	const most = 1 << 16
+	return lazy.Several[Array](min(max(count, 1), most), op, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) { return operation(site, in[0]) }, a)
 }
 
 // PadOptions say what Pad puts around an array. Lists have a pair for each axis, before
@@ -166,30 +124,17 @@ type PadOptions struct {
 // each axis, or one for all. Maximum, mean, median and minimum take a pass over what
 // they are of for each axis, linear_ramp one over the edges.
 func (a *Array) Pad(widths [][2]int, o PadOptions) *Array {
-	return a.view("pad", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("pad", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return pad.Array(site, n, widths, pad.Padding(o))
-	})
-}
-
-// Roll moves elements along axes, those that leave at an end coming in at the other;
-// without axes, as if the array were flat.
-func (a *Array) Roll(shift int, axes ...int) *Array {
-	return a.view("roll", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Roll(site, n, []int{shift}, axes)
-	})
-}
-
-// Repeat has each element along an axis so many times after another.
-func (a *Array) Repeat(times, axis int) *Array {
-	return call("repeat", a, times, axis)
+	}, a)
 }
 
 // RepeatEach has each element along an axis as many times after another as its own
 // count says.
 func (a *Array) RepeatEach(counts []int, axis int) *Array {
-	return a.view("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return lazy.One("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return index.RepeatEach(site, n, counts, axis)
-	})
+	}, a)
 }
 
 // Blocks returns the arrays of each row after each other along the last axis, and the rows along

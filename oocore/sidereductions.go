@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 )
 
 // sideReductions are reductions to a float64 each, along all axes of arrays of the shape of one
@@ -16,10 +16,7 @@ type sideReductions struct {
 
 // with is the option for the one Save that is to compute them.
 func (b *sideReductions) with() Option {
-	return option(func(s *settings) error {
-		s.sideReductions = b
-		return nil
-	})
+	return set(func(s *settings) { s.sideReductions = b })
 }
 
 func (b *sideReductions) nodes() (all []*graph.Node, err error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // frames saves files whose elements are 1000·file + 10·row + column, in a format, and
@@ -102,7 +103,7 @@ func TestStackIsPredictedAndVersioned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := p.OpenBytes(); held < int64(40*len(dir)) {
+	if held := lazy.PlanOf(p).OpenBytes(); held < int64(40*len(dir)) {
 		t.Errorf("the names of its files are predicted to take %d bytes", held)
 	}
 	if err := os.Remove(filepath.Join(dir, "f07.npy")); err != nil {

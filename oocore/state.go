@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/statecache"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -20,8 +20,9 @@ type state struct {
 	print plan.Fingerprint
 }
 
-// stateOf is hook.Internals.State.
-func stateOf(ctx context.Context, name string, x *Array, parameters any, opts []Option) (hook.State, error) {
+// State returns the stored state of an algorithm of x. name and parameters say which algorithm
+// it is, and all that its result depends on; parameters are a value for JSON.
+func (internals) State(ctx context.Context, name string, x *Array, parameters any, opts []Option) (hook.State, error) {
 	root, err := x.expression()
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (t *state) fingerprint(ctx context.Context) (plan.Fingerprint, error) {
 	if t.s.planned {
 		return plan.Fingerprint{}, nil
 	}
-	inputs, err := versions(ctx, t.input)
+	inputs, err := versions(ctx, t.input, nil)
 	if err != nil {
 		return plan.Fingerprint{}, err
 	}
@@ -84,7 +85,7 @@ func (t *state) Skipped(title string, series ...record.Series) {
 	if t.s.dry != nil || t.s.parent != nil {
 		return
 	}
-	dir, err := record.Dir()
+	dir, err := t.s.runLog()
 	if err != nil {
 		return // no run fails for want of a record
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op"
-	"github.com/gonbext/gonbext/oocore/op/stats"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 )
 
 // Bins are those of a histogram along one coordinate: so many equal ones, or any.
@@ -129,9 +130,9 @@ type BincountOptions struct {
 // element is looked for here, in one pass within the context and the options' budget,
 // and another pass counts. The working set is that of Histogram.
 func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option) *Array {
-	return operate("bincount", func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
+	return lazy.Computed[Array]("bincount", func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
 		return build(counter(ctx, "bincount", opts))
-	}, a, o.Weights, o.MinLength)[0]
+	}, []any{a, o.Weights, o.MinLength})[0]
 }
 
 // CovOptions are the less common arguments of Cov.
@@ -143,22 +144,11 @@ type CovOptions struct {
 	FWeights, AWeights *Array // how often each observation was made, an integer, and how much it counts; nil: once
 }
 
-// Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are
-// variables and whose columns are observations, or a list, one variable. more, which may
-// be nil, has further variables of the same observations. One pass takes the means; then
-// the centred matrix is multiplied by itself, with the passes of MatMul.
-func (a *Array) Cov(more *Array, o CovOptions) *Array {
-	var ddof any
-	if o.DDof != 0 {
-		ddof = o.DDof
+func (o CovOptions) ddof() any {
+	if o.DDof == 0 {
+		return nil
 	}
-	return call("cov", a, more, o.Columns, o.Bias, ddof, o.FWeights, o.AWeights)
-}
-
-// Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
-// standard deviations. Arguments and passes are those of Cov.
-func (a *Array) Corrcoef(more *Array, columns bool) *Array {
-	return call("corrcoef", a, more, columns)
+	return o.DDof
 }
 
 // present are operands of which all but the first may be left out.

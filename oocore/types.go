@@ -2,7 +2,7 @@ package oocore
 
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // DType is the type of an array's elements. Its String is NumPy's name.
@@ -25,16 +25,19 @@ const (
 	Float64    = dtype.Float64
 	Complex64  = dtype.Complex64
 	Complex128 = dtype.Complex128
+
+	Float8E4M3FN = dtype.Float8E4M3FN // stored only: operations take it as float32
+	Float8E5M2   = dtype.Float8E5M2
 )
 
 // Element is a Go type that elements can have.
 type Element = dtype.Element
 
-// The two floats that Go lacks, in their bits.
+// The two floats of 16 bits, in their bits; package dtype has those of 8.
 type (
 	Float16Bits  = dtype.Float16Bits
 	BFloat16Bits = dtype.BFloat16Bits
 )
 
 // Block is a part of an array: Start included, Start+Shape excluded.
-type Block = grid.Box
+type Block = types.Box

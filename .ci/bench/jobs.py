@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sizes import ROWS
 
 GONBEXT, TESTS, PYTHON, WORK = "{gonbext}", "{tests}", "{python}", "{work}"  # in commands
-BENCHED = ("oocore", "oocore/exec", "oocore/plan", "oocore/record")  # packages whose Go benchmarks are rows
+BENCHED = ("oocore", "oocore/internal/exec", "oocore/internal/plan", "oocore/record")  # packages whose Go benchmarks are rows
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,26 @@ def huge():
         yield operation(name, ("huge.npy",), gonbext(1024, call, of("huge.npy")), make="huge")
 
 
+def checkpoint():
+    """A checkpoint of a language model, to float16, to a GGUF file in blocks of 8 bits, and with an adapter."""
+    base, out = f"{WORK}/checkpoint/model.safetensors.index.json", f"{WORK}/out.safetensors.index.json"
+    copy = Contender("cp", 512, ("cp", "-r", f"{WORK}/checkpoint", f"{WORK}/out.checkpoint"))
+    for name, words in (("float16", ("convert", base, out, "--dtype", "float16")), ("q8_0", ("convert", base, f"{WORK}/out.gguf", "--codec", "q8_0")),
+                        ("lora", ("merge", base, "--lora", f"{WORK}/adapter", "-o", out))):
+        yield Row(f"checkpoint.{name}", ("checkpoint",), (Contender("gonbext", 512, (GONBEXT, *words, "--fresh", "--memory", "512MiB")), copy,
+                                                          peer("script", 0, "checkpoint.py", name, WORK)),
+                  ("checkpoint.py", f"check.{name}", WORK), ("checkpoint.py", "make", WORK))
+
+
+def small(many):
+    """Ten or a hundred thousand files, and chunks, of 50 elements each."""
+    yield operation(f"{many}files", (), gonbext(256, "mean(x,1)", f"x={WORK}/{many}files/*.npy?axis=0"), ("NumPy", 256, "numpy"))
+    yield operation(f"{many}chunks", (), gonbext(256, "max(x)", of(f"{many}chunks.zarr")), ("TensorStore", 256, "tensorstore"))
+    write = (GONBEXT, "convert", f"{WORK}/{many}chunks.npy", f"{WORK}/out.zarr", "--fresh", "--memory", "256MiB", "--chunks", "50", "--codec", "none")
+    yield Row(f"write.{many}chunks", (), (Contender("gonbext", 256, write), peer("TensorStore", 256, "operations.py", f"{many}chunks.write", WORK)),
+              make=("operations.py", f"make.{many}chunks", WORK))
+
+
 def inside():
     """Parts of a run by themselves, by Go's benchmarks."""
     planning = ("a_chain_of_operations", "sums_with_its_own_roll", "squarings", "heat_equation_by_slices", "heat_equation_by_rolls", "differences_from_a_gaussian")
@@ -160,5 +180,8 @@ JOBS = {
                         ("operations.py", "check.svd", WORK))],
     "decomp": lambda: list(decomp()),
     "huge": lambda: list(huge()),
+    "files": lambda: list(small("")),
+    "manyfiles": lambda: list(small("many")),
+    "checkpoint": lambda: list(checkpoint()),
     "inside": lambda: list(inside()),
 }

@@ -1,11 +1,12 @@
 """What users of NumPy, SciPy, Dask, Blosc2 and TensorLy write for the benchmark's
 operations, and their inputs. operations.py make.JOB|check.JOB|JOB.PEER FOLDER"""
+import glob
 import os
 import sys
 
 import numpy as np
 
-from sizes import CUBE, HUGE, IMAGE, SORTED, TENSOR
+from sizes import CUBE, HUGE, IMAGE, SMALL, SORTED, TENSOR
 
 BAND = 256
 BORDER = {"median": 2, "gaussian": 8, "convolve": 15}
@@ -53,6 +54,36 @@ def make(job):
         random("cube.npy", TENSOR, 6)
     elif job == "huge":
         random("huge.npy", HUGE, 7)
+    elif job in ("files", "manyfiles"):
+        os.makedirs(path(job), exist_ok=True)
+        for i, row in enumerate(np.random.default_rng(8).random((SMALL[job], 50), dtype="f4")):
+            np.save(path(f"{job}/{i:06d}.npy"), row)
+    elif job in ("chunks", "manychunks"):
+        np.save(path(f"{job}.npy"), np.random.default_rng(9).random(50 * SMALL[job], dtype="f4"))
+        write_chunks(job, f"{job}.zarr")
+
+
+def write_chunks(job, name):
+    import tensorstore
+    grid = {"name": "regular", "configuration": {"chunk_shape": [50]}}
+    metadata = {"shape": [50 * SMALL[job]], "data_type": "float32", "chunk_grid": grid}
+    x = tensorstore.open(chunks(name) | {"metadata": metadata}, create=True, delete_existing=True).result()
+    x.write(np.load(path(f"{job}.npy"))).result()
+
+
+def chunks(name):
+    return {"driver": "zarr3", "kvstore": {"driver": "file", "path": path(name)}}
+
+
+def small(job, peer):
+    """The mean of each of many files, the largest element of many chunks, and many chunks written."""
+    if peer == "numpy":
+        np.save(path("out.npy"), np.array([np.mean(np.load(name)) for name in sorted(glob.glob(path(f"{job}/*.npy")))]))
+    elif peer == "tensorstore":
+        import tensorstore
+        np.save(path("out.npy"), tensorstore.open(chunks(f"{job}.zarr")).result().read().result().max())
+    else:
+        write_chunks(job, "out.zarr")
 
 
 def sort_numpy():
@@ -204,6 +235,11 @@ def check(job):
             low, high = max(at - border, 0), min(at + 20 + border, IMAGE)
             want = filtered(job)(np.asarray(x[low:high]))[at - low:at - low + 20]
             np.testing.assert_allclose(out[at:at + 20], want, rtol=0 if job == "median" else 2e-6)
+    elif job in ("chunks", "manychunks"):
+        np.testing.assert_array_equal(out, np.load(path(f"{job}.npy")).max())
+    elif job in ("files", "manyfiles"):
+        want = [np.load(path(f"{job}/{i:06d}.npy")).mean() for i in range(SMALL[job])]
+        np.testing.assert_allclose(out, want, rtol=1e-6)
     elif job in PAIRS:
         a, b = np.load(path("a.npy")), np.load(path("b.npy"))
         np.testing.assert_allclose(out, np.tensordot(a, b, (PAIRS[job], PAIRS[job])), rtol=1e-4)
@@ -226,5 +262,7 @@ if __name__ == "__main__":
         globals()[job](peer)
     elif job in PAIRS:
         globals()["tensordot_" + peer](PAIRS[job])
+    elif job in SMALL:
+        small(job, peer)
     else:
         globals()[f"{job}_{peer}"]()

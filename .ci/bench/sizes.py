@@ -18,3 +18,5 @@ IMAGE = scaled(30_000, 2)  # the side of what is filtered
 CUBE = scaled(600, 3, 32)  # the side of what tensordot multiplies
 TENSOR = tuple(scaled(n, 3, 32) for n in (700, 600, 500))
 HUGE = (12, scaled(15_000, 2), scaled(15_000, 2))
+LAYERS = scaled(200, least=2)  # of a checkpoint of 20 GB
+SMALL = {job: scaled(100_000 if job.startswith("many") else 10_000, least=100) for job in ("files", "manyfiles", "chunks", "manychunks")}

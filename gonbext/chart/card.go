@@ -2,44 +2,49 @@ package chart
 
 import (
 	"fmt"
+	"html/template"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Card shows an array: a figure of it where the cell asked for one, else what it is, its
-// chunks as a drawing, and the elements in its first corner.
+// Card shows an array: a figure of it where the cell asked for one, else what it is, and its
+// chunks as a drawing beside elements at its ends.
 func Card(c *record.Card, o Options) (Output, error) {
 	if c.Figure != nil {
 		return dataFigure(c, o)
 	}
-	s := sheet{Title: plain(c.Title), Verdict: cardLine(c)}
+	data := struct {
+		*record.Card
+		Title, Line, Extremes, Caption string
+		Alt                            string
+		Picture                        template.HTMLAttr
+		Styled                         bool
+	}{Card: c, Title: plain(c.Title), Line: cardLine(c), Caption: "Its elements", Styled: o.Library}
+	if len(c.Stats) > 0 {
+		data.Extremes = fmt.Sprintf("minimum %s · mean %s · maximum %s", c.Stats[0], c.Stats[1], c.Stats[2])
+	}
+	if c.Within != "" {
+		data.Caption = "The elements at " + c.Within
+	}
 	if svg := chunkDrawing(c); svg != "" {
-		s.Figures = []figure{{Title: "Chunks", Caption: cardChunks(c), Picture: picture(svg)}}
+		data.Alt, data.Picture = "Chunks: "+cardChunks(c), picture(svg)
 	}
-	if len(c.Corner) > 0 {
-		t := table{Caption: "The first elements"}
-		for _, row := range c.Corner {
-			cells := make([]string, len(row), len(row)+1)
-			for i, v := range row {
-				cells[i] = plain(v)
-			}
-			if n := len(c.Shape); n > 0 && c.Shape[n-1] > len(row) {
-				cells = append(cells, "…")
-			}
-			t.Rows = append(t.Rows, cells)
-		}
-		s.Tables = []table{t}
-	}
-	out, err := s.output(Options{Mode: SVG, Library: o.Library})
-	out.Text = plainLines(c.Text)
-	return out, err
+	html, err := render("card", data)
+	return Output{HTML: html, Text: plainLines(c.Text)}, err
 }
 
 // cardLine is an array in one line.
 func cardLine(c *record.Card) string {
-	return fmt.Sprintf("%s %s · %s, %s", units.Shape(c.Shape), plain(c.DType), units.Exact(c.Bytes), units.Bytes(c.Bytes))
+	line := fmt.Sprintf("%s %s · %s", units.Shape(c.Shape), plain(c.DType), units.Exact(c.Bytes))
+	if rounded := units.Bytes(c.Bytes); !strings.HasSuffix(line, rounded) {
+		line += ", " + rounded
+	}
+	if len(c.Chunks) > 0 {
+		line += " · " + cardChunks(c)
+	}
+	return line
 }
 
 func cardChunks(c *record.Card) string {
@@ -78,16 +83,16 @@ func chunkDrawing(c *record.Card) string {
 		rows, chunkRows = c.Shape[n-2], c.Chunks[n-2]
 	}
 	columns, chunkColumns := c.Shape[n-1], c.Chunks[n-1]
-	const most, least, left, top = 180.0, 24.0, 70.0, 24.0
+	const most, least, left, top = 150.0, 24.0, 70.0, 24.0
 	scale := most / float64(max(rows, columns))
 	w, h := max(float64(columns)*scale, least), max(float64(rows)*scale, least)
 	behind := min(elementsOf(c.Shape[:max(n-2, 0)]), 4) - 1
-	d := newDrawing(760, h+top+20+6*float64(behind))
+	d := newDrawing(max(left+w+6*float64(behind), left+w/2+40)+8, h+top+8+6*float64(behind)) // 40: half of a long figure
 	for i := behind; i > 0; i-- {
-		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#cfdcea" stroke="#47a"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
+		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#47a" fill-opacity=".25" stroke="#47a"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
 	}
 	y := top + 6*float64(behind)
-	d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#dfe8f2" stroke="#47a" stroke-width="1.5"/>`, num(left), num(y), num(w), num(h))
+	d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#47a" fill-opacity=".12" stroke="#47a" stroke-width="1.5"/>`, num(left), num(y), num(w), num(h))
 	const mostLines = 60 // more are a grey
 	if k := ceilDiv(int64(columns), int64(max(chunkColumns, 1))); k <= mostLines {
 		for i := int64(1); i < k; i++ {

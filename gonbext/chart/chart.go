@@ -70,10 +70,20 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	if o.Mode == "" {
 		o.Mode = Auto
 	}
-	runs = ordered(runs)
-	views := make([]*view, len(runs))
+	all := make([]*summary, len(runs))
 	for i, r := range runs {
-		views[i] = newView(summarize(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn || r.Header.Process)
+		all[i] = summarize(r, share(len(runs)))
+	}
+	// Of all of them there is one timeline, in the first that is drawn.
+	time := newTimeline(all)
+	all = ordered(all)
+	views := make([]*view, len(all))
+	for i, s := range all {
+		drawn := i >= len(all)-maxDrawn || s.h.Process
+		views[i] = newView(s, time, o.Mode, drawn)
+		if drawn && s.status != record.Skipped {
+			time = nil
+		}
 	}
 	html, carries, err := renderReport(views, o)
 	if err != nil {
@@ -82,31 +92,38 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	return Output{HTML: html, Text: textReport(views), Library: carries}, nil
 }
 
-// ordered has the cell's own process last, but first where it ended before its cell did, and
-// leaves it out where its runs say all that there is to say: it kept to the budget, and no
-// line of Go took much.
-func ordered(runs []*record.Run) []*record.Run {
-	own := slices.IndexFunc(runs, func(r *record.Run) bool { return r.Header.Process })
-	if own < 0 || len(runs) == 1 {
-		return runs
+// ordered has first what ended the cell: the run that failed, else its own process; which is first
+// too where the cell has several runs, last where it took more than its budget, and left out where
+// a run says all that there is to say.
+func ordered(all []*summary) []*summary {
+	own := slices.IndexFunc(all, func(s *summary) bool { return s.h.Process })
+	if own < 0 || len(all) == 1 {
+		return all
 	}
-	process, rest := runs[own], slices.Concat(runs[:own], runs[own+1:])
-	e := process.End
-	told := slices.ContainsFunc(rest, func(r *record.Run) bool { return r.Status() == record.Failed || r.Status() == record.Cancelled })
-	if e == nil || told && e.ProcessPeak <= process.Header.Budget || e.Status == record.Done && e.ProcessPeak <= process.Header.Budget && largest(e.Lines) < notable {
-		return rest
+	process, runs := all[own], slices.Concat(all[:own], all[own+1:])
+	tells := func(s *summary) bool { return s.status == record.Failed || s.status == record.Cancelled }
+	over, ended := process.peak > process.h.Budget, process.status != record.Done
+	switch {
+	case slices.ContainsFunc(runs, tells):
+		slices.SortStableFunc(runs, func(a, b *summary) int {
+			if tells(a) == tells(b) {
+				return 0
+			}
+			return map[bool]int{true: -1, false: 1}[tells(a)]
+		})
+	case ended || len(runs) > 1:
+		return slices.Insert(runs, 0, process)
 	}
-	if !told && (e == nil || e.Status != record.Done) {
-		return slices.Insert(rest, 0, process)
+	if over {
+		runs = append(runs, process)
 	}
-	return append(rest, process)
+	return runs
 }
 
-// notable is how much of the Go heap a line has to hold for a report of runs to
-// speak of it.
+// notable is how much of the Go heap a line has to hold for advice on it.
 const notable = 8 << 20
 
-func largest(lines []record.Line) (n int64) {
+func largest(lines []line) (n int64) {
 	for _, l := range lines {
 		n = max(n, l.Live)
 	}

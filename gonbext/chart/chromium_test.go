@@ -66,6 +66,9 @@ func TestChartsInChromium(t *testing.T) {
 	for i, name := range []string{"done", "planned", "device", "hostile", "one"} {
 		add(Report([]*record.Run{runs[name]}, Options{Library: i == 0}))
 	}
+	cell := cellRecords(t, &record.End{Status: record.Done, Duration: 5 * time.Second, ProcessPeak: 200 * mib})
+	add(Report(cell, Options{}))
+	add(Report(cell[2:], Options{})) // again, as %report shows it
 	add(tiles(t, 12, 30, 64).Output(Options{}))
 	add(Compare(runs["done"], runs["over"], [2]string{"first", "second"}, Options{}))
 	cards := dataCards()

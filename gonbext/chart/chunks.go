@@ -66,7 +66,7 @@ func chunksFigure(s *summary) (*figure, string) {
 	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
 		charts.WithXAxisOpts(opts.XAxis{Type: "category", AxisLabel: &opts.AxisLabel{Formatter: "gonbext:chunk", HideOverlap: opts.Bool(true)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
+		charts.WithYAxisOpts(byteAxis(top)),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
 	)
 	gap := 0.0 // many bars make an area, few stand apart
@@ -97,27 +97,7 @@ func chunksFigure(s *summary) (*figure, string) {
 	n := float64(len(bars))
 	height, marks := d.legend(keys)
 	p := d.frame(height, n, top)
-	if gap == 0 {
-		p.skyline(bars, used, marks)
-		used = nil
-	} else {
-		d.draw(keys, marks)
-	}
-	width := (p.right - p.left) / n * (1 - gap)
-	floor := make([]float64, len(bars))
-	for _, class := range used {
-		d.printf(`<path stroke="%s" stroke-width="%s" d="`, classColors[class], hundredth(width))
-		for i := range bars {
-			v := float64(bars[i][class])
-			if v == 0 {
-				continue
-			}
-			y0, y1 := p.y(floor[i]), p.y(floor[i]+v)
-			d.printf("M%s %sV%s", num(p.x(float64(i))+width/2), num(y0), num(y1))
-			floor[i] += v
-		}
-		d.printf(`"/>`)
-	}
+	p.skyline(bars, gap, used, marks)
 	axis := p.axis()
 	for _, sp := range spans {
 		x, room := p.x(float64(sp.from)), p.x(float64(sp.to))-p.x(float64(sp.from))
@@ -128,18 +108,23 @@ func chunksFigure(s *summary) (*figure, string) {
 	return f, d.done()
 }
 
-// skyline draws many bars as an area.
-func (p *plot) skyline(bars []record.Bytes, used []record.Class, marks []string) {
+// skyline draws bars, with a gap behind each, as one area.
+func (p *plot) skyline(bars []record.Bytes, gap float64, used []record.Class, marks []string) {
 	var layers []layer
 	var x []float64
 	for i := range bars {
-		x = append(x, float64(i), float64(i+1))
+		end := float64(i+1) - gap
+		if x = append(x, float64(i), end); gap > 0 {
+			x = append(x, end, float64(i+1))
+		}
 	}
 	for _, class := range used {
 		l := layer{key: key{color: classColors[class]}}
 		for i := range bars {
 			v := float64(bars[i][class])
-			l.values = append(l.values, v, v)
+			if l.values = append(l.values, v, v); gap > 0 {
+				l.values = append(l.values, 0, 0)
+			}
 		}
 		layers = append(layers, l)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -76,14 +75,12 @@ func grownBetween(runs [2]*summary) []growth {
 	if len(all) == 0 {
 		bytes("private memory of the process", a.processPeak(), b.processPeak())
 	}
-	if a.run.End != nil && b.run.End != nil {
-		for _, l := range b.run.End.Lines {
-			var before int64
-			if i := slices.IndexFunc(a.run.End.Lines, func(k record.Line) bool { return k.Code == l.Code }); i >= 0 {
-				before = a.run.End.Lines[i].Live
-			}
-			bytes("Go heap of "+plain(l.Site)+" "+clip(plain(l.Code), 40), before, l.Live)
+	for _, l := range b.lines {
+		var before int64
+		if i := slices.IndexFunc(a.lines, func(k line) bool { return k.Code == l.Code }); i >= 0 {
+			before = a.lines[i].Live
 		}
+		bytes(strings.TrimSpace("Go heap of "+l.Site+" "+clip(l.Code, 40)), before, l.Live)
 	}
 	for i := range min(len(a.stages), len(b.stages)) {
 		before, after := a.stages[i], b.stages[i]
@@ -118,8 +115,8 @@ func (s *summary) peakBy() record.Bytes {
 	return largest
 }
 
-func grownTable(grown []growth, names [2]string) table {
-	t := table{Caption: "What grew", Head: []string{"", plain(names[0]), plain(names[1]), "by"}, Texts: 1}
+func grownTable(grown []growth, names [2]string) Table {
+	t := Table{Caption: "What grew", Head: []string{"", plain(names[0]), plain(names[1]), "by"}, Texts: 1}
 	for _, g := range grown {
 		t.Rows = append(t.Rows, []string{g.name, g.write(g.from), g.write(g.to), "+ " + g.write(g.to-g.from)})
 	}
@@ -150,25 +147,19 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 		end, most = max(end, s.last.Seconds(), s.timeline[len(s.timeline)-1].At.Seconds()), max(most, largest)
 		words = append(words, fmt.Sprintf("%s at most %s in %s", plain(names[k]), units.Bytes(int64(largest)), units.Duration(s.last)))
 	}
-	f := &figure{Title: "Memory over time", Height: 280, Unit: timeUnit(end), Alt: "Memory over time of two runs: " + strings.Join(words, ", ") + ".",
+	f := &figure{Title: "Memory over time", Height: 280, Alt: "Memory over time of two runs: " + strings.Join(words, ", ") + ".",
 		Caption: "The arena's memory of each run, from its start."}
 	if whole {
 		f.Caption = "The private memory of each process, from its start."
 	}
 	var limits []limit
-	if runs[0].h.Budget == runs[1].h.Budget {
-		limits = []limit{{"budget", runs[0].h.Budget, budgetColor, dashDot}}
+	if runs[0].h.Budget == runs[1].h.Budget && runs[0].h.Budget > 0 {
+		limits = []limit{{name: "budget", bytes: runs[0].h.Budget, color: budgetColor, line: dashDot}}
 	}
 	top, keys := scale(most, limits)
 	keys = append([]key{lines[0].key, lines[1].key}, keys...)
 
-	c := charts.NewLine()
-	base(&c.BaseConfiguration, wide())
-	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: end / f.Unit, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:time", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
-	)
+	c := overTime(f, end, top)
 	d := newDrawing(760, float64(f.Height)-20)
 	height, marks := d.legend(keys)
 	d.draw(keys[:2], marks)
@@ -184,16 +175,12 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 			path.to(p.x(at), p.y(v))
 		}
 		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, path.done(), l.color, cmp.Or(string(l.line), "none"))
-		c.AddSeries(l.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: l.color, Type: lineType(l.line)}))
+		addLine(c, l.key, data, 2)
 	}
 	for i, k := range keys[2:] {
-		v := levelOf(limits, i)
-		p.level(v, k, marks[2+i])
-		c.AddSeries(k.name, []opts.LineData{{Value: []float64{0, v}}, {Value: []float64{end / f.Unit, v}}}, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
+		p.level(limits[i].levels(end), k, marks[2+i])
 	}
-	withLegend(&c.BaseConfiguration)
+	addLevels(c, limits, keys[2:], end, f.Unit)
 	f.Option = c.JSON()
 	return f, d.done()
 }
@@ -234,8 +221,8 @@ func factor(a, b float64, alike, less, more string) string {
 	return fmt.Sprintf(more, Ratio(b/a))
 }
 
-func compareRuns(runs [2]*summary, names [2]string) table {
-	t := table{Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
+func compareRuns(runs [2]*summary, names [2]string) Table {
+	t := Table{Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
 	words := func(name string, of func(*summary) string) {
 		t.Rows = append(t.Rows, []string{name, of(runs[0]), of(runs[1]), ""})
 	}
@@ -263,8 +250,8 @@ func compareRuns(runs [2]*summary, names [2]string) table {
 }
 
 // compareStages pairs the stages in their order.
-func compareStages(runs [2]*summary, names [2]string) table {
-	t := table{Caption: "By pass", Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
+func compareStages(runs [2]*summary, names [2]string) Table {
+	t := Table{Caption: "By pass", Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
 	var none stageSummary
 	none.Stage = &record.Stage{}
 	for i := range min(max(len(runs[0].stages), len(runs[1].stages)), 20) {

@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,8 @@ func deviceFigure(s *summary) (*figure, string) {
 	}
 	f := &figure{Title: "Memory of " + plain(s.h.Device.Name) + " over time", Height: 220, Caption: caption(s.perPoint)}
 	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))
-	limits := []limit{{"device memory", s.h.Device.Memory + outside, budgetColor, dashed}, {"predicted peak", s.h.Device.Predicted + outside, plannedColor, dashDot}}
-	return f, memoryOverTime(f, s, layers, nil, limits)
+	limits := []limit{{name: "device memory", bytes: s.h.Device.Memory + outside, color: budgetColor, line: dashed}, {name: "predicted peak", bytes: s.h.Device.Predicted + outside, color: plannedColor, line: dashDot}}
+	return f, memoryOverTime(f, s.timeline, s.last, layers, nil, limits, nil)
 }
 
 // laneNames are the lanes of a device, and laneColors what they are drawn in.
@@ -61,18 +62,20 @@ var (
 // maxSteps is how many steps of time lanes are drawn in.
 const maxSteps = 60
 
-// lanes are how long a device was busy in each lane, by steps of time. The times of a task
-// are spread over its duration.
+// lanes are how long each of several lanes was busy, by steps of time.
 type lanes struct {
 	step time.Duration
-	busy [][3]float64 // seconds
-	sum  [3]time.Duration
+	busy [][]float64 // seconds, by step and lane
+	sum  []time.Duration
 }
 
-func (l *lanes) add(t *record.Task) {
-	took := [3]time.Duration{t.Upload, t.Computing, t.Download}
+// add notes times that lanes were busy, from a lane on. They are spread over a task's duration.
+func (l *lanes) add(t *record.Task, lane int, took ...time.Duration) {
+	for len(l.sum) < lane+len(took) {
+		l.sum = append(l.sum, 0)
+	}
 	for i, d := range took {
-		l.sum[i] += d
+		l.sum[lane+i] += d
 	}
 	l.step = cmp.Or(l.step, time.Millisecond)
 	first, end := max(t.Start, 0), max(t.Start, 0)+max(t.Duration, 1)
@@ -81,11 +84,14 @@ func (l *lanes) add(t *record.Task) {
 	}
 	for at := first / l.step; at*l.step < end; at++ {
 		for int(at) >= len(l.busy) {
-			l.busy = append(l.busy, [3]float64{})
+			l.busy = append(l.busy, nil)
 		}
 		share := float64(min(end, (at+1)*l.step)-max(first, at*l.step)) / float64(end-first)
+		for len(l.busy[at]) < lane+len(took) {
+			l.busy[at] = append(l.busy[at], 0)
+		}
 		for i, d := range took {
-			l.busy[at][i] += share * d.Seconds()
+			l.busy[at][lane+i] += share * d.Seconds()
 		}
 	}
 }
@@ -97,8 +103,12 @@ func (l *lanes) halve() {
 	for i := 0; i < len(l.busy); i += 2 {
 		b := l.busy[i]
 		if i+1 < len(l.busy) {
-			for k := range b {
-				b[k] += l.busy[i+1][k]
+			c := l.busy[i+1]
+			if len(b) < len(c) {
+				b, c = c, b
+			}
+			for k := range c {
+				b[k] += c[k]
 			}
 		}
 		half = append(half, b)
@@ -106,9 +116,18 @@ func (l *lanes) halve() {
 	l.busy = half
 }
 
+// at is how much of a step, which ends with the run, a lane was busy: from 0 to 1.
+func (l *lanes) at(step, lane int, last float64) (from, end, part float64) {
+	from, end = min(float64(step)*l.step.Seconds(), last), min(float64(step+1)*l.step.Seconds(), last)
+	if b := l.busy[step]; lane < len(b) && end > from {
+		part = min(b[lane]/(end-from), 1)
+	}
+	return from, end, part
+}
+
 // words are the lanes in a sentence; "" where a device computed nothing.
 func (s *summary) laneWords() string {
-	if s.lanes.sum == [3]time.Duration{} || s.last <= 0 {
+	if s.last <= 0 || !slices.ContainsFunc(s.lanes.sum, func(d time.Duration) bool { return d > 0 }) {
 		return ""
 	}
 	var parts []string
@@ -119,37 +138,49 @@ func (s *summary) laneWords() string {
 	return fmt.Sprintf("%s was busy of %s: %s", plain(s.h.Device.Name), units.Duration(s.last), strings.Join(parts, ", "))
 }
 
+// idleLanes reports lanes so little busy that a drawing has nothing to show.
+func (s *summary) idleLanes() bool { return slices.Max(s.lanes.sum[:]) < s.last/100 }
+
 // lanesFigure draws how busy each lane of the device was over time; nil where it computed
 // nothing.
 func lanesFigure(s *summary) (*figure, string) {
 	words := s.laneWords()
-	if words == "" {
+	if words == "" || s.idleLanes() {
 		return nil, ""
 	}
-	const row = 44.0
 	f := &figure{Title: "Lanes of " + plain(s.h.Device.Name), Alt: words + ".", Caption: "How much of the time each was busy."}
-	d := newDrawing(760, 3*row+56)
-	p := &plot{drawing: d, left: 90, right: d.width - 16, top: 10, bottom: 10 + 3*row, xMax: max(s.last.Seconds(), 1e-9), yMax: 1}
-	step := s.lanes.step.Seconds()
-	for i, name := range laneNames {
+	return f, s.lanes.draw(max(s.last.Seconds(), 1e-9), 44, laneNames[:], laneColors[:], nil)
+}
+
+// draw draws how busy each lane was, each as high as row, with marks in them.
+func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark) string {
+	height := row * float64(len(names))
+	d := newDrawing(760, height+56)
+	p := &plot{drawing: d, left: 90, right: d.width - 16, top: 10, bottom: 10 + height, xMax: last, yMax: 1}
+	for i, name := range names {
 		base := p.top + float64(i+1)*row
-		d.text(p.left-8, base-row/2+8, "end", "", name)
+		d.text(p.left-8, base-row/2+min(8, row/4), "end", "", name)
 		var path polyline
 		path.to(p.left, base)
-		for k, busy := range s.lanes.busy {
-			from, end := min(float64(k)*step, p.xMax), min(float64(k+1)*step, p.xMax)
+		for k := range l.busy {
+			from, end, part := l.at(k, i, p.xMax)
 			if end <= from {
 				break
 			}
-			y := base - (row-10)*min(busy[i]/(end-from), 1)
+			y := base - (row-min(10, row/4))*part
 			path.to(p.x(from), y)
 			path.to(p.x(end), y)
 		}
-		path.to(p.x(min(float64(len(s.lanes.busy))*step, p.xMax)), base)
-		d.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), laneColors[i], edgeColor)
+		path.to(p.x(min(float64(len(l.busy))*l.step.Seconds(), p.xMax)), base)
+		d.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), colors[i%len(colors)], edgeColor)
+	}
+	for _, m := range marks {
+		if m.lane < len(names) {
+			d.printf(`<path stroke="%s" stroke-width="2" d="M%s %sv%s"/>`, troubleColor, num(p.x(min(m.at, p.xMax))), num(p.top+float64(m.lane)*row), num(row))
+		}
 	}
 	p.timeTicks()
-	return f, d.done()
+	return d.done()
 }
 
 // maxEvents is how many events of a device are said.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -191,6 +192,106 @@ func TestHeatMapHasTheAspectOfTheMatrix(t *testing.T) {
 		}
 		if !strings.Contains(svg, ">200</text>") || !strings.Contains(svg, ">400</text>") {
 			t.Errorf("blocks of %v: no ticks in %s", block, svg[strings.Index(svg, "</image>")+1:])
+		}
+	}
+}
+
+// On light grounds and on dark ones less is darker: lightness grows along the whole scale.
+func TestDarkMeansLess(t *testing.T) {
+	last := -1.0
+	for i := range 101 {
+		c := shade(float64(i)/100, 256)
+		if l := 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B); l < last {
+			t.Errorf("at %d %% the scale is darker than before", i)
+		} else {
+			last = l
+		}
+	}
+}
+
+// Below a notebook's first, a figure takes 20 kB at most, whatever it is of.
+func TestFiguresTakeTwentyKilobytes(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	curves := func(n, points, step int) *record.Card {
+		f := &record.Figure{Kind: record.PlotFigure}
+		for range n {
+			c := record.Curve{Name: "x", Length: points * step, Step: step}
+			for range points {
+				v := random.NormFloat64()
+				c.Mean = append(c.Mean, v)
+				if step > 1 {
+					c.Low, c.High = append(c.Low, v-3-random.Float64()), append(c.High, v+3+random.Float64())
+				}
+			}
+			f.Curves = append(f.Curves, c)
+		}
+		return &record.Card{Title: "x", Shape: []int{points * step}, DType: "float32", Figure: f}
+	}
+	heat := &record.Figure{Kind: record.HeatMapFigure, Rows: 50, Cols: 80, Block: []int{200, 125}}
+	for range heat.Rows * heat.Cols {
+		heat.Means = append(heat.Means, random.NormFloat64())
+	}
+	photo := func(pixel func() [4]byte) *record.Card {
+		f := &record.Figure{Kind: record.ImageFigure, Rows: 360, Cols: 300, Block: []int{1, 1}, High: 255}
+		for range f.Rows * f.Cols {
+			p := pixel()
+			f.Pixels = append(f.Pixels, p[:]...)
+		}
+		return &record.Card{Title: "x", Shape: []int{360, 300, 4}, DType: "uint8", Figure: f}
+	}
+	noise := func() byte { return byte(random.IntN(256)) }
+	cards := dataCards()
+	for name, c := range map[string]*record.Card{
+		"blocks": curves(1, 400, 2500), "3 of blocks": curves(3, 400, 2500), "8 of blocks": curves(8, 400, 2500),
+		"points": curves(1, 400, 1), "8 of points": curves(8, 60, 1), "8 of many points": curves(8, 400, 1),
+		"noise in a heat map": {Title: "x", Shape: []int{10_000, 10_000}, DType: "float32", Figure: heat},
+		"grey noise":          photo(func() [4]byte { g := noise(); return [4]byte{g, g, g, 255} }),
+		"noise":               photo(func() [4]byte { return [4]byte{noise(), noise(), noise(), 255} }),
+		"transparent noise":   photo(func() [4]byte { return [4]byte{noise(), noise(), noise(), noise()} }),
+	} {
+		cards[name] = c
+	}
+	for name, c := range cards {
+		out, err := Card(c, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.HTML) > 20_000 {
+			t.Errorf("%s: %d bytes", name, len(out.HTML))
+		}
+		if strings.Contains(name, "noise") && !strings.Contains(name, "map") && !strings.Contains(out.HTML, "Drawn as") {
+			t.Errorf("%s: it is not said what is drawn", name)
+		}
+	}
+}
+
+// Curves of fewer blocks have the mean, the least and the greatest of those that they had.
+func TestMergedCurvesKeepWhatTheyShow(t *testing.T) {
+	c := record.Curve{Name: "x", Length: 1205, Step: 3}
+	for i := range 402 { // the last has two elements
+		v := float64(i % 7)
+		if i%5 == 0 {
+			v = math.NaN()
+		}
+		c.Mean, c.Low, c.High = append(c.Mean, v), append(c.Low, v-1), append(c.High, v+2)
+	}
+	got := merged([]record.Curve{c})[0]
+	n := len(got.Mean)
+	if n > maxPlotted/3 || got.Step*n < 1205 || got.Step*(n-1) >= 1205 || len(got.Low) != n || len(got.High) != n {
+		t.Fatalf("%d blocks of %d", n, got.Step)
+	}
+	if low, high, _ := finite(got.Mean, got.Low, got.High); low != -1 || high != 8 {
+		t.Errorf("from %g to %g", low, high)
+	}
+	for i, m := range got.Mean { // each of two, of which the first has three elements
+		var sum, elements float64
+		for k := 2 * i; k < min(2*i+2, 402); k++ {
+			if n := float64(min(3, 1205-3*k)); !math.IsNaN(c.Mean[k]) {
+				sum, elements = sum+n*c.Mean[k], elements+n
+			}
+		}
+		if want := sum / elements; math.Abs(m-want) > 1e-12 {
+			t.Errorf("mean %d is %g, want %g", i, m, want)
 		}
 	}
 }

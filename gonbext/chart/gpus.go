@@ -33,6 +33,25 @@ func newGPU(w *record.WhatIf, stages int) gpu {
 	return g
 }
 
+// joinEqual joins cards after the first, which is the plan's own, whose rows say the same to one
+// row: a faster card that changes nothing is no news.
+func joinEqual(cards []gpu) (joined []gpu) {
+	first, count := gpu{}, 0 // of the last row
+	for i, g := range cards {
+		same := first
+		same.Name, same.Memory = g.Name, g.Memory
+		if i < 2 || g != same {
+			joined, first, count = append(joined, g), g, 1
+			continue
+		}
+		count++
+		row := &joined[len(joined)-1]
+		row.Name = fmt.Sprintf("%s to %s: %d cards", first.Name, g.Name, count)
+		row.Memory = first.Memory + " to " + g.Memory
+	}
+	return joined
+}
+
 func gpusText(v *view) string {
 	rows := [][]string{gpuHead}
 	for _, g := range v.GPUs {

@@ -32,6 +32,7 @@ type cell struct {
 	time    time.Duration // of the slowest
 	bytes   int64         // reserved by the largest
 	trouble bool          // retried or split
+	worker  int           // of the last of them; -1: there are none
 	from    time.Duration // when the first of them began
 	to      time.Duration // and the last one ended
 }
@@ -109,13 +110,14 @@ func (f *downsampledGrid) at(chunk int64) int {
 	return int(chunk/f.width/f.perRow)*f.cols + int(chunk%f.width/f.perCol)
 }
 
-func (g *gridMap) add(t *record.Task) {
+func (g *gridMap) add(t *record.Task, worker int) {
 	c := &g.cells[g.at(t.Chunk)]
 	if c.done == 0 || t.Start < c.from {
 		c.from = t.Start
 	}
 	c.to = max(c.to, t.Start+t.Duration)
 	c.done++
+	c.worker = worker
 	c.time = max(c.time, t.Duration)
 	c.bytes = max(c.bytes, t.Reserved.Host()+t.Reserved[record.Device])
 	c.trouble = c.trouble || t.Retries > 0 || t.Splits > 0

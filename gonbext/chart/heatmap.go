@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"image"
 	"image/color"
 	"math"
 	"strconv"
@@ -52,11 +51,19 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 		newColumn(len(g.cells), func(i int) any { // how long it took
 			return perMille(g.cells[i].to, last, math.Ceil) - perMille(g.cells[i].from, last, math.Floor)
 		}))
+	workers := 0
+	for i := range g.cells {
+		workers = max(workers, g.cells[i].worker+1)
+	}
 	f.Cells.Last = last.Seconds()
 	f.Height, f.Option = g.heatMap("gonbext:cell")
 	f.Switch = []choice{
 		{"time", 2, fastest, above(fastest, slowest)},
 		{"bytes", 3, lightest, above(lightest, heaviest)},
+	}
+	if workers > 1 {
+		f.Cells.Columns = append(f.Cells.Columns, newColumn(len(g.cells), func(i int) any { return max(g.cells[i].worker, 0) }))
+		f.Switch = append(f.Switch, choice{"worker", 7, 0, float64(workers - 1)})
 	}
 	squares := make([]square, len(g.cells))
 	for i := range g.cells {
@@ -163,30 +170,28 @@ const shades = 15
 // draw is the picture: one pixel, made large, for each chunk.
 func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, says words) string {
 	w, h := f.sides()
-	d := styledDrawing(760, h*float64(f.rows)+52, "")
-	pixels := image.NewPaletted(image.Rect(0, 0, f.cols, f.rows), nil)
-	index := map[color.NRGBA]uint8{} // in the palette
+	d := newDrawing(760, h*float64(f.rows)+52)
+	m := newPixels(f.rows, f.cols)
 	var marked strings.Builder
 	unknown := false
 	for i, q := range squares {
 		color := color.NRGBA{128, 128, 128, 64}
 		if q.known {
-			color = shade(math.Round((q.value-least)/above(0, most-least)*(shades-1)) / (shades - 1))
+			color = shade((q.value-least)/above(0, most-least), shades)
 		} else {
 			unknown = true
 		}
-		at, seen := index[color]
-		if !seen {
-			at = uint8(len(index))
-			index[color], pixels.Palette = at, append(pixels.Palette, color)
-		}
-		pixels.SetColorIndex(i%f.cols, i/f.cols, at)
+		m.put(i, color)
 		if q.mark {
 			left, top := 12+float64(i%f.cols)*w, 40+float64(i/f.cols)*h
 			fmt.Fprintf(&marked, "M%s %sh%sv%sh-%[3]sz", num(left+1), num(top+1), num(w-3), num(h-3))
 		}
 	}
-	d.raster(12, 40, w*float64(f.cols), h*float64(f.rows), pixels)
+	d.raster(12, 40, w*float64(f.cols), h*float64(f.rows), m.Paletted)
+	if across, down := w*float64(f.cols), h*float64(f.rows); w >= leastRuled && len(squares) > 1 { // a thick line of short dashes is many thin lines
+		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M12 %sh%s"/>`, num(down), num(w-1), num(40+down/2), num(across))
+		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s 40v%s"/></g>`, num(across), num(h-1), num(12+across/2), num(down))
+	}
 	x := d.scale(unit(least), unit(most))
 	if unknown {
 		d.printf(`<rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(x))
@@ -200,6 +205,9 @@ func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(
 	}
 	return d.done()
 }
+
+// leastRuled is the width of a cell from which on lines tell it from its neighbours.
+const leastRuled = 12
 
 func milliseconds(v float64) string {
 	return units.Duration(time.Duration(v * float64(time.Millisecond)))

@@ -40,7 +40,7 @@ func (s *summary) shapeLine(option, flag string, shape []int) string {
 func (s *summary) hint() hint {
 	h, e := s.h, s.run.End
 	switch {
-	case h.Process && s.peak > h.Budget && e != nil && largest(e.Lines) >= notable:
+	case h.Process && s.peak > h.Budget && largest(s.lines) >= notable:
 		return hint{Text: "Values of Go stay in memory whole. An oocore array of any size is computed within the budget: oocore.FromSlice for what is there, oocore.Open for a file."}
 	case h.Process:
 		return hint{}
@@ -127,7 +127,7 @@ func (s *summary) bestRow() hint {
 		return hint{}
 	}
 	why := "The row of the table that moves the least:"
-	if !slices.ContainsFunc(rows, func(w record.WhatIf) bool { return w.Time == nil }) {
+	if !slices.ContainsFunc(rows, func(w record.WhatIf) bool { return !w.Time.Known() }) {
 		quickest := slices.MinFunc(rows, func(a, b record.WhatIf) int { return cmp.Compare(a.Time.Likely, b.Time.Likely) }).Time
 		// Predictions that are nearly equal are no reason for more memory.
 		rows = slices.DeleteFunc(rows, func(w record.WhatIf) bool { return w.Time.Likely > 1.05*quickest.Likely })
@@ -144,7 +144,7 @@ func (s *summary) bestRow() hint {
 	}); own >= 0 {
 		asked := &s.h.WhatIf[own]
 		gains := float64(best.Moved) < 0.95*float64(asked.Moved)
-		if best.Time != nil && asked.Time != nil {
+		if best.Time.Known() && asked.Time.Known() {
 			gains = best.Time.Likely < 0.95*asked.Time.Likely
 		}
 		if !gains {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	_ "embed"
-	"encoding/base64"
+	"encoding/ascii85"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -80,11 +80,14 @@ type live struct {
 	ID      string   `json:"id"`
 	Height  int      `json:"height"`
 	Unit    float64  `json:"unit,omitempty"`
-	Option  any      `json:"option"`
+	Option  any      `json:"option,omitempty"`
 	Choices []choice `json:"choices,omitempty"`
 	Cells   *columns `json:"cells,omitempty"`
 	Points  *points  `json:"points,omitempty"`
 	Brush   float64  `json:"brush,omitempty"`
+	Spans   []span   `json:"spans,omitempty"`
+	Flame   []leaf   `json:"flame,omitempty"`
+	Moment  int      `json:"moment,omitempty"`
 	Block   []int    `json:"block,omitempty"`
 	Shape   []int    `json:"shape,omitempty"`
 }
@@ -120,6 +123,7 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 	}{Views: views}
 	var figures []figure
 	for _, v := range views {
+		nameless(v.Figures, o)
 		figures = append(figures, v.Figures...)
 	}
 	if data.script, err = scriptOf(figures, o); err != nil {
@@ -138,15 +142,21 @@ type script struct {
 	Styled  bool
 }
 
+// nameless takes figures that stay pictures their IDs, by which scripts find those that do not.
+func nameless(figures []figure, o Options) {
+	for i := range figures {
+		if o.Mode != Auto {
+			figures[i].ID = ""
+		}
+	}
+}
+
 func scriptOf(figures []figure, o Options) (s script, err error) {
 	s.Styled = o.Library
-	if o.Mode != Auto {
-		return s, nil
-	}
 	var all []live
 	for _, f := range figures {
-		if f.Option != nil {
-			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Points, f.Brush, f.Block, f.Shape})
+		if f.Live() {
+			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Points, f.Brush, f.Spans, f.Flame, f.Moment, f.Block, f.Shape})
 		}
 	}
 	if len(all) == 0 {
@@ -165,7 +175,7 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 	}
 	s.Live = packed(text)
 	if o.Library {
-		s.Library = inBase64(library)
+		s.Library = quoted(library)
 	}
 	return s, nil
 }
@@ -211,13 +221,17 @@ func packed(text []byte) template.JS {
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	_, _ = w.Write(text) // into memory
 	w.Close()
-	return inBase64(b.Bytes())
+	return quoted(b.Bytes())
 }
 
-// inBase64 is bytes as a string of JavaScript.
-func inBase64(b []byte) template.JS {
-	return template.JS(`"` + base64.StdEncoding.EncodeToString(b) + `"`)
+// quoted is bytes as a string of JavaScript: in base 85, a sixteenth shorter than in 64, with
+// the characters that mean something there or in HTML replaced.
+func quoted(b []byte) template.JS {
+	text := make([]byte, ascii85.MaxEncodedLen(len(b)))
+	return template.JS(`"` + safe.Replace(string(text[:ascii85.Encode(text, b)])) + `"`)
 }
+
+var safe = strings.NewReplacer(`"`, "v", `\`, "w", "<", "x", "&", "y", "'", "{", "`", "|", ">", "}")
 
 func (s script) carries() bool { return s.Library != "" }
 

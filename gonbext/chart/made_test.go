@@ -37,7 +37,7 @@ func rootsHeader() record.Header {
 
 // made writes a record of the header's stages: limit tasks at most, ended by
 // end or not at all.
-func made(t testing.TB, h record.Header, limit int, end *record.End) *record.Run {
+func made(t testing.TB, h record.Header, limit int, end *record.End, lines ...record.Line) *record.Run {
 	t.Helper()
 	w, err := record.Create(t.TempDir(), h)
 	if err != nil {
@@ -58,6 +58,9 @@ func made(t testing.TB, h record.Header, limit int, end *record.End) *record.Run
 		})
 	}
 	sample(record.Bytes{})
+	for _, l := range lines {
+		w.Line(&l)
+	}
 	for i, st := range h.Stages {
 		for chunk := range st.Tasks {
 			if done == int64(limit) {

@@ -29,7 +29,7 @@ func planFigure(s *summary) (*figure, string) {
 	if most == 0 {
 		return nil, ""
 	}
-	top, _ := scale(float64(most), []limit{{"budget", s.h.Budget, budgetColor, dashed}})
+	top, _ := scale(float64(most), []limit{{name: "budget", bytes: s.h.Budget, color: budgetColor, line: dashed}})
 	f := &figure{Title: "Predicted memory by stage", Height: 90 + 30*n}
 	f.Alt = "Predicted memory by stage:"
 	for i, st := range stages[:min(n, 8)] {

@@ -35,9 +35,9 @@ func (l *Live) picture(h *record.Header, elapsed time.Duration) template.HTMLAtt
 	if l == nil || elapsed < liveAfter {
 		return ""
 	}
-	s := &summary{h: h, last: elapsed}
-	s.timeline, s.perPoint = l.line.points()
-	_, svg := timelineFigure(s)
+	t := &timeline{last: elapsed, budget: h.Budget, spans: []span{{To: elapsed.Seconds(), predicted: h.Predicted.Host()}}}
+	t.samples, t.perPoint = l.line.points()
+	_, svg := t.figure()
 	if svg == "" {
 		return ""
 	}

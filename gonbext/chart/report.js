@@ -51,7 +51,7 @@ function draws(echarts) {
       "gonbext:cell": function (p) {
         var v = p.value, s = cellName(f.cells, p.dataIndex) + "<br>", last = f.cells.last / 1e3;
         if (p.data.unknown) return s + "not done";
-        return s + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "") + "<br>from " + seconds(v[5] * last) + " to " + seconds(v[6] * last);
+        return s + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "") + "<br>from " + seconds(v[5] * last) + " to " + seconds(v[6] * last) + (v.length > 7 ? "<br>worker " + v[7] : "");
       },
       "gonbext:stored": function (p) {
         var v = p.value, s = cellName(f.cells, p.dataIndex) + "<br>";
@@ -82,7 +82,7 @@ function draws(echarts) {
   }
   function cells(c) {
     if (c.last) { // times of begin and end, of differences
-      var from = 0, k = c.columns.length - 2;
+      var from = 0, k = 3;
       c.columns[k].forEach(function (later, i) {
         c.columns[k][i] = from += later;
         c.columns[k + 1][i] += from;
@@ -193,10 +193,15 @@ function draws(echarts) {
   // The axes of a heat map of chunks say nothing: the tooltip names a cell. Those of a matrix
   // have the indices of its elements, of which a cell has so many.
   function places(n, per, more) {
-    var bare = { show: false }, least = Math.ceil(n / 8), every = least;
+    var bare = { show: false };
+    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()).map(function (i) { return i * (per || 1); }), axisLabel: { show: !!per, interval: skipped(n, per) }, axisLine: bare, axisTick: bare }, more)];
+  }
+  // How many of n places have no label between two that have one, which are round.
+  function skipped(n, per) {
+    var least = Math.ceil(n / 8), every = least;
     function digits(k) { return String(k * per).replace(/0+$/, "").length; }
-    for (var k = least; k <= 2 * least; k++) if (digits(k) < digits(every)) every = k; // round ones
-    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()).map(function (i) { return i * (per || 1); }), axisLabel: { show: !!per, interval: every - 1 }, axisLine: bare, axisTick: bare }, more)];
+    for (var k = least; k <= 2 * least; k++) if (digits(k) < digits(every)) every = k;
+    return every - 1;
   }
 
   // Fits the option to a page of the given width; returns the chart's height.
@@ -213,8 +218,9 @@ function draws(echarts) {
   }
 
   function draw(f, el) {
+    if (f.flame) return flame(f, el, el.closest(".gonbext"));
     var legends = f.option.legend, colors = f.option.visualMap && [].concat(f.option.visualMap)[0].inRange.color;
-    var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
+    var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), report = el.closest(".gonbext"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
       option.xAxis = places(f.cells.cols, f.block && f.block[1]);
@@ -240,16 +246,16 @@ function draws(echarts) {
       },
       show: render,
       dispose: function () {
-        if (run) run.removeEventListener("gonbext-window", show);
+        if (report) report.removeEventListener("gonbext-window", show);
         bars.forEach(function (bar) { bar.remove(); });
-        if (f.brush && run && run.gonbextWindow) light(run, null);
+        if (f.brush && report && report.gonbextWindow) light(f, report, null);
         chart.dispose();
       }
     });
-    // What ran in the window of time that is chosen in the run's timeline, if one is.
+    // What ran in the window of time that is chosen in the cell's timeline, if one is.
     function dark(d) {
-      var chosen = run && run.gonbextWindow, last = f.cells && f.cells.last / 1e3;
-      return chosen && last && (d.unknown || d.value[6] * last < chosen[0] || d.value[5] * last > chosen[1]);
+      var chosen = report && report.gonbextWindow, last = f.cells && f.cells.last / 1e3, start = run && +run.dataset.start;
+      return chosen && last && (d.unknown || start + d.value[6] * last < chosen[0] || start + d.value[5] * last > chosen[1]);
     }
     function paint(values) { return shade(colors, (values[shown.dimension] - shown.min) / (shown.max - shown.min || 1)); }
     function render() {
@@ -279,9 +285,11 @@ function draws(echarts) {
       });
       bars.push(el.parentNode.insertBefore(bar, el));
     }
-    savable(el, picture, chart);
-    if (f.brush && run) move = brush(f, el, box, chart, run, bars);
-    if (f.cells && f.cells.last && run) run.addEventListener("gonbext-window", show);
+    var saves = savable(el, picture, chart);
+    if (f.block) zoomable(box, chart, [option.xAxis[0], option.yAxis[0]], saves, show);
+    else if (!f.brush && !f.cells && option.xAxis[0].type !== "category") zoomable(box, chart, [option.xAxis[0]], saves, show);
+    if (f.brush && report) move = brush(f, el, box, chart, report, bars, option, show);
+    if (f.cells && f.cells.last && report) report.addEventListener("gonbext-window", show);
   }
 
   function button(parent, text, does) {
@@ -304,6 +312,63 @@ function draws(echarts) {
     bar.className = "gonbext-switch";
     if (picture) button(bar, "save as SVG", function () { save("svg", picture.src); });
     button(bar, "save as PNG", function () { save("png", chart.getDataURL({ pixelRatio: 2 })); });
+    return bar;
+  }
+
+  // A stretch of the axis across that is dragged over, or a rectangle of both axes, is what the
+  // chart shows then.
+  function zoomable(box, chart, axes, bar, show) {
+    var finders = [{ xAxisIndex: 0 }, { yAxisIndex: 0 }], from = null, shade = box.appendChild(document.createElement("div")), zr = chart.getZr();
+    var whole = axes.map(function (a) { return a.data ? [0, a.data.length - 1] : [a.min, a.max]; }), shown = whole;
+    shade.className = "gonbext-window";
+    shade.style.display = "none";
+    box.style.position = "relative";
+    var all = button(bar, "whole range", function () { to(whole); });
+    all.hidden = true;
+    bar.appendChild(document.createElement("span")).textContent = "Drag to zoom";
+    function to(ranges) {
+      shown = ranges;
+      axes.forEach(function (a, k) {
+        a.min = ranges[k][0]; a.max = ranges[k][1];
+        if (a.data) a.axisLabel.interval = skipped(a.max - a.min + 1, a.data[1] || 1);
+      });
+      all.hidden = ranges === whole;
+      show();
+    }
+    function place(e) { return [e.offsetX, e.offsetY]; }
+    function moved(e) { return axes.every(function (_, k) { return Math.abs(place(e)[k] - from[k]) > 4; }); }
+    function end() { from = null; shade.style.display = "none"; }
+    zr.on("mousedown", function (e) { if (chart.containPixel({ gridIndex: 0 }, place(e))) from = place(e); });
+    zr.on("mousemove", function (e) {
+      if (from === null) return;
+      var at = place(e), sides = [0, 1].map(function (k) { return Math.min(from[k], at[k]) + "px;" + ["width:", "height:"][k] + Math.abs(at[k] - from[k]) + "px;"; });
+      shade.style.cssText = "left:" + sides[0] + (axes.length > 1 ? "top:" + sides[1] : "top:8px;bottom:28px");
+    });
+    zr.on("mouseup", function (e) {
+      if (from !== null && moved(e)) to(axes.map(function (_, k) {
+        return [from[k], place(e)[k]].map(function (pixel) {
+          return Math.min(Math.max(chart.convertFromPixel(finders[k], pixel), shown[k][0]), shown[k][1]);
+        }).sort(function (x, y) { return x - y; });
+      }));
+      end();
+    });
+    zr.on("globalout", end);
+  }
+
+  // A report is saved from its corner as a page of its pictures and tables, without scripts.
+  function pageable(report) {
+    if (report.querySelector(".gonbext-corner") || !report.querySelector(".gonbext-run")) return;
+    var bar = report.insertBefore(document.createElement("div"), report.firstChild);
+    bar.className = "gonbext-switch gonbext-corner";
+    button(bar, "save as page", function () {
+      var copy = report.cloneNode(true), a = document.createElement("a"), style = document.querySelector("head > style[data-gonbext]");
+      copy.querySelectorAll(".gonbext-switch,script,[data-live]>:not(img)").forEach(function (e) { e.remove(); });
+      copy.querySelectorAll("[data-live]").forEach(function (e) { e.removeAttribute("data-live"); });
+      a.href = URL.createObjectURL(new Blob(["<!doctype html><meta charset=utf-8><meta name=color-scheme content='light dark'><title>Report</title>", style ? style.outerHTML : "", copy.outerHTML], { type: "text/html" }));
+      a.download = "report.html";
+      a.click();
+      setTimeout(function () { URL.revokeObjectURL(a.href); }, 1e4);
+    });
   }
 
   // Tables are copied as spreadsheets take them.
@@ -326,23 +391,31 @@ function draws(echarts) {
     });
   }
 
-  // Lets a window of time be chosen in a timeline, by the mouse or by two sliders: what of
-  // the run was at work then lights up, and is named. It returns what puts the window in its
-  // place again.
-  function brush(f, el, box, chart, run, bars) {
-    var end = f.brush, at = [0, end], from = null;
-    var shade = box.appendChild(document.createElement("div")), bar = document.createElement("div");
+  // Lets a moment or a window of time be chosen in a timeline, by the mouse or by two sliders:
+  // what held memory and was at work then lights up, and is named. What ran when stands above.
+  // It returns what puts all this in its place again.
+  function brush(f, el, box, chart, report, bars, option, show) {
+    var end = f.brush, at = null, from = null, axis = option.xAxis[0];
+    var shade = box.appendChild(document.createElement("div")), bar = document.createElement("div"), strip = null;
     shade.className = "gonbext-window";
     box.style.position = "relative";
+    if (f.spans) {
+      strip = el.insertBefore(document.createElement("div"), box);
+      strip.className = "gonbext-spans";
+      f.spans.forEach(function (s) {
+        button(strip, s.name, function () { at = [s.from, s.to]; choose(); }).title = s.name + ", " + seconds(s.from) + " to " + seconds(s.to);
+      });
+    }
     bar.className = "gonbext-switch";
     bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", "Window of time");
+    bar.setAttribute("aria-label", "Moment or window of time");
     var ends = ["What ran from", "to"].map(function (text, k) {
       var label = bar.appendChild(document.createElement("label")), i = document.createElement("input");
       label.textContent = text + " ";
       i.type = "range"; i.min = 0; i.max = 1000; i.step = 5;
       i.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
       i.oninput = function () {
+        at = at || [0, end];
         at[k] = i.value / 1000 * end;
         if (at[0] > at[1]) at[1 - k] = at[k];
         choose();
@@ -350,29 +423,41 @@ function draws(echarts) {
       label.appendChild(i);
       return i;
     });
-    button(bar, "all", function () { at = [0, end]; choose(); });
+    button(bar, "zoom", function () { if (at && at[1] > at[0]) zoom(at[0], at[1]); });
+    button(bar, "all", function () { at = null; zoom(0, end); choose(); });
     var said = bar.appendChild(document.createElement("span"));
     said.setAttribute("role", "status");
     bars.push(el.parentNode.insertBefore(bar, el.nextSibling));
 
-    function whole() { return at[0] <= 0 && at[1] >= end; }
+    function zoom(least, most) {
+      axis.min = least / f.unit; axis.max = most / f.unit;
+      show();
+    }
+    function pixel(s) { return chart.convertToPixel({ xAxisIndex: 0 }, Math.min(Math.max(s / f.unit, axis.min), axis.max)); }
+    function put(e, from, to, style) {
+      var x = pixel(from), width = pixel(to) - x;
+      e.style.cssText = to / f.unit < axis.min || from / f.unit > axis.max ? "display:none" : "left:" + x + "px;width:" + Math.max(width, 1) + "px;" + style;
+      if (e.type) e.tabIndex = width < 24 ? -1 : 0; // what is too small to hit is chosen by the sliders
+    }
     function move() {
-      var x = at.map(function (s) { return chart.convertToPixel({ xAxisIndex: 0 }, s / f.unit); });
       var top = f.option.grid[0].top, bottom = chart.convertToPixel({ yAxisIndex: 0 }, 0);
-      shade.style.cssText = whole() ? "display:none" : "left:" + x[0] + "px;width:" + Math.max(x[1] - x[0], 1) + "px;top:" + top + "px;height:" + (bottom - top) + "px";
+      if (at) put(shade, at[0], at[1], "top:" + top + "px;height:" + (bottom - top) + "px");
+      else shade.style.cssText = "display:none";
+      if (strip) f.spans.forEach(function (s, k) { put(strip.childNodes[k], s.from, s.to, ""); });
     }
     function choose() {
-      var names = light(run, whole() ? null : at);
-      ends.forEach(function (i, k) { i.value = 1000 * at[k] / end; i.setAttribute("aria-valuetext", seconds(at[k])); });
-      said.textContent = whole() ? "" : seconds(at[0]) + " to " + seconds(at[1]) + ": " + (names.join(", ") || "nothing ran");
+      if (at && at[0] <= 0 && at[1] >= end) at = null;
+      var names = light(f, report, at), chosen = at || [0, end];
+      ends.forEach(function (i, k) { i.value = 1000 * chosen[k] / end; i.setAttribute("aria-valuetext", seconds(chosen[k])); });
+      said.textContent = !at ? "" : seconds(at[0]) + (at[1] > at[0] ? " to " + seconds(at[1]) : "") + ": " + (names.join(", ") || "nothing ran");
       move();
     }
     var zr = chart.getZr();
-    function second(e) { return Math.min(Math.max(chart.convertFromPixel({ xAxisIndex: 0 }, e.offsetX) * f.unit, 0), end); }
+    function second(e) { return Math.min(Math.max(chart.convertFromPixel({ xAxisIndex: 0 }, e.offsetX) * f.unit, axis.min * f.unit), axis.max * f.unit); }
     function drag(e) {
       if (from === null) return;
       var to = second(e);
-      at = Math.abs(to - from) < end / 100 ? [0, end] : [Math.min(from, to), Math.max(from, to)];
+      at = Math.abs(to - from) < (axis.max - axis.min) * f.unit / 100 ? [from, from] : [Math.min(from, to), Math.max(from, to)];
       choose();
     }
     zr.on("mousedown", function (e) { if (chart.containPixel({ gridIndex: 0 }, [e.offsetX, e.offsetY])) from = second(e); });
@@ -383,17 +468,82 @@ function draws(echarts) {
     return move;
   }
 
-  // Lights up what of a run was at work in a window of time, if one is chosen, and names it.
-  function light(run, at) {
-    var names = [];
-    run.gonbextWindow = at;
-    run.querySelectorAll("tr[data-from]").forEach(function (row) {
-      var lit = !!at && row.dataset.from <= at[1] && row.dataset.to >= at[0];
+  // What the stacked series have at a point, together.
+  function stacked(f, i) {
+    return f.points.values.reduce(function (sum, v, k) { return f.option.series[k].stack ? sum + v[i] : sum; }, 0);
+  }
+  // The point of a timeline at a moment, or where it is largest in a window of time.
+  function pointAt(f, at) {
+    var middle = (at[0] + at[1]) / 2 / f.unit, nearest = 0, largest = -1;
+    f.points.at.forEach(function (p, i) {
+      if (Math.abs(p - middle) < Math.abs(f.points.at[nearest] - middle)) nearest = i;
+      if (at[1] > at[0] && p >= at[0] / f.unit && p <= at[1] / f.unit && (largest < 0 || stacked(f, i) > stacked(f, largest))) largest = i;
+    });
+    return largest < 0 ? nearest : largest;
+  }
+
+  // Lights up what of a cell was at work, and which lines held memory, in a window of time, if
+  // one is chosen, and names it.
+  function light(f, report, at) {
+    var names = [], i = at && pointAt(f, at), all = at && stacked(f, i);
+    report.gonbextWindow = at;
+    report.gonbextMoment = at ? i : null;
+    report.querySelectorAll("tr[data-from]").forEach(function (row) {
+      var start = +row.closest(".gonbext-run").dataset.start, lit = !!at && start + +row.dataset.from <= at[1] && start + +row.dataset.to >= at[0];
       row.classList.toggle("gonbext-lit", lit);
       if (lit) names.push(row.querySelector("strong").textContent);
     });
-    run.dispatchEvent(new Event("gonbext-window"));
+    report.querySelectorAll("tr[data-line]").forEach(function (row) {
+      var k = f.option.series.findIndex(function (s) { return s.name === row.dataset.line; }), held = at && k >= 0 ? f.points.values[k][i] : 0;
+      row.classList.toggle("gonbext-lit", held > all / 100);
+      if (held > all / 100) names.push(row.cells[0].textContent + " held " + bytes_(held));
+    });
+    if (at) names.unshift(bytes_(all));
+    report.dispatchEvent(new Event("gonbext-window"));
     return names;
+  }
+
+  // Who held the memory at the moment that is chosen in the timeline, else when it was most: a
+  // row for lines, one for what they compute, one for classes.
+  function flame(f, el, report) {
+    var box = document.createElement("div");
+    box.className = "gonbext-flame";
+    el.appendChild(box);
+    el.setAttribute("data-live", "1");
+    function node(name) { return { name: name, bytes: 0, below: [] }; }
+    function show() {
+      var at = report.gonbextMoment == null ? f.moment || 0 : report.gonbextMoment, root = node("arena and Go heap");
+      f.flame.forEach(function (leaf) {
+        var n = leaf.values[at - leaf.from] || 0, up = root;
+        if (!n) return;
+        root.bytes += n;
+        leaf.path.forEach(function (name, depth) {
+          var next = up.below.find(function (c) { return c.name === name; });
+          if (!next) up.below.push(next = node(name));
+          next.bytes += n;
+          if (depth === leaf.path.length - 1) next.leaf = leaf;
+          up = next;
+        });
+      });
+      box.textContent = "";
+      (function draw(n, depth, x) {
+        var e = box.appendChild(document.createElement("div")), share = 100 * n.bytes / (root.bytes || 1);
+        e.textContent = n.name + " " + bytes_(n.bytes);
+        e.title = e.textContent;
+        e.style.cssText = "left:" + x + "%;width:" + share + "%;top:" + 20 * depth + "px;" + (n.leaf ? "color:" + n.leaf.ink + ";background:" + n.leaf.color : "");
+        n.below.sort(function (a, b) { return b.bytes - a.bytes; }).forEach(function (c) {
+          draw(c, depth + 1, x);
+          x += 100 * c.bytes / (root.bytes || 1);
+        });
+      })(root, 0, 0);
+    }
+    report.addEventListener("gonbext-window", show);
+    watch(el, {
+      resize: function () {},
+      show: function () {},
+      dispose: function () { report.removeEventListener("gonbext-window", show); }
+    });
+    show();
   }
 
   // A chart becomes its picture again when ECharts cannot draw it, and when its output left
@@ -431,20 +581,23 @@ function draws(echarts) {
   // A notebook may run a script before its output is in the page, and what is folded has
   // no width before it is opened.
   function place(f, tries) {
-    var found = [].slice.call(document.querySelectorAll("[id='" + f.id + "']:not([data-live])"));
-    var folded = found.length && found[0].closest("details:not([open])");
-    if (folded) {
-      folded.addEventListener("toggle", function () { place(f, 10); }, { once: true });
-    } else if (!found.length || !found[0].clientWidth) {
-      if (tries > 0) setTimeout(place, 100, f, tries - 1);
-    } else {
-      found.forEach(function (el) {
-        var report = el.closest(".gonbext");
-        if (report) copyable(report);
+    var found = document.querySelectorAll("[id='" + f.id + "']:not([data-live])"), later = !found.length;
+    found.forEach(function (el) {
+      var folded = el.closest("details:not([open])"), report = el.closest(".gonbext");
+      if (folded) {
+        if (folds.has(el)) return;
+        folds.add(el);
+        folded.addEventListener("toggle", function () { folds.delete(el); place(f, 10); }, { once: true });
+      } else if (!el.clientWidth) {
+        later = true;
+      } else {
+        if (report) { copyable(report); pageable(report); }
         try { draw(JSON.parse(JSON.stringify(f)), el); } catch (e) { still(el, e); }
-      });
-    }
+      }
+    });
+    if (later && tries > 0) setTimeout(place, 100, f, tries - 1);
   }
+  var folds = new WeakSet(); // figures that wait until what they are in is opened
   return function (figures) {
     figures.forEach(function (f) { place(f, 600); });
   };

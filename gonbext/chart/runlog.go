@@ -24,11 +24,11 @@ func RunLog(lines []RunLine, all int, unreadable []record.Unreadable) (Output, e
 		s.Note = unreadableNote(unreadable)
 		return s.output(Options{Mode: None, Library: true})
 	}
-	t := table{Head: []string{"run", "what", "ended", "began", "time", "peak", "budget", "read", "written"}, Texts: 4}
+	t := Table{Head: []string{"run", "what", "ended", "began", "time", "peak", "budget", "read", "written"}, Texts: 4}
 	for _, l := range lines {
 		t.Rows = append(t.Rows, runRow(l))
 	}
-	s.Tables = []table{t}
+	s.Tables = []Table{t}
 	s.Note = strings.TrimSpace("%report RUN draws one again, %compare A B puts two side by side; last is the latest, last-1 the one before it. " + unreadableNote(unreadable))
 	return s.output(Options{Mode: None, Library: true})
 }

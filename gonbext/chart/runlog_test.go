@@ -110,8 +110,7 @@ func TestCompareNamesWhatGrew(t *testing.T) {
 	first := made(t, h, math.MaxInt, doneEnd())
 	grown := *doneEnd()
 	grown.PeakBy[record.Scratch] += 100 * mib
-	grown.Lines = []record.Line{{Site: "cell:3", Code: "kept = append(kept, x)", Live: 64 * mib}}
-	second := made(t, h, math.MaxInt, &grown)
+	second := made(t, h, math.MaxInt, &grown, record.Line{Site: "cell:3", Code: "kept = append(kept, x)", Live: 64 * mib})
 	out, err := Compare(first, second, [2]string{"1", "2"}, Options{})
 	if err != nil {
 		t.Fatal(err)

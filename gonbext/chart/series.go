@@ -6,69 +6,28 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 )
-
-const seriesColor = "#0072b2"
 
 // seriesFigure draws figures that an algorithm noted, one after the other; nil where there
 // are none that a line could show.
 func seriesFigure(s record.Series) (*figure, string) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range s.Values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			low, high = min(low, v), max(high, v)
-		}
-	}
-	if len(s.Values) < 2 || low > high {
+	if len(s.Values) < 2 {
 		return nil, ""
 	}
-	if low == high {
-		low, high = low-1, high+1
-	}
-	step := roundStep(high-low, 5)
-	bottom, top := math.Floor(low/step)*step, math.Ceil(high/step)*step
 	name := plain(s.Name)
-	f := &figure{Title: strings.ToUpper(name[:1]) + name[1:], Height: 220,
-		Caption: fmt.Sprintf("First %.6g, last %.6g, of %d.", s.Values[0], s.Values[len(s.Values)-1], len(s.Values))}
-
-	c := charts.NewLine()
-	base(&c.BaseConfiguration, wide())
-	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 1, Max: len(s.Values), MinInterval: 1, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: bottom, Max: top}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-	)
-	var data []opts.LineData
-	d := newDrawing(760, float64(f.Height)-20)
-	p := &plot{drawing: d, left: 70, right: d.width - 16, top: 16, bottom: d.height - 38, xMax: float64(len(s.Values) - 1), yMax: top - bottom}
-	for i := 0; bottom+float64(i)*step <= top+step/2; i++ {
-		y := p.y(float64(i) * step)
-		d.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(y), num(p.right))
-		d.text(p.left-6, y+4, "end", "m", strconv.FormatFloat(round9(bottom+float64(i)*step), 'g', 6, 64))
-	}
-	d.printf(`<path class="a" d="M%s %sH%s"/>`, num(p.left), num(p.bottom), num(p.right))
-	each := max(int(roundStep(p.xMax, 10)), 1)
-	var path strings.Builder
-	drawn := 0
-	for i, v := range s.Values {
-		if i%each == 0 {
-			p.tick(float64(i), strconv.Itoa(i+1))
+	values := append(record.Floats{math.NaN()}, s.Values...) // the first has the number 1
+	for i, v := range values {
+		if math.IsInf(v, 0) {
+			values[i] = math.NaN()
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			continue
-		}
-		data = append(data, opts.LineData{Value: []float64{float64(i + 1), v}})
-		fmt.Fprintf(&path, "%s%s %s", pen(drawn), num(p.x(float64(i))), num(p.y(v-bottom)))
-		drawn++
 	}
-	d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="2"/>`, path.String(), seriesColor)
-	c.AddSeries(name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(len(data) <= 100)}),
-		charts.WithItemStyleOpts(opts.ItemStyle{Color: seriesColor}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: seriesColor}))
-	f.Option = c.JSON()
-	return f, d.done()
+	said := fmt.Sprintf("first %.6g, last %.6g, of %d.", s.Values[0], s.Values[len(s.Values)-1], len(s.Values))
+	f, svg := plotDrawing(&record.Figure{Title: strings.ToUpper(name[:1]) + name[1:], Curves: []record.Curve{{Name: name, Length: len(values), Step: 1, Mean: values}}}, said)
+	if f != nil {
+		f.Caption = strings.ToUpper(said[:1]) + said[1:]
+	}
+	return f, svg
 }
 
 // round9 drops what rounding left of a sum of steps.

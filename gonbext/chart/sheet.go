@@ -12,18 +12,24 @@ type sheet struct {
 	Title, Verdict string
 	Quiet          bool // the verdict is only a caption
 	Figures        []figure
-	Tables         []table
+	Tables         []Table
 	Note           string
 	cells          string // what stands for the figures in text
 }
 
-// table is rows below a head. Its first Texts columns are texts, the others
+// Table is rows below a head. Its first Texts columns are texts, the others
 // figures.
-type table struct {
+type Table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
 	Texts   int
+}
+
+// Tables are a line that says it all, and tables below it.
+func Tables(title, verdict, note string, tables ...Table) (Output, error) {
+	s := sheet{Title: title, Verdict: verdict, Note: note, Tables: tables}
+	return s.output(Options{Mode: None, Library: true})
 }
 
 // output renders the sheet in both forms.
@@ -35,6 +41,7 @@ func (s *sheet) output(o Options) (Output, error) {
 	if o.Mode == "" {
 		o.Mode = Auto
 	}
+	nameless(s.Figures, o)
 	var err error
 	if data.script, err = scriptOf(s.Figures, o); err != nil {
 		return Output{}, err

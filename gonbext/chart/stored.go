@@ -104,7 +104,7 @@ func (m *ChunkMap) Ratio() float64 {
 
 // Output draws the map.
 func (m *ChunkMap) Output(o Options) (Output, error) {
-	s := sheet{Title: plain(m.a.Path), Verdict: m.verdict(), cells: m.text(), Tables: []table{{Rows: m.facts(), Texts: 2}}}
+	s := sheet{Title: plain(m.a.Path), Verdict: m.verdict(), cells: m.text(), Tables: []Table{{Rows: m.facts(), Texts: 2}}}
 	if o.Mode != None && m.sum.stored > 0 {
 		s.Figures = []figure{m.figure()}
 	}

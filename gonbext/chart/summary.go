@@ -28,15 +28,19 @@ type summary struct {
 	halved, onCPU        int64 // tasks that a device did in smaller tiles, or left to the CPU, for want of memory
 	read, written, moved int64
 	last                 time.Duration // the latest moment that a row speaks of
+	offset               time.Duration // of its start, in its report
 	lastTask             record.Task
 
-	timeline  []record.Sample
-	perPoint  int           // samples behind one point of the timeline
-	largest   record.Sample // with the most private memory of the process
-	peak      int64         // of the arena, host classes; sampled where there is no End
-	device    int64         // peak of the device's memory
-	hasSample bool
-	lanes     lanes // of the device
+	timeline   []record.Sample
+	perPoint   int           // samples behind one point of the timeline
+	largest    record.Sample // with the most private memory of the process
+	peak       int64         // of the arena, host classes; sampled where there is no End
+	device     int64         // peak of the device's memory
+	hasSample  bool
+	lanes      lanes // of the device
+	workers    lanes // of worker processes
+	begunAgain []laneMark
+	lines      []line
 }
 
 // stageSummary is what the tasks of one stage took and did.
@@ -84,12 +88,16 @@ func summarize(r *record.Run, of int) *summary {
 		s.task(t)
 	}
 	line := thinner{limit: maxPoints / (2 * of), per: 1}
+	if s.h.Process { // it has no arena of its own
+		line.load = func(m *record.Sample) int64 { return m.Anonymous }
+	}
 	for m := range r.Samples() {
 		m.At = possible(m.At)
 		s.sample(m)
 		line.add(m)
 	}
 	s.timeline, s.perPoint = line.points()
+	s.heapLines()
 	if r.End != nil {
 		s.peak, s.device = r.End.Peak, r.End.DevicePeak
 		s.last = possible(r.End.Duration)
@@ -125,8 +133,9 @@ func (s *summary) task(t *record.Task) {
 	s.last = max(s.last, t.Start+t.Duration)
 	s.lastTask = *t
 	if t.Device > 0 {
-		s.lanes.add(t)
+		s.lanes.add(t, 0, t.Upload, t.Computing, t.Download)
 	}
+	s.work(t)
 	if int(t.Stage) >= len(s.stages) {
 		return
 	}
@@ -163,7 +172,7 @@ func (s *summary) task(t *record.Task) {
 	if t.Chunk >= 0 && t.Chunk < int64(st.Tasks) {
 		atLeast(&st.bars[t.Chunk/st.perBar], &t.Reserved)
 		if st.grid != nil {
-			st.grid.add(t)
+			st.grid.add(t, s.worker(t))
 		}
 	}
 }
@@ -233,6 +242,7 @@ func ceilDiv(a, b int64) int64 {
 type thinner struct {
 	limit, per int
 	buckets    []bucket
+	load       func(*record.Sample) int64 // what it keeps the extremes of; nil: arena and device
 }
 
 type bucket struct {
@@ -242,7 +252,7 @@ type bucket struct {
 
 func (t *thinner) add(s *record.Sample) {
 	if n := len(t.buckets); n > 0 && t.buckets[n-1].n < t.per {
-		t.buckets[n-1].merge(bucket{1, *s, *s})
+		t.merge(&t.buckets[n-1], bucket{1, *s, *s})
 		return
 	}
 	if len(t.buckets) == t.limit {
@@ -250,7 +260,7 @@ func (t *thinner) add(s *record.Sample) {
 		for i := 0; i < len(t.buckets); i += 2 {
 			b := t.buckets[i]
 			if i+1 < len(t.buckets) {
-				b.merge(t.buckets[i+1])
+				t.merge(&b, t.buckets[i+1])
 			}
 			half = append(half, b)
 		}
@@ -262,10 +272,11 @@ func (t *thinner) add(s *record.Sample) {
 	t.buckets = append(t.buckets, bucket{1, *s, *s})
 }
 
-// load is what a timeline shows of a sample.
-func load(s *record.Sample) int64 { return s.Arena.Host() + s.Device }
-
-func (b *bucket) merge(c bucket) {
+func (t *thinner) merge(b *bucket, c bucket) {
+	load := t.load
+	if load == nil {
+		load = func(s *record.Sample) int64 { return s.Arena.Host() + s.Device }
+	}
 	b.n += c.n
 	if load(&c.least) < load(&b.least) {
 		b.least = c.least

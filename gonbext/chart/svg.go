@@ -24,8 +24,8 @@ const (
 )
 
 // heat is the scale of the heat maps, from little to much: even steps of
-// lightness, readable without colour.
-var heat = []string{"#fec", "#fc8", "#f95", "#e66", "#b47", "#728", "#417"}
+// lightness, readable without colour. Dark is less, on light grounds and on dark ones.
+var heat = []string{"#417", "#728", "#b47", "#e66", "#f95", "#fc8", "#fec"}
 
 // heatAt is the colour at x of the scale, 0 to 1.
 func heatAt(x float64) string {
@@ -48,20 +48,14 @@ type drawing struct {
 	width, height float64
 }
 
-const (
-	groundStyle = `svg{font:12px system-ui;fill:#333}.c{fill:#fff}@media(prefers-color-scheme:dark){svg{fill:#ddd}.c{fill:#1b1b1b}}`
-	marksStyle  = `.r{text-anchor:end}.k{text-anchor:middle}.m{opacity:.8}.g{stroke:#8884}.a{stroke:gray}`
-)
+const groundStyle = `svg{font:12px system-ui;fill:#333}.c{fill:#fff}@media(prefers-color-scheme:dark){svg{fill:#ddd}.c{fill:#1b1b1b}}`
 
-// newDrawing begins a drawing with the styles of all marks.
-func newDrawing(width, height float64) *drawing { return styledDrawing(width, height, marksStyle) }
-
-func styledDrawing(width, height float64, style string) *drawing {
-	d := &drawing{width: width, height: height}
-	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v"><style>%s%s</style><rect class="c" width="%[1]v" height="%[2]v"/>`,
-		width, height, width, height, groundStyle, style)
-	return d
+// markStyles are the styles by class, of which a drawing has those that it uses.
+var markStyles = []struct{ class, style string }{
+	{"r", "text-anchor:end"}, {"k", "text-anchor:middle"}, {"m", "opacity:.8"}, {"g", "stroke:#8884"}, {"a", "stroke:gray"},
 }
+
+func newDrawing(width, height float64) *drawing { return &drawing{width: width, height: height} }
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
@@ -70,8 +64,17 @@ func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, ar
 func escape(s string) string { return html.EscapeString(plain(s)) }
 
 func (d *drawing) done() string {
-	d.WriteString("</svg>")
-	return d.String()
+	style := groundStyle
+	for _, m := range markStyles {
+		for _, use := range []string{`class="` + m.class + `"`, `class="` + m.class + ` `, ` ` + m.class + `">`} {
+			if strings.Contains(d.String(), use) {
+				style += "." + m.class + "{" + m.style + "}"
+				break
+			}
+		}
+	}
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%[1]v" height="%[2]v"><style>%[3]s</style><rect class="c" width="%[1]v" height="%[2]v"/>%[4]s</svg>`,
+		d.width, d.height, style, d.String())
 }
 
 // text writes s at x, y; anchor is start, middle or end.
@@ -92,10 +95,6 @@ func (d *drawing) text(x, y float64, anchor, class, s string) {
 func num(x float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
 }
-
-// hundredth writes a coordinate to a hundredth of a pixel, where a tenth would
-// leave gaps between neighbours.
-func hundredth(x float64) string { return fmt.Sprintf("%.2f", x) }
 
 // key is one entry of a legend.
 type key struct {
@@ -214,10 +213,12 @@ func (p *plot) tick(v float64, label string) {
 	p.text(x, p.bottom+17, anchor, "m", label)
 }
 
-// level draws a key's mark and a line at v across the plot, if it is inside.
-func (p *plot) level(v float64, k key, mark string) {
-	if v > 0 && v <= p.yMax {
-		mark += fmt.Sprintf("M%s %sH%s", num(p.left), num(p.y(v)), num(p.right))
+// level draws a key's mark and lines at the levels across the plot that are inside.
+func (p *plot) level(levels []span, k key, mark string) {
+	for _, l := range levels {
+		if v := float64(l.predicted); v > 0 && v <= p.yMax {
+			mark += fmt.Sprintf("M%s %sH%s", num(p.x(l.From)), num(p.y(v)), num(p.x(l.To)))
+		}
 	}
 	p.printf(`<path d="%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, mark, k.color, k.line)
 }

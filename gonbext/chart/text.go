@@ -1,7 +1,9 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -9,6 +11,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
+
+// longestText is how many stages a report in text shows one by one: it has nothing to unfold.
+const longestText = 8
 
 // textReport is the report for a terminal, or for whoever reads a notebook's
 // source.
@@ -22,8 +27,10 @@ func textReport(views []*view) string {
 		if line := sparkline(v.s.timeline); line != "" {
 			fmt.Fprintf(&b, "\nmemory over %s, up to %s\n%s\n", units.Duration(v.s.last), units.Bytes(v.s.peak), line)
 		}
-		if words := v.s.laneWords(); words != "" {
-			fmt.Fprintf(&b, "\n%s\n", words)
+		for _, words := range []string{v.s.laneWords(), v.s.workerWords()} {
+			if words != "" {
+				fmt.Fprintf(&b, "\n%s\n", words)
+			}
 		}
 		for _, noted := range v.s.h.Series {
 			b.WriteByte('\n')
@@ -34,7 +41,11 @@ func textReport(views []*view) string {
 			b.WriteString(operationsText(v))
 		}
 		if v.TreeText != "" {
-			fmt.Fprintf(&b, "\nplan: %s\n%s\n", v.PlanLine(), v.TreeText)
+			tree := v.TreeText
+			if len(v.s.stages) > longestText {
+				tree = ""
+			}
+			fmt.Fprintf(&b, "\nplan: %s\n%s\n", v.PlanLine(), tree)
 		}
 		if len(v.WhatIf) > 0 {
 			b.WriteByte('\n')
@@ -53,7 +64,7 @@ func textReport(views []*view) string {
 			b.WriteString(align(rows, 2))
 		}
 		if len(v.Rest) > 0 {
-			fmt.Fprintf(&b, "\nthe process at its largest, after %s\n", v.RestWhen)
+			fmt.Fprintf(&b, "\nthe process at its largest: %s\n", v.RestWhen())
 			rows := [][]string{}
 			for _, p := range v.Rest {
 				rows = append(rows, []string{"  " + p.Name, sizeOrDash(p.Bytes)})
@@ -81,7 +92,11 @@ func operationsText(v *view) string {
 			rows[0] = append(rows[0], "time")
 		}
 	}
-	for _, o := range v.Operations {
+	shown := v.Operations
+	if len(v.s.stages) > longestText {
+		shown = mostCostly(v.Operations)
+	}
+	for _, o := range shown {
 		row := []string{clip(o.Name, 40), o.Chunks, sizeOrDash(o.Predicted)}
 		if !o.Head {
 			row[0] = "  " + row[0]
@@ -99,7 +114,30 @@ func operationsText(v *view) string {
 		}
 		rows = append(rows, row)
 	}
-	return align(rows, 1)
+	text := align(rows, 1)
+	if more := len(v.s.stages) - longestText; more > 0 {
+		text += fmt.Sprintf("and %s that cost less\n", counted(more, "operation", "operations"))
+	}
+	return text
+}
+
+// mostCostly are the operations that took longest or, before a run, hold most, in their order and
+// without their parts.
+func mostCostly(operations []operation) []operation {
+	heads := slices.DeleteFunc(slices.Clone(operations), func(o operation) bool { return !o.Head })
+	bySize := slices.Clone(heads)
+	slices.SortStableFunc(bySize, func(a, b operation) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Predicted, a.Predicted))
+	})
+	least := bySize[min(longestText, len(bySize))-1]
+	kept := 0
+	return slices.DeleteFunc(heads, func(o operation) bool {
+		drop := kept == longestText || o.Time < least.Time || o.Time == least.Time && o.Predicted < least.Predicted
+		if !drop {
+			kept++
+		}
+		return drop
+	})
 }
 
 func whatIfText(v *view) string {

@@ -3,7 +3,7 @@ package chart
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -15,53 +15,6 @@ import (
 type layer struct {
 	key
 	values []float64 // bytes at each point
-}
-
-// timelineFigure draws the memory of the budget's classes over time, stacked,
-// with the budget and the prediction.
-func timelineFigure(s *summary) (*figure, string) {
-	if len(s.timeline) < 2 {
-		return nil, ""
-	}
-	layers := stack(s.timeline, record.Input, record.Device)
-	process := layer{key{"whole process, private", processColor, dotted}, nil}
-	seen := false
-	for i := range s.timeline {
-		n := s.timeline[i].Anonymous
-		seen = seen || n > 0
-		process.values = append(process.values, float64(n))
-	}
-	var lines []layer
-	if seen {
-		lines = append(lines, process)
-	}
-	limits := []limit{{"budget", s.h.Budget, budgetColor, dashed}, {"predicted peak", s.h.Predicted.Host(), plannedColor, dashDot}}
-	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint), Alt: s.timelineWords(), Brush: s.last.Seconds()}
-	return f, memoryOverTime(f, s, layers, lines, limits)
-}
-
-// timelineWords is the chart of memory over time in words.
-func (s *summary) timelineWords() string {
-	var highest record.Sample
-	for i := range s.timeline {
-		if m := &s.timeline[i]; m.Arena.Host() > highest.Arena.Host() {
-			highest = *m
-		}
-	}
-	words := fmt.Sprintf("Memory over %s: at most %s, after %s", units.Duration(s.last), units.Bytes(highest.Arena.Host()), units.Duration(highest.At))
-	var parts []string
-	for c := range record.Device {
-		if n := highest.Arena[c]; n > 0 {
-			parts = append(parts, c.String()+" "+units.Bytes(n))
-		}
-	}
-	if len(parts) > 0 {
-		words += " (" + strings.Join(parts, ", ") + ")"
-	}
-	if s.h.Budget > 0 {
-		words += fmt.Sprintf("; the budget is %s, the prediction %s", units.Bytes(s.h.Budget), units.Bytes(s.h.Predicted.Host()))
-	}
-	return words + "."
 }
 
 // caption says what a point stands for.
@@ -96,6 +49,15 @@ type limit struct {
 	bytes int64
 	color string
 	line  stroke
+	spans []span // where it holds, each at a level of its own; none: everywhere
+}
+
+// levels are the stretches of time, in seconds, in which a limit holds.
+func (l *limit) levels(end float64) []span {
+	if len(l.spans) > 0 {
+		return l.spans
+	}
+	return []span{{To: end, predicted: l.bytes}}
 }
 
 // scale chooses the top of a value axis: above all that is drawn, and above
@@ -127,13 +89,14 @@ func scale(most float64, limits []limit) (top float64, keys []key) {
 	return top, keys
 }
 
-// memoryOverTime fills f with the live chart and returns the picture.
-func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit) string {
-	n := len(s.timeline)
+// memoryOverTime fills f with the live chart of samples and returns the picture. Spans are named
+// above it.
+func memoryOverTime(f *figure, samples []record.Sample, last time.Duration, layers, lines []layer, limits []limit, spans []span) string {
+	n := len(samples)
 	at := make([]float64, n)
 	var most float64
-	for i := range s.timeline {
-		at[i] = s.timeline[i].At.Seconds()
+	for i := range samples {
+		at[i] = samples[i].At.Seconds()
 		var sum float64
 		for _, l := range layers {
 			sum += l.values[i]
@@ -143,54 +106,40 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 		}
 		most = max(most, sum)
 	}
-	end := max(at[n-1], s.last.Seconds())
+	end := max(at[n-1], last.Seconds())
+	limits = slices.DeleteFunc(limits, func(l limit) bool { return l.bytes <= 0 })
 	top, limitKeys := scale(most, limits)
-	f.Unit = timeUnit(end)
-
-	c := charts.NewLine()
-	base(&c.BaseConfiguration, wide())
-	c.SetGlobalOptions(
-		// A time axis: on one of plain values ECharts stacks sideways.
-		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: end / f.Unit, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:time", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
-	)
+	c := overTime(f, end, top)
 	f.Points = &points{}
 	for _, x := range at {
 		f.Points.At = append(f.Points.At, round(x/f.Unit, 1e5))
 	}
-	line := func(l layer, data []opts.LineData, stack string, options ...charts.SeriesOpts) {
-		options = append(options,
-			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Stack: stack}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}))
-		c.AddSeries(l.name, data, options...)
-	}
 	for _, l := range layers {
 		f.Points.Values = append(f.Points.Values, significants(l.values))
-		line(l, nil, "classes",
+		c.AddSeries(l.name, nil,
+			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Stack: "classes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}),
 			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.9), Color: l.color}),
 			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.7, Color: edgeColor}))
 	}
 	for _, l := range lines {
 		f.Points.Values = append(f.Points.Values, significants(l.values))
-		line(l, nil, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
+		addLine(c, l.key, nil, 1.5)
 	}
-	for i, k := range limitKeys {
-		v := levelOf(limits, i)
-		ends := []opts.LineData{{Value: []float64{0, v}}, {Value: []float64{end / f.Unit, v}}}
-		line(layer{key: k}, ends, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
-	}
+	addLevels(c, limits, limitKeys, end, f.Unit)
 	var keys []key
 	for _, l := range append(append([]layer{}, layers...), lines...) {
 		keys = append(keys, l.key)
 	}
 	keys = append(keys, limitKeys...)
-	withLegend(&c.BaseConfiguration)
 	f.Option = c.JSON()
 
 	d := newDrawing(760, float64(f.Height)-20)
 	height, marks := d.legend(keys)
+	if len(spans) > 0 {
+		height += spanHeight
+	}
 	p := d.frame(height, end, top)
+	p.spans(spans)
 	p.timeTicks()
 	p.bands(at, layers, marks)
 	marks = marks[len(layers):]
@@ -203,10 +152,67 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 	}
 	marks = marks[len(lines):]
 	for i, k := range limitKeys {
-		p.level(levelOf(limits, i), k, marks[i])
+		p.level(limits[i].levels(end), k, marks[i])
 	}
 	return d.done()
 }
+
+// overTime is the live chart of bytes, up to a top, over time, up to an end.
+func overTime(f *figure, end, top float64) *charts.Line {
+	f.Unit = timeUnit(end)
+	c := charts.NewLine()
+	base(&c.BaseConfiguration, wide())
+	c.SetGlobalOptions(
+		// A time axis: on one of plain values ECharts stacks sideways.
+		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: end / f.Unit, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:time", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
+		charts.WithYAxisOpts(byteAxis(top)),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
+	)
+	withLegend(&c.BaseConfiguration)
+	return c
+}
+
+// byteAxis is a live axis of bytes up to a top.
+func byteAxis(top float64) opts.YAxis {
+	return opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}
+}
+
+func addLine(c *charts.Line, k key, data []opts.LineData, width float32) {
+	c.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
+		charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: width, Type: lineType(k.line), Color: k.color}))
+}
+
+// addLevels adds the limits, which keys name, as lines.
+func addLevels(c *charts.Line, limits []limit, keys []key, end, unit float64) {
+	for i, k := range keys {
+		var ends []opts.LineData
+		for n, sp := range limits[i].levels(end) {
+			if n > 0 { // a gap
+				ends = append(ends, opts.LineData{Value: []any{sp.From / unit, "-"}})
+			}
+			v := float64(sp.predicted)
+			ends = append(ends, opts.LineData{Value: []float64{sp.From / unit, v}}, opts.LineData{Value: []float64{sp.To / unit, v}})
+		}
+		addLine(c, k, ends, 1.5)
+	}
+}
+
+// spanHeight is the room above a timeline for its spans.
+const spanHeight = 20
+
+// spans draws what ran when above the plot.
+func (p *plot) spans(spans []span) {
+	for i, sp := range spans {
+		x, width := p.x(sp.From), max(p.x(sp.To)-p.x(sp.From), 2)
+		p.printf(`<rect x="%s" y="%s" width="%s" height="15" fill="%s" opacity=".35"/>`, num(x), num(p.top-spanHeight), num(width), spanColors[i%2])
+		if name := clip(sp.Name, int(width/6.6)-1); name != "" {
+			p.text(x+4, p.top-spanHeight+12, "start", "", name)
+		}
+	}
+}
+
+// spanColors tell a span from the next.
+var spanColors = [2]string{"#47a", "#888"}
 
 // timeUnit is what the live time axis counts in, in seconds. ECharts takes its
 // steps for milliseconds, and cuts only those into tens: seconds it shows whole.
@@ -215,27 +221,6 @@ func timeUnit(end float64) float64 {
 		return 1e-3
 	}
 	return 0.1
-}
-
-// levelOf is the i-th limit that is set.
-func levelOf(limits []limit, i int) float64 {
-	for _, l := range limits {
-		if l.bytes <= 0 {
-			continue
-		}
-		if i == 0 {
-			return float64(l.bytes)
-		}
-		i--
-	}
-	return 0
-}
-
-func pen(i int) string {
-	if i == 0 {
-		return "M"
-	}
-	return "L"
 }
 
 // bands draws layers on top of each other, the highest first: each hides what is below it

@@ -50,7 +50,7 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 	d.text(treeRead, 18, "end", "m", "read")
 	d.text(treeWrite, 18, "end", "m", "written")
 	legend := "predicted"
-	if slices.ContainsFunc(stages, func(s record.StageReport) bool { return s.Seconds != nil }) {
+	if slices.ContainsFunc(stages, func(s record.StageReport) bool { return s.Seconds.Known() }) {
 		d.text(treeTime, 18, "end", "m", "time")
 	} else if longest > 0 {
 		d.text(treeTime, 18, "end", "m", "time and rate")
@@ -87,17 +87,17 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 		where += []string{", of ", " and "}[min(i, 1)] + fmt.Sprint(from)
 	}
 	d.text(x, y+31, "start", "m", clip(where, room))
-	d.bar(s.Predicted, y+6, ".45")
+	d.bar(s.Predicted, y+6, ` fill-opacity=".45"`)
 	d.text(treeRead, y+15, "end", "m", dashIfNone(s.Read, units.Traffic(s.Read)))
 	d.text(treeWrite, y+15, "end", "m", dashIfNone(s.Written, units.Traffic(s.Written)))
 	m := s.Measured
 	if m == nil {
-		if s.Seconds != nil {
+		if s.Seconds.Known() {
 			d.text(treeTime, y+15, "end", "m", secondsText(s.Seconds.Likely))
 		}
 		return
 	}
-	d.bar(m.Reserved, y+22, "1")
+	d.bar(m.Reserved, y+22, "")
 	d.text(treeRead, y+31, "end", "", dashIfNone(m.Read, units.Traffic(m.Read)))
 	d.text(treeWrite, y+31, "end", "", dashIfNone(m.Written, units.Traffic(m.Written)))
 	took := m.Took()
@@ -106,7 +106,7 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 		d.printf(`<rect x="%s" y="%s" width="%s" height="5" fill="%s"/>`, num(treeTime-w), num(y+36), num(w), processColor)
 	}
 	above := units.Rate(m.Read+m.Written, took)
-	if s.Seconds != nil {
+	if s.Seconds.Known() {
 		above = secondsText(s.Seconds.Likely)
 	}
 	d.text(treeTime, y+15, "end", "m", above)
@@ -116,13 +116,15 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 // bar draws bytes by class, to the scale of the largest stage, and their sum beside it.
 func (d *tree) bar(bytes map[string]int64, y float64, opacity string) {
 	x := treeMemory
+	d.printf(`<g%s>`, opacity)
 	for c := range record.Device {
 		if n := bytes[c.String()]; n > 0 {
 			w := treeBar * float64(n) / float64(max(d.most, 1))
-			d.printf(`<rect x="%s" y="%s" width="%s" height="10" fill="%s" fill-opacity="%s"/>`, num(x), num(y), num(w), classColors[c], opacity)
+			d.printf(`<path fill="%s" d="M%s %sh%sv10H%[2]s"/>`, classColors[c], num(x), num(y), num(w))
 			x += w
 		}
 	}
+	d.printf(`</g>`)
 	if n := hostBytes(bytes); n > 0 {
 		d.text(x+4, y+9, "start", "", units.Bytes(n))
 	}

@@ -55,7 +55,7 @@ func (s *summary) processVerdict() string {
 	}
 	switch s.status {
 	case record.Failed:
-		if s.peak > s.h.Budget { // why stands below the cell
+		if s.peak > s.h.Budget && strings.HasPrefix(s.run.End.Error, "Out of memory") { // why stands below the cell
 			return took + " · the cell was ended"
 		}
 		return plain(s.run.End.Error)
@@ -314,7 +314,7 @@ func (s *summary) strided() *stageSummary {
 // rest is where the process's memory was when it was largest.
 type rest struct {
 	arena, heap, runtime, unknown int64 // private
-	untouched                     int64 // reserved by the arena and not yet used: no memory behind it
+	untouched                     int64 // reserved by the arena or Go and not yet used: no memory behind it
 	device                        int64 // of a modelled device
 	mapped, cached                int64 // reclaimable; cached is -1 where it is not known
 }
@@ -328,7 +328,7 @@ func (s *summary) rest() rest {
 	r.unknown = m.Anonymous - r.arena - r.heap - r.runtime - r.device
 	if r.unknown < 0 {
 		// Pages that are reserved and were never written take no memory.
-		r.untouched, r.unknown = min(-r.unknown, r.arena), 0
+		r.untouched, r.unknown = -r.unknown, 0
 	}
 	return r
 }

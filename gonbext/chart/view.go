@@ -29,13 +29,14 @@ type view struct {
 	Operations []operation
 	HasDevice  bool
 	Rest       []part
-	RestWhen   string
-	RestExact  string
 	WhatIf     []whatIf
 	GPUs       []gpu
 	Facts      []fact
 	Lines      []line
 }
+
+// Start is when the run began, in seconds of its cell.
+func (v *view) Start() float64 { return round(v.s.offset.Seconds(), 1e6) }
 
 // PlanLine, OperationsLine, ChunksLine and RestLine say what is folded below them.
 func (v *view) PlanLine() string {
@@ -44,7 +45,10 @@ func (v *view) PlanLine() string {
 		line += ", " + counted(n, "pass", "passes") + " over stored data"
 	}
 	if s := v.s.h.Seconds; s != nil && v.s.there() == 0 && !v.s.modelled() {
-		line += fmt.Sprintf(", predicted %v, limited by %s", s, plain(s.Limit))
+		if s.Known() {
+			line += fmt.Sprintf(", predicted %v", s)
+		}
+		line += ", limited by " + plain(s.Limit)
 	}
 	return line
 }
@@ -91,6 +95,20 @@ func (v *view) RestLine() string {
 	return line
 }
 
+// RestWhen is when the process was at its largest, of what Rest adds up to. The peaks that other
+// lines have may be of another moment.
+func (v *view) RestWhen() string {
+	m := &v.s.largest
+	text := units.Bytes(m.Anonymous) + " after " + units.Duration(m.At)
+	if p := units.Bytes(v.s.processPeak()); p != units.Bytes(m.Anonymous) {
+		text += ", and " + p + " between two looks"
+	}
+	if p := units.Bytes(v.s.peak); !v.s.h.Process && v.s.peak > m.Arena.Host() && p != units.Bytes(m.Arena.Host()) {
+		text += "; the arena had its " + p + " at another moment"
+	}
+	return text
+}
+
 // HasFolded reports whether there are figures to unfold.
 func (v *view) HasFolded() bool {
 	return slices.ContainsFunc(v.Figures, func(f figure) bool { return f.Folded })
@@ -98,9 +116,13 @@ func (v *view) HasFolded() bool {
 
 // line is what one line of a cell took of the Go heap.
 type line struct {
-	Site, Code      string
-	Live, Allocated int64
+	Site, Code string
+	Live       int64 // at its largest
+	Allocated  int64 // in all
 }
+
+// Name is what its layer of the timeline is called.
+func (l line) Name() string { return strings.TrimSpace(l.Site + " " + clip(l.Code, 24)) }
 
 // figure is one chart: a picture, and the same as an ECharts option.
 type figure struct {
@@ -114,10 +136,16 @@ type figure struct {
 	Cells              *columns // of a heat map
 	Points             *points  // of the first series, where the option has none
 	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
+	Spans              []span   // that it names
+	Flame              []leaf   // of a flame view, which is of the timeline before it
+	Moment             int      // the point that its picture is of
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
 	Folded             bool     // it is detail: shown when it is asked for
 }
+
+// Live reports whether the script draws it.
+func (f figure) Live() bool { return f.ID != "" && (f.Option != nil || f.Flame != nil) }
 
 // choice is one of the values that a heat map can show.
 type choice struct {
@@ -158,7 +186,8 @@ type whatIf struct {
 	Fits                                                            bool
 }
 
-func newView(s *summary, mode Mode, drawn bool) *view {
+// newView is a run as it is drawn; t is the timeline of its cell, nil where another view has it.
+func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	v := &view{
 		s: s, Title: runTitle(s.h),
 		Verdict: s.verdict(), tone: s.tone(), Planned: s.status == record.Planned,
@@ -166,10 +195,8 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if !drawn || s.status == record.Skipped {
 		return v
 	}
-	if e := s.run.End; e != nil {
-		for _, l := range e.Lines {
-			v.Lines = append(v.Lines, line{plain(l.Site), clip(plain(l.Code), 100), l.Live, l.Allocated})
-		}
+	if t != nil {
+		v.Lines = t.lines
 	}
 	for _, st := range s.h.Stages {
 		if st.Note != "" {
@@ -180,8 +207,15 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		}
 	}
 	v.Notes = append(v.Notes, s.eventWords()...)
-	if v.Planned && s.h.Seconds == nil && len(s.stages) > 0 {
+	if words := s.laneWords(); words != "" && s.idleLanes() {
+		v.Notes = append(v.Notes, words+".")
+	}
+	switch {
+	case !v.Planned || len(s.stages) == 0 || s.h.Seconds.Known():
+	case s.h.Seconds == nil:
 		v.Notes = append(v.Notes, "How long it will take is not known yet: gonbext learns that from the runs of this machine.")
+	default:
+		v.Notes = append(v.Notes, "How long it will take is not known: by the earlier runs of this machine it cannot be told within a factor of two.")
 	}
 	v.Hint = s.hint()
 	v.operations()
@@ -206,12 +240,16 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	for _, noted := range s.h.Series {
 		v.add(seriesFigure(noted))
 	}
+	if t != nil {
+		v.add(t.figure())
+		v.add(t.flameFigure())
+	}
 	if s.h.Process {
 		return v
 	}
-	v.add(timelineFigure(s))
 	v.add(deviceFigure(s))
 	v.add(lanesFigure(s))
+	v.add(workersFigure(s))
 	v.add(chunksFigure(s))
 	for _, st := range s.stages {
 		v.add(gridFigure(st, s.last))
@@ -219,14 +257,14 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	return v
 }
 
-// add numbers a figure; nil is none.
+// add names a figure; nil is none.
 func (v *view) add(f *figure, svg string) {
 	if f == nil {
 		return
 	}
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
-	f.ID = fmt.Sprintf("gonbext-%s-%d", strconv.FormatUint(h.Sum64(), 36), len(v.Figures))
+	h := fnv.New64a() // the same figure in another output has the same name, and another of the same run has not
+	fmt.Fprintf(h, "%s %s %q %q %s", v.s.h.Run, v.s.run.Path, f.Title, f.Alt, svg)
+	f.ID = "gonbext-" + strconv.FormatUint(h.Sum64(), 36)
 	f.Picture = picture(svg)
 	v.Figures = append(v.Figures, *f)
 }
@@ -277,6 +315,21 @@ func (v *view) operations() {
 	}
 }
 
+// IdleSlots says of stages that did not need all of their slots how many they used: the run
+// reserved for all.
+func (v *view) IdleSlots() string {
+	var all []string
+	for _, st := range v.s.stages {
+		if n := len(st.held); !v.Planned && n > 0 && n < st.Slots && n < maxSlots {
+			all = append(all, fmt.Sprintf("%s used %d of %d slots", clip(plain(st.Name), 40), n, st.Slots))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all[:min(len(all), longestText)], ", ") + "; the run reserves for all"
+}
+
 // chunksDone is how many of a stage's chunks were done.
 func chunksDone(v *view, st *stageSummary) string {
 	n := units.Count(int64(st.Tasks))
@@ -305,7 +358,6 @@ func (v *view) rest() {
 	}
 	r := v.s.rest()
 	m := &v.s.largest
-	v.RestWhen, v.RestExact = units.Duration(m.At), units.Exact(m.Anonymous)
 	add := func(name, note, color string, n int64) {
 		v.Rest = append(v.Rest, part{Name: name, Note: note, Color: color, Bytes: n})
 	}
@@ -328,7 +380,7 @@ func (v *view) rest() {
 		v.Rest[i].Percent = 100 * float64(v.Rest[i].Bytes) / float64(max(total, 1))
 	}
 	if r.untouched > 0 {
-		add("of the arena, reserved and never touched", "takes no memory yet", "", r.untouched)
+		add("of all these, reserved and never touched", "takes no memory yet", "", r.untouched)
 	}
 	add("mapped files", "not counted: the kernel takes them back", "", r.mapped)
 	if r.cached >= 0 {
@@ -375,7 +427,7 @@ func (v *view) facts() {
 
 // likely is the time that is predicted; "" where it is not known.
 func likely(s *record.Seconds) string {
-	if s == nil {
+	if !s.Known() {
 		return ""
 	}
 	return secondsText(s.Likely)
@@ -390,7 +442,7 @@ func (v *view) WhatIfTitle() string {
 }
 
 // Timed reports whether times are predicted.
-func (v *view) Timed() bool { return v.s.h.Seconds != nil }
+func (v *view) Timed() bool { return v.s.h.Seconds.Known() }
 
 // whatIf prepares the tables of alternatives: of chunks and budgets, and of GPUs.
 func (v *view) whatIf() {
@@ -409,4 +461,5 @@ func (v *view) whatIf() {
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}
+	v.GPUs = joinEqual(v.GPUs)
 }

@@ -21,10 +21,16 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/cloud"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/fits"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/hdf5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/n5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/tiff"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
-	_ "github.com/gonbext/gonbext/oocore/store/safetensors"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
 
@@ -108,6 +114,67 @@ func TestArrays(t *testing.T) {
 				return stored(t, dir, name, m, data)
 			})
 		})
+	}
+}
+
+// TestIndexedFormatsByRanges reads formats that are indexes to bytes from a web server, and
+// compares with the same files on this machine.
+func TestIndexedFormatsByRanges(t *testing.T) {
+	dir := t.TempDir()
+	formats := filepath.Join("..", "internal", "format")
+	for _, name := range []string{"hdf5/testdata/old.h5", "fits/testdata/small.fits", "nifti/testdata/small.nii", "tiff/testdata/tiles.tif", "tiff/testdata/imagej.tif"} {
+		b, err := os.ReadFile(filepath.Join(formats, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, folder := range []string{"x.n5/y/1", "x.zarr/half"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	zarray := `{"zarr_format": 2, "shape": [8], "chunks": [4], "dtype": "|u1", "order": "C", "filters": null, "compressor": null, "fill_value": 0}`
+	for name, text := range map[string]string{
+		"x.zarr/.zgroup":         `{"zarr_format": 2}`,
+		"x.zarr/.zattrs":         `{"multiscales": [{"axes": ["x"], "datasets": [{"path": "half"}]}]}`,
+		"x.zarr/half/.zarray":    zarray,
+		"x.zarr/half/1":          "abcd",
+		"x.n5/y/attributes.json": `{"dimensions": [3, 4], "blockSize": [2, 4], "dataType": "uint8", "compression": {"type": "raw"}}`,
+		"x.n5/y/1/0":             "\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x04abcd", // what is not there is zero
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refs := `{"version": 1, "refs": {"x/0": ["small.nii", 1, 4], "x/1": ["old.h5", 0, 4], "x/.zarray": ` + zarray + `}}`
+	if err := os.WriteFile(filepath.Join(dir, "refs.json"), []byte(refs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer s.Close()
+	defer cloud.CloseIdle()
+	for _, name := range []string{"old.h5#fixed", "old.h5#contiguous", "small.fits#0", "small.nii", "tiles.tif", "imagej.tif", "x.n5/y", "x.zarr#0", "refs.json#x"} {
+		var elements [2][]byte
+		for i, root := range []string{dir, s.URL} {
+			a, err := store.Open(root + "/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := storetest.All(a.Info().Shape)
+			elements[i] = make([]byte, all.Size()*a.Info().DType.Size())
+			if err := a.Read(t.Context(), elements[i], all); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if !bytes.Equal(elements[0], elements[1]) {
+			t.Errorf("%s has other elements there", name)
+		}
 	}
 }
 

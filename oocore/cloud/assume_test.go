@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // amazon answers as the services do that give credentials. What is asked of them is

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // checkClear deletes more objects than one request names, with names that are hard to

@@ -38,15 +38,14 @@
 // # Why a client of our own
 //
 // A cell is linked anew each time that it runs, and what it holds of the heap is
-// taken from its budget. Measured with a main that imports oocore and opens an
+// taken from its budget. What each adds to a main that imports oocore and opens an
 // array; building is go build's processor time after a change to main, resident
 // is all and, in brackets, what is not a part of the binary:
 //
-//	                    binary    building    resident
-//	oocore alone        7.4 MB     0.61 s     7.4 MB (1.1)
-//	this package       12.8 MB     0.97 s    11.1 MB (1.5)
-//	minio-go v7.4.1    14.8 MB     1.24 s    13.5 MB (2.2)
-//	gocloud.dev v0.47    66 MB    +2.5 s       34 MB
+//	                   binary    building    resident
+//	this package       5.4 MB    0.36 s      3.7 MB (0.4)
+//	minio-go v7.4.1    7.4 MB    0.63 s      6.1 MB (1.1)
+//	gocloud.dev v0.47   59 MB     2.5 s       27 MB
 //
 // Nearly all of this package's cost is net/http with TLS, which each of them
 // has. minio-go also gathers uploads in buffers of its own, which the budget

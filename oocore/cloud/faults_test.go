@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // hijack breaks a connection off, after n bytes of an answer where n is not 0.

@@ -11,13 +11,13 @@ import (
 	"path"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // server is a folder of a web server. It can be read only.
 type server struct{ source }
 
-// nobody signs nothing.
+// nobody does not sign requests.
 type nobody struct{}
 
 func (nobody) sign(context.Context, *http.Request, []byte) error { return nil }

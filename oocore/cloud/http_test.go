@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // withoutRanges answers as servers do that know no ranges.

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // page is an answer to ListObjectsV2: at most 1000 objects.

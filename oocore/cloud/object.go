@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 const (
@@ -159,23 +161,15 @@ func inPieces(ctx context.Context, p []byte, at int64, read func(ctx context.Con
 	if len(p) <= pieceBytes {
 		return read(ctx, p, at)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, inFlight)
-	for len(p) > 0 && ctx.Err() == nil {
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(inFlight)
+	for len(p) > 0 && running.Err() == nil {
 		piece, from := p[:min(len(p), pieceBytes)], at
 		p, at = p[len(piece):], at+int64(len(piece))
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := read(ctx, piece, from); err != nil {
-				cancel(err)
-			}
-		})
+		group.Go(func() error { return read(running, piece, from) })
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	err := group.Wait()
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // readRange fills p by one request, and by others for what is missing where the

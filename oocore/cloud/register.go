@@ -1,6 +1,6 @@
 package cloud
 
-import "github.com/gonbext/gonbext/oocore/store/blob"
+import "github.com/gonbext/gonbext/oocore/internal/blob"
 
 func init() {
 	blob.Register("s3", openBucket)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // bucket is a bucket of S3, or its keys that begin with a prefix.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // checkBucket tests what every bucket that can be written has to do.

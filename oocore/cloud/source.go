@@ -11,7 +11,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // source is where objects are read from: what s3:// and http:// have in common.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 const (

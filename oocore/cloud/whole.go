@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // Get reads a whole object by one request.

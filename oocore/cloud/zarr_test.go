@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
-	_ "github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
 // forms are the ways in which zarr arrays are stored here.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/op"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // parts are what an expression takes of a decomposition.

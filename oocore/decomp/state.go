@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -97,19 +98,16 @@ func converged(errors []float64, tolerance float64) bool {
 }
 
 // dataOf are the elements of an array that lies in memory; nil of any other.
-func dataOf(a *oocore.Array) (data []byte) {
-	oocore.Build("array", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
-		if in[0].Kind == graph.Inline {
-			data = in[0].Data
-		}
-		return in[0], nil
-	}, a)
-	return data
+func dataOf(a *oocore.Array) []byte {
+	if n, err := lazy.Node(a); err == nil && n.Kind == graph.Inline {
+		return n.Data
+	}
+	return nil
 }
 
 // inline is an array of elements in memory.
 func inline(data []byte, t oocore.DType, shape []int) *oocore.Array {
-	return oocore.Build("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+	return lazy.Build[oocore.Array]("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
 		return graph.FromBytes(site, data, t, shape...)
 	})
 }

@@ -36,14 +36,15 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // internals plan and group the runs of a decomposition.
-var internals = hook.Get[*oocore.Array, oocore.Option]()
+var internals = hook.Get(oocore.Plan{})
 
 // tensor is an array that is read many times over.
 type tensor struct {
@@ -105,7 +106,7 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 // mostInMemory bounds what is collected between two steps, whatever the budget.
 const mostInMemory = 64 << 20
 
-// fits plans the runs of an algorithm before the first: see hook.Internals.
+// fits plans the runs of an algorithm before the first: see oocore.internals.Fits.
 func fits(opts []oocore.Option, runs func(opts []oocore.Option, note func(string, float64)) error) ([]oocore.Option, error) {
 	return internals.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
 }
@@ -154,12 +155,9 @@ func memoryError(what string, bytes float64, limit int64) error {
 }
 
 // stored reports an array that lies in a file as it is.
-func stored(x *oocore.Array) (direct bool) {
-	oocore.Build("stored", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
-		direct = in[0].Kind == graph.Source && in[0].Stored.Info.Chunks == nil
-		return in[0], nil
-	}, x)
-	return direct
+func stored(x *oocore.Array) bool {
+	n, err := lazy.Node(x)
+	return err == nil && n.Kind == graph.Source && n.Stored.Info.Chunks == nil
 }
 
 // done takes away what an algorithm kept, and says in err where that cannot be done.
@@ -203,9 +201,7 @@ func inMemory[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, e
 	if err != nil {
 		return nil, err
 	}
-	return oocore.Build("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
-		return graph.FromBytes(site, dtype.Bytes(v), a.DType(), a.Shape()...)
-	}), nil
+	return inline(dtype.Bytes(v), a.DType(), a.Shape()), nil
 }
 
 // drop removes the file of an array that keep made.
@@ -227,14 +223,11 @@ func (t *tensor) drop() error {
 }
 
 // own are the files of the tensor itself.
-func (t *tensor) own() (paths []string) {
-	oocore.Build("stored", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
-		if in[0].Kind == graph.Source {
-			paths = append(paths, in[0].Stored.Info.Path)
-		}
-		return in[0], nil
-	}, t.x)
-	return paths
+func (t *tensor) own() []string {
+	if n, err := lazy.Node(t.x); err == nil && n.Kind == graph.Source {
+		return []string{n.Stored.Info.Path}
+	}
+	return nil
 }
 
 // collect is an array's elements in float64.

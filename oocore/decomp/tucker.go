@@ -121,20 +121,6 @@ func shortenable(x *oocore.Array, ranks, named []int) ([]int, error) {
 			return nil, fmt.Errorf("a rank of %d for mode %d of shape %v: take 1 to %d", ranks[i], m, shape, shape[m])
 		}
 	}
-	for i, m := range modes {
-		others := 1
-		for k, n := range shape {
-			if at := slices.Index(modes, k); at >= 0 {
-				n = ranks[at]
-			}
-			if k != m && others < ranks[i] {
-				others *= n
-			}
-		}
-		if ranks[i] > others {
-			return nil, fmt.Errorf("a rank of %d for mode %d is more than the product of the others, %d", ranks[i], m, others)
-		}
-	}
 	return modes, nil
 }
 
@@ -379,7 +365,7 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 			axes, rest = append(axes, m), append(rest, m)
 		}
 	}
-	if others <= 4*n && int64(n*others*8) <= t.solve && others >= rank {
+	if others <= 4*n && int64(n*others*8) <= t.solve {
 		v, err := t.collect(y.Transpose(axes...))
 		if err != nil {
 			return nil, err
@@ -441,9 +427,9 @@ func vectors(m *mat.Dense, rank int) (*mat.Dense, error) {
 		}
 		var v mat.Dense
 		svd.VTo(&v)
-		u := mat.NewDense(rows, rank, nil)
-		u.Mul(m, v.Slice(0, cols, 0, rank))
-		orthonormal(u)
+		u, k := mat.NewDense(rows, rank, nil), min(rank, cols)
+		u.Slice(0, rows, 0, k).(*mat.Dense).Mul(m, v.Slice(0, cols, 0, k))
+		orthonormal(u) // with any columns beyond those
 		return u, nil
 	}
 	var svd mat.SVD

@@ -1,7 +1,7 @@
 package device
 
 import (
-	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 

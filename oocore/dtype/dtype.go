@@ -1,5 +1,5 @@
 // Package dtype names the element types of arrays: their sizes, their NumPy
-// names, how they promote, and the two 16-bit floats that Go lacks.
+// names, how they promote, and the short floats that Go lacks.
 //
 // It is pure arithmetic. Bytes of elements are always little-endian in memory;
 // stores swap on the way in and out.
@@ -7,13 +7,14 @@ package dtype
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Type is the type of an array's elements.
 type Type uint8
 
-// The element types, in promotion order within each kind.
+// The element types, in promotion order within each kind, and then those that are stored only.
 const (
 	Invalid Type = iota
 	Bool
@@ -31,6 +32,8 @@ const (
 	Float64
 	Complex64
 	Complex128
+	Float8E4M3FN
+	Float8E5M2
 )
 
 // Kind groups types that share arithmetic.
@@ -67,10 +70,16 @@ var table = [...]struct {
 	Float64:    {"float64", 8, KindFloat},
 	Complex64:  {"complex64", 8, KindComplex},
 	Complex128: {"complex128", 16, KindComplex},
+
+	Float8E4M3FN: {"float8_e4m3fn", 1, KindFloat},
+	Float8E5M2:   {"float8_e5m2", 1, KindFloat},
 }
 
-// All lists every valid type.
-func All() []Type {
+// All lists the types that operations compute in.
+func All() []Type { return slices.DeleteFunc(Stored(), Type.StorageOnly) }
+
+// Stored lists every valid type.
+func Stored() []Type {
 	all := make([]Type, 0, len(table)-1)
 	for t := Bool; int(t) < len(table); t++ {
 		all = append(all, t)
@@ -81,6 +90,17 @@ func All() []Type {
 // Known reports whether t is one of the types of elements, rather than Invalid or
 // some other number.
 func (t Type) Known() bool { return t != Invalid && int(t) < len(table) }
+
+// Part returns the type of the numbers that make an element: a complex number is two floats.
+func (t Type) Part() Type {
+	switch t {
+	case Complex64:
+		return Float32
+	case Complex128:
+		return Float64
+	}
+	return t
+}
 
 // Size returns the number of bytes of one element.
 func (t Type) Size() int { return table[t].size }
@@ -102,6 +122,10 @@ func (t Type) Integer() bool { return t.Kind() == KindInt || t.Kind() == KindUin
 // Short reports a 16-bit float, whose arithmetic is done in float32.
 func (t Type) Short() bool { return t == Float16 || t == BFloat16 }
 
+// StorageOnly reports a float of 8 bits. Arrays are stored in it and nothing is computed in it:
+// views and astype keep it, and every other operation takes its elements as float32.
+func (t Type) StorageOnly() bool { return t == Float8E4M3FN || t == Float8E5M2 }
+
 // Parse returns the type of a NumPy name such as "float32".
 func Parse(name string) (Type, error) {
 	for t := Bool; int(t) < len(table); t++ {
@@ -110,7 +134,7 @@ func Parse(name string) (Type, error) {
 		}
 	}
 	names := make([]string, 0, len(table)-1)
-	for _, t := range All() {
+	for _, t := range Stored() {
 		names = append(names, t.String())
 	}
 	return Invalid, fmt.Errorf("dtype %q is unknown: use one of %s", name, strings.Join(names, ", "))

@@ -3,6 +3,7 @@ package dtype
 import (
 	"encoding/binary"
 	"math"
+	"reflect"
 	"unsafe"
 )
 
@@ -12,47 +13,39 @@ type Float16Bits uint16
 // BFloat16Bits is the upper half of a float32 in its bits.
 type BFloat16Bits uint16
 
-// Element is a Go type that an array's elements can have.
+// Float8E4M3FNBits and Float8E5M2Bits are floats of 8 bits in their bits.
+type (
+	Float8E4M3FNBits uint8
+	Float8E5M2Bits   uint8
+)
+
+// Element is a Go type that an array's elements can have: these, Float16Bits and the like, and
+// types that a program has made of them. int and uint are Int64 and Uint64.
 type Element interface {
-	bool | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 |
-		Float16Bits | BFloat16Bits | float32 | float64 | complex64 | complex128
+	~bool | ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
+		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
 // Of returns the Type of a Go element type.
 func Of[T Element]() Type {
-	var z T
-	switch any(z).(type) {
-	case bool:
-		return Bool
-	case int8:
-		return Int8
-	case int16:
-		return Int16
-	case int32:
-		return Int32
-	case int64:
-		return Int64
-	case uint8:
-		return Uint8
-	case uint16:
-		return Uint16
-	case uint32:
-		return Uint32
-	case uint64:
-		return Uint64
+	switch any(*new(T)).(type) {
 	case Float16Bits:
 		return Float16
 	case BFloat16Bits:
 		return BFloat16
-	case float32:
-		return Float32
-	case float64:
-		return Float64
-	case complex64:
-		return Complex64
-	default:
-		return Complex128
+	case Float8E4M3FNBits:
+		return Float8E4M3FN
+	case Float8E5M2Bits:
+		return Float8E5M2
 	}
+	return ofKind[reflect.TypeFor[T]().Kind()]
+}
+
+var ofKind = [...]Type{
+	reflect.Bool: Bool,
+	reflect.Int:  Int64, reflect.Int8: Int8, reflect.Int16: Int16, reflect.Int32: Int32, reflect.Int64: Int64,
+	reflect.Uint: Uint64, reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
+	reflect.Float32: Float32, reflect.Float64: Float64, reflect.Complex64: Complex64, reflect.Complex128: Complex128,
 }
 
 // Slice views bytes as elements without copying. The bytes must be aligned to
@@ -113,6 +106,8 @@ func (v Value) Float() float64 {
 		return float64(Float16Bits(v.Lo).Float32())
 	case BFloat16:
 		return float64(BFloat16Bits(v.Lo).Float32())
+	case Float8E4M3FN, Float8E5M2:
+		return float64(Float8(v.Type, uint8(v.Lo)))
 	case Float32, Complex64:
 		return float64(math.Float32frombits(uint32(v.Lo)))
 	default:
@@ -122,6 +117,12 @@ func (v Value) Float() float64 {
 
 // Float32 widens a bfloat16 exactly.
 func (b BFloat16Bits) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// Float32 widens a float of 8 bits exactly.
+func (b Float8E4M3FNBits) Float32() float32 { return Float8(Float8E4M3FN, uint8(b)) }
+
+// Float32 widens a float of 8 bits exactly.
+func (b Float8E5M2Bits) Float32() float32 { return Float8(Float8E5M2, uint8(b)) }
 
 // ToBFloat16 rounds to nearest, ties to even; NaN stays NaN.
 func ToBFloat16(f float32) BFloat16Bits {

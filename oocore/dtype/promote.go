@@ -7,7 +7,8 @@ import (
 
 // Promote returns the type that holds elements of both types: NumPy's result_type of
 // two arrays. Where NumPy has no rule, for bfloat16, it is that of ml_dtypes and
-// JAX: bfloat16 wins over integers and meets float16 in float32.
+// JAX: bfloat16 wins over integers and meets float16 in float32. A float of 8 bits is float32 to all others
+// but bool.
 func Promote(a, b Type) Type {
 	if a.Kind() > b.Kind() {
 		a, b = b, a
@@ -15,6 +16,10 @@ func Promote(a, b Type) Type {
 	switch {
 	case a == b || a == Bool:
 		return b
+	case a.StorageOnly():
+		return Promote(Float32, b)
+	case b.StorageOnly():
+		return Promote(a, Float32)
 	case b.Integer():
 		return promoteIntegers(a, b)
 	case b == BFloat16 && a.Integer():
@@ -64,6 +69,8 @@ func promoteFloats(a, b Type) Type {
 // for a larger one, and t itself for floats and complex numbers.
 func (t Type) Float() Type {
 	switch {
+	case t.StorageOnly():
+		return Float32
 	case t.Kind() >= KindFloat:
 		return t
 	case t.Size() == 1:

@@ -10,13 +10,17 @@ import (
 // Scalar boxes a number of the program. Those of Go's own types for numbers
 // without a size in mind, int, float64 and complex128, are weak: they take the
 // type of the array that they meet, as Python's numbers do in NumPy 2. The
-// sized types int8 … uint64, float32, complex64 and the two 16-bit floats keep
+// sized types int8 … uint64, float32, complex64 and the short floats keep
 // theirs, as NumPy's scalars do.
 func Scalar(v any) (value Value, weak bool, err error) {
 	switch x := v.(type) {
 	case Float16Bits:
 		return ValueOf(x), false, nil
 	case BFloat16Bits:
+		return ValueOf(x), false, nil
+	case Float8E4M3FNBits:
+		return ValueOf(x), false, nil
+	case Float8E5M2Bits:
 		return ValueOf(x), false, nil
 	}
 	r := reflect.ValueOf(v)
@@ -72,6 +76,8 @@ func FromComplex(t Type, x complex128) Value {
 		return ValueOf(ToFloat16(roundToOdd(real(x))))
 	case BFloat16:
 		return ValueOf(ToBFloat16(roundToOdd(real(x))))
+	case Float8E4M3FN, Float8E5M2:
+		return Value{Type: t, Lo: uint64(ToFloat8(t, roundToOdd(real(x))))}
 	case Float32:
 		return ValueOf(float32(real(x)))
 	case Float64:

@@ -9,14 +9,15 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-var internals = hook.Get[*oocore.Array, oocore.Option]()
+var internals = hook.Get(oocore.Plan{})
 
 // SetDefaults gives options to all later runs of the process, before those of their own,
 // in place of earlier defaults. A magic over a cell sets budget and device in this way for
 // whatever the cell's body calls.
 func SetDefaults(opts ...oocore.Option) { internals.SetDefaults(opts) }
 
-// Cell names the notebook cell that runs begin in, for their records.
+// Cell names the notebook cell that runs begin in, "" for none, for their records. Runs without
+// the option leave a record only where GONBEXT_RUNS asks for it.
 func Cell(id string) oocore.Option { return internals.Cell(id) }
 
 // PlanOnly makes Save plan and record the plan, and compute nothing. Save returns the array

@@ -10,14 +10,14 @@ import (
 // numbers above it.
 const unlimited = 1 << 60
 
-// readLimits reads a Linux system's limits from the tree that / is.
-func readLimits(root fs.FS) Limits {
+// readLimits reads a Linux system's limits from the tree that / is, for a process of a cgroup.
+func readLimits(root fs.FS, own cgroup) Limits {
 	meminfo := text(root, "proc/meminfo")
 	status := text(root, "proc/self/status")
 	l := Limits{
 		Total:        field(meminfo, "MemTotal:"),
 		Available:    field(meminfo, "MemAvailable:"),
-		Container:    findCgroup(root).limit(root),
+		Container:    own.limit(root),
 		AddressSpace: Limit{Used: field(status, "VmSize:")},
 		Data:         Limit{Used: field(status, "VmData:")},
 	}

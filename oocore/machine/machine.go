@@ -1,5 +1,5 @@
-// Package machine reads the limits of this machine and its containers, and what the process
-// has taken of them.
+// Package machine reads the limits of this machine and its containers: what there is, and what the
+// process has taken.
 //
 // On Linux both come from files of the kernel below /proc and /sys, which the
 // tests make up; elsewhere from the system's own calls, with less detail.

@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 			c.addresses.Used, c.data.Used = 1263104*1024, 80*mib
 			want := Limits{Total: 24683548 * 1024, Available: 16384 * mib, Container: c.container,
 				AddressSpace: c.addresses, Data: c.data}
-			l := readLimits(root)
+			l := readLimits(root, findCgroup(root))
 			if l != want {
 				t.Errorf("limits %+v\nwant   %+v", l, want)
 			}
@@ -59,7 +59,7 @@ func TestLimits(t *testing.T) {
 
 func TestNothingReadable(t *testing.T) {
 	empty := fstest.MapFS{}
-	l := readLimits(empty)
+	l := readLimits(empty, findCgroup(empty))
 	if l != (Limits{}) {
 		t.Errorf("limits of an empty tree: %+v", l)
 	}

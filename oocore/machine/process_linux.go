@@ -1,17 +1,58 @@
 package machine
 
 import (
+	"bytes"
 	"os"
+	"strconv"
 	"sync"
 )
 
 // ownCgroup is looked up once: a process is put into its cgroup before it runs.
-var ownCgroup = sync.OnceValue(func() cgroup { return findCgroup(os.DirFS("/")) })
+var ownCgroup = sync.OnceValue(func() cgroup { return findCgroup(system{os.DirFS("/")}) })
 
-// Process reads this process's memory. It takes some 50 µs, which is little
+// Process reads this process's memory. It takes some 50 µs: cheap
 // enough for many samples a second.
 func Process() (Memory, error) {
-	m, err := processMemory(os.DirFS("/"), ownCgroup())
+	m, err := processMemory(system{os.DirFS("/")}, ownCgroup())
 	m.GoHeap, m.GoRuntime = goMemory()
 	return m, err
 }
+
+// Anonymous reads this process's private memory alone, without its page tables: in 3 µs.
+func Anonymous() (int64, error) {
+	f, err := own()
+	if err != nil {
+		return 0, err
+	}
+	return f.Read()
+}
+
+var own = sync.OnceValues(func() (*Resident, error) { return OpenResident("self") })
+
+// Resident is the memory of a process, to be read again and again.
+type Resident struct{ statm *os.File }
+
+// OpenResident opens that of the process with this id, as a number or "self".
+func OpenResident(pid string) (*Resident, error) {
+	f, err := os.Open("/proc/" + pid + "/statm")
+	return &Resident{f}, err
+}
+
+// Read is what Anonymous is of its own process. It fails when the process has ended.
+func (r *Resident) Read() (int64, error) {
+	var text [128]byte
+	n, err := r.statm.ReadAt(text[:], 0)
+	fields := bytes.Fields(text[:n]) // size, resident, shared, …, in pages
+	if len(fields) < 3 {
+		return 0, err
+	}
+	resident, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	shared, err := strconv.ParseInt(string(fields[2]), 10, 64)
+	return (resident - shared) * int64(os.Getpagesize()), err
+}
+
+// Close releases the file.
+func (r *Resident) Close() error { return r.statm.Close() }

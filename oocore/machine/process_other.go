@@ -8,3 +8,9 @@ func Process() (Memory, error) {
 	heap, runtime := goMemory()
 	return Memory{Anonymous: heap + runtime, Cached: -1, GoHeap: heap, GoRuntime: runtime}, nil
 }
+
+// Anonymous is Process's figure alone.
+func Anonymous() (int64, error) {
+	heap, runtime := goMemory()
+	return heap + runtime, nil
+}

@@ -25,13 +25,14 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/op/nn"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op/nn"
 )
 
 // internals plan and group the runs of a forward pass.
-var internals = hook.Get[*oocore.Array, oocore.Option]()
+var internals = hook.Get(oocore.Plan{})
 
 // Layer is a step of a forward pass: its name, and what makes its result of its input.
 type Layer struct {
@@ -110,6 +111,11 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 	return k, err
 }
 
+// layer is a layer of an operation's row, of an argument for each parameter after the first.
+func layer(name string, args ...any) Layer {
+	return Layer{name, func(x *oocore.Array) *oocore.Array { return operate(name, append([]any{x}, args...)...)[0] }}
+}
+
 // built is a layer of nodes, with parameters that may be nil.
 func built(name string, f func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error), parameters ...*oocore.Array) Layer {
 	return Layer{name, func(x *oocore.Array) *oocore.Array {
@@ -119,7 +125,7 @@ func built(name string, f func(site graph.Site, x *graph.Node, p []*graph.Node) 
 				operands = append(operands, p)
 			}
 		}
-		return oocore.Build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return lazy.Build[oocore.Array](name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 			nodes := make([]*graph.Node, len(parameters))
 			next := 1
 			for i, p := range parameters {
@@ -148,7 +154,10 @@ func Dense(w, b *oocore.Array) Layer {
 
 // Conv are the less common arguments of Conv2D, along rows and columns. Strides,
 // dilations and groups of zero are 1.
-type Conv = nn.ConvOptions
+type Conv struct {
+	Stride, Padding, Dilation [2]int
+	Groups                    int
+}
 
 // Conv2D returns PyTorch's conv2d of images (N, C, H, W) with w (O, C / groups, KH, KW) and
 // b (O) or nil. It is fused; a task holds one image of its box with the border, the
@@ -158,23 +167,29 @@ func Conv2D(w, b *oocore.Array, o Conv) Layer {
 		if p[0] == nil {
 			return nil, graph.Reject(site, "conv2d", errNoWeights, x)
 		}
-		return nn.Conv2D(site, x, p[0], p[1], o)
+		return nn.Conv2D(site, x, p[0], p[1], nn.ConvOptions(o))
 	}, w, b)
 }
 
 // Pool are the arguments of MaxPool2D and AvgPool2D, along rows and columns. A stride of
 // zero is the kernel's length.
-type Pool = nn.PoolOptions
+type Pool struct {
+	Kernel, Stride, Padding [2]int
+}
 
 // MaxPool2D returns the largest element in each window of the last two axes. Padding takes
 // no part; NaN wins.
 func MaxPool2D(o Pool) Layer {
-	return plain("max_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.MaxPool2D(site, x, o) })
+	return plain("max_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) {
+		return nn.MaxPool2D(site, x, nn.PoolOptions(o))
+	})
 }
 
 // AvgPool2D returns the mean of each window of the last two axes. Padding counts as zeros.
 func AvgPool2D(o Pool) Layer {
-	return plain("avg_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.AvgPool2D(site, x, o) })
+	return plain("avg_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) {
+		return nn.AvgPool2D(site, x, nn.PoolOptions(o))
+	})
 }
 
 // BatchNorm normalizes axis 1 of x (N, C, ...) by the running mean and variance (C) that
@@ -189,43 +204,14 @@ func BatchNorm(mean, variance, w, b *oocore.Array, epsilon float64) Layer {
 	}, mean, variance, w, b)
 }
 
-// LayerNorm returns (x - mean) / √(variance + epsilon) · w + b, with mean and variance along
-// the last axes of x, whose shape w and b have; without these along the last one.
-// PyTorch's epsilon is 1e-5. Two passes over x.
-func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
-	return built("layer_norm", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
-		return nn.LayerNorm(site, x, p[0], p[1], epsilon)
-	}, w, b)
-}
-
 func plain(name string, f func(site graph.Site, x *graph.Node) (*graph.Node, error)) Layer {
 	return built(name, func(site graph.Site, x *graph.Node, _ []*graph.Node) (*graph.Node, error) { return f(site, x) })
 }
-
-// Softmax returns exp(x - max) by its sum along an axis. Three passes over x.
-func Softmax(axis int) Layer {
-	return plain("softmax", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.Softmax(site, x, axis) })
-}
-
-// ReLU returns max(x, 0).
-func ReLU() Layer { return plain("relu", nn.ReLU) }
 
 // LeakyReLU returns x where it is not negative, else slope·x.
 func LeakyReLU(slope float64) Layer {
 	return plain("leaky_relu", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.LeakyReLU(site, x, slope) })
 }
-
-// GELU returns x/2 · (1 + erf(x/√2)).
-func GELU() Layer { return plain("gelu", nn.GELU) }
-
-// TanhGELU returns GELU's tanh form (PyTorch's approximate="tanh").
-func TanhGELU() Layer { return plain("gelu", nn.TanhGELU) }
-
-// SiLU returns x / (1 + exp(-x)).
-func SiLU() Layer { return plain("silu", nn.SiLU) }
-
-// Sigmoid returns 1 / (1 + exp(-x)).
-func Sigmoid() Layer { return plain("sigmoid", nn.Sigmoid) }
 
 // Tanh returns the hyperbolic tangent.
 func Tanh() Layer { return Layer{"tanh", (*oocore.Array).Tanh} }

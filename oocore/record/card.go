@@ -11,14 +11,16 @@ import (
 
 // Card is an array, or a figure of arrays, as a cell shows it.
 type Card struct {
-	Cell   string     `json:"cell"` // the notebook cell
-	Title  string     `json:"title"`
+	Cell   string     `json:"cell"`  // the notebook cell
+	Title  string     `json:"title"` // "" of a text alone, which stands at the cell's end
 	Shape  []int      `json:"shape"`
 	Chunks []int      `json:"chunks"`
 	DType  string     `json:"dtype"`
 	Bytes  int64      `json:"bytes"`
-	Corner [][]string `json:"corner"` // the elements in its first corner, by rows
-	Text   string     `json:"text"`   // the same for terminals
+	Sample [][]string `json:"sample"`          // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
+	Within string     `json:"within"`          // which elements these are of
+	Stats  []string   `json:"stats,omitempty"` // minimum, mean and maximum, where they are known
+	Text   string     `json:"text"`            // the same for terminals
 	Figure *Figure    `json:"figure,omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestWriteCardComesBackAndIsNoRun(t *testing.T) {
 	dir := t.TempDir()
-	want := &Card{Cell: "a-1", Title: "x", Shape: []int{2}, Chunks: []int{1}, DType: "int8", Bytes: 2, Corner: [][]string{{"1", "2"}}, Text: "x\n", Figure: &Figure{Kind: HistFigure, Counts: []int64{1}}}
+	want := &Card{Cell: "a-1", Title: "x", Shape: []int{2}, Chunks: []int{1}, DType: "int8", Bytes: 2, Sample: [][]string{{"1", "2"}}, Text: "x\n", Figure: &Figure{Kind: HistFigure, Counts: []int64{1}}}
 	path, err := WriteCard(dir, want)
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,9 @@ import (
 
 // Conclude writes the End of the record at path, whose process died before it could: only
 // who waited for the process knows what ended it. Peaks and times are those of the rows
-// that reached the file. A record that has an End, or is being written, stays as it is.
-func Conclude(path string, status Status, why string) error {
+// that reached the file, or of e where that has seen more. A record that has an End, or is being
+// written, stays as it is.
+func Conclude(path string, e End) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("run record: %w", err)
@@ -21,27 +22,28 @@ func Conclude(path string, status Status, why string) error {
 	if r.End != nil || locked(f) {
 		return nil
 	}
-	e, at := End{Status: status, Error: why}, r.start
+	at := r.start
 	var t Task
 	var s Sample
 	var v Event
+	var c cursor
 	r.rows(func(row []byte) bool {
 		at += int64(len(row))
 		switch row[0] {
 		case kindTask:
-			t.decode(row)
+			c.decode(row, &t)
 			e.Computed++
 			e.Read += t.Read
 			e.Written += t.Written
 			e.Duration = max(e.Duration, t.Start+t.Duration)
 		case kindEvent:
-			v.decode(row)
+			c.decode(row, &v)
 			if v.Action <= LeftToCPU {
 				e.OOMEvents++
 			}
 			e.Duration = max(e.Duration, v.At)
 		case kindSample:
-			s.decode(row)
+			c.decode(row, &s)
 			e.Duration = max(e.Duration, s.At)
 			e.ProcessPeak = max(e.ProcessPeak, s.Anonymous)
 			e.DevicePeak = max(e.DevicePeak, s.Device)

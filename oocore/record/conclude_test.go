@@ -18,7 +18,7 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 	w.Task(&Task{Read: 8, Written: 16, Start: time.Second, Duration: 2 * time.Second})
 	w.Event(Event{At: time.Second, Action: Halved, Bytes: 7, Free: 9})
 	w.Flush()
-	if err := Conclude(w.Path(), Exited, "exit status 3"); err != nil {
+	if err := Conclude(w.Path(), End{Status: Exited, Error: "exit status 3"}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := Read(w.Path()); err != nil || r.Status() != Running {
@@ -27,7 +27,7 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 	if err := w.End(End{Status: Done}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Conclude(w.Path(), Exited, "exit status 3"); err != nil {
+	if err := Conclude(w.Path(), End{Status: Exited, Error: "exit status 3"}); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(w.Path())
@@ -53,7 +53,7 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 			}
 			f.Close()
 		}
-		if err := Conclude(w.Path(), Exited, "exit status 3"); err != nil {
+		if err := Conclude(w.Path(), End{Status: Exited, Error: "exit status 3"}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := Read(w.Path())
@@ -91,7 +91,7 @@ func TestConcludeCountsEventsOfADevice(t *testing.T) {
 	if err := os.Truncate(w.Path(), r.start+int64(2*eventSize+taskSize)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Conclude(w.Path(), Exited, "signal: killed"); err != nil {
+	if err := Conclude(w.Path(), End{Status: Exited, Error: "signal: killed"}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = Read(w.Path()); err != nil {

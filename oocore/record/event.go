@@ -22,8 +22,8 @@ type Event struct {
 // Action is what a run does where its device cannot go on as planned.
 type Action uint16
 
-// The actions: those for want of memory, in the order in which a run tries them, and then
-// the others.
+// The actions: those after an out-of-memory error, in the order in which a run tries them,
+// and then the others.
 const (
 	GaveUpKept Action = iota + 1 // it freed the inputs that stayed on the device
 	Retried                      // it opened the stage again as it was

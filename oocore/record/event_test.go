@@ -28,9 +28,9 @@ func TestRecordOfFirstVersionIsRead(t *testing.T) {
 	fill(reflect.ValueOf(&sample).Elem(), &n)
 	var row [max(taskSize, sampleSize)]byte
 	for range 2 {
-		task.encode(row[:])
+		new(cursor).encode(row[:], kindTask, &task)
 		file = append(file, row[:firstTaskSize]...)
-		sample.encode(row[:])
+		new(cursor).encode(row[:], kindSample, &sample)
 		file = append(file, row[:firstSampleSize]...)
 	}
 	end, err := encodeEnd(&End{Status: Done})

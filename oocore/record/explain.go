@@ -37,6 +37,7 @@ type StageReport struct {
 // StageMeasured is what a run measured of a stage.
 type StageMeasured struct {
 	Tasks    int              `json:"tasks"`
+	Slots    int              `json:"slots"`             // that tasks ran in: the run's peak counts those that none did, too
 	Skipped  int              `json:"skipped,omitempty"` // tasks that an earlier run had done
 	Seconds  float64          `json:"seconds"`           // from the start of its first task to the end of its last
 	Read     int64            `json:"read"`
@@ -86,6 +87,7 @@ func (r *Run) Explain() []StageReport {
 		at.start, at.end = min(at.start, t.Start), max(at.end, t.Start+t.Duration)
 		if slot := [2]uint16{t.Stage, t.Slot}; !slots[slot] {
 			slots[slot] = true
+			m.Slots++
 			addNamed(m.Reserved, t.Reserved)
 		}
 	}
@@ -197,8 +199,11 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 	}
 	line("%s %s by %s: %s, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), taskCount(s.Tasks), s.Slots, s.Writes)
 	takes := ""
+	if s.Seconds.Known() {
+		takes = fmt.Sprintf(", in %v", s.Seconds)
+	}
 	if s.Seconds != nil {
-		takes = fmt.Sprintf(", in %v, limited by %s", s.Seconds, s.Seconds.Limit)
+		takes += ", limited by " + s.Seconds.Limit
 	}
 	line("predicted: %s, reads %s, writes %s%s", classes(s.Predicted), units.Traffic(s.Read), units.Traffic(s.Written), takes)
 	if x := s.Transfers; x != nil && x.Seconds > 0 {
@@ -224,8 +229,12 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 		if m.Skipped > 0 {
 			skipped = fmt.Sprintf(", %s done before", units.Count(int64(m.Skipped)))
 		}
+		of := ""
+		if m.Slots < s.Slots {
+			of = fmt.Sprintf(" in %d of %d slots", m.Slots, s.Slots)
+		}
 		d := m.Took()
-		line("measured:  %s, read %s, wrote %s%s, %s%s in %s, %s", classes(m.Reserved), units.Traffic(m.Read), units.Traffic(m.Written), moved,
+		line("measured:  %s%s, read %s, wrote %s%s, %s%s in %s, %s", classes(m.Reserved), of, units.Traffic(m.Read), units.Traffic(m.Written), moved,
 			taskCount(m.Tasks), skipped, units.Duration(d), units.Rate(m.Read+m.Written, d))
 	}
 	if len(s.Reads) > 0 {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -35,6 +36,9 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 	}
 	if stages[1].Measured != nil {
 		t.Error("a stage without rows has measurements")
+	}
+	if r.Header.Stages[0].Slots = 4; !strings.Contains(Tree(r.Explain()), "scratch 1 KiB) in 2 of 4 slots, read") {
+		t.Errorf("two slots that no task ran in are not said:\n%s", Tree(r.Explain()))
 	}
 	const want = `stage 1: map x - mean(x, 0)
 │  100 × 8 float32 by 100 × 8: 1 task, 1 at once → o.npy

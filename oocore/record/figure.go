@@ -17,18 +17,23 @@ const (
 // Figure is an array as a picture shows it: as many values as it has room for.
 type Figure struct {
 	Kind    string  `json:"kind"`
+	Title   string  `json:"title,omitempty"` // as the user has named it, and the axes
+	X       string  `json:"x,omitempty"`
+	Y       string  `json:"y,omitempty"`
 	Missing int64   `json:"missing,omitempty"` // elements that are not finite
 	Curves  []Curve `json:"curves,omitempty"`  // of a plot
 	Edges   Floats  `json:"edges,omitempty"`   // of a histogram's bins: one more than it has
 	Counts  []int64 `json:"counts,omitempty"`
 	// Of a heat map and an image: its cells, and the elements along the axes of each.
-	Rows   int     `json:"rows,omitempty"`
-	Cols   int     `json:"cols,omitempty"`
-	Block  []int   `json:"block,omitempty"`
-	Means  Floats  `json:"means,omitempty"`  // of a heat map, in C order
-	Pixels []byte  `json:"pixels,omitempty"` // of an image: red, green, blue, opacity of each
-	Low    float64 `json:"low,omitempty"`    // what is black in it
-	High   float64 `json:"high,omitempty"`   // what is white, or a full colour
+	Rows   int    `json:"rows,omitempty"`
+	Cols   int    `json:"cols,omitempty"`
+	Block  []int  `json:"block,omitempty"`
+	Means  Floats `json:"means,omitempty"`  // of a heat map, in C order
+	Pixels []byte `json:"pixels,omitempty"` // of an image: red, green, blue, opacity of each
+	// What is black in an image and what is white, or a full colour; of a plot and a heat map the
+	// range of values that it shows, both 0 for all.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
 }
 
 // Curve is a line of a plot. Its points are blocks of Step elements; Low and High are
@@ -42,8 +47,7 @@ type Curve struct {
 	High   Floats `json:"high,omitempty"`
 }
 
-// Floats are numbers of which JSON writes those that are not finite as null, and reads
-// them back as NaN. It writes six digits: a picture shows no more.
+// Floats are numbers. In JSON NaN and infinities are null, which is read as NaN. It writes six digits: a picture shows no more.
 type Floats []float64
 
 // MarshalJSON implements json.Marshaler.

@@ -15,6 +15,7 @@ type Tail struct {
 	at     int64
 	buf    []byte
 	now    Progress
+	next   cursor
 	Each   func(*Sample) // called by Poll for every sample, in their order, where it is set
 }
 
@@ -90,12 +91,12 @@ func (t *Tail) take(b []byte) int {
 		}
 		switch row = row[:size]; row[0] {
 		case kindSample:
-			p.Sample.decode(row)
+			t.next.decode(row, &p.Sample)
 			if t.Each != nil {
 				t.Each(&p.Sample)
 			}
 		case kindTask:
-			p.Last.decode(row)
+			t.next.decode(row, &p.Last)
 			if s := int(p.Last.Stage); s < len(p.Tasks) {
 				p.Tasks[s]++
 			}

@@ -1,12 +1,13 @@
 package record
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"strings"
 )
 
 // A record file is, little-endian throughout:
@@ -19,7 +20,8 @@ import (
 // A file cut anywhere is whole up to the last whole row. The End repeats its
 // length behind itself so that it is found from the file's end, without a walk
 // over a million rows. A zero kind byte, which a power cut may leave, ends the
-// rows. Rows of version 1 end earlier: what they lack is zero.
+// rows. Rows of version 1 end earlier: what they lack is zero. Rows of lines came with
+// version 3.
 const (
 	magic    = "gonbrun"
 	endMagic = "gonbend\x01"
@@ -28,12 +30,15 @@ const (
 	kindSample = 2
 	kindEnd    = 3
 	kindEvent  = 4
+	kindLine   = 5
 
 	firstTaskSize   = 1 + 8 + 8*(1+5+3+2*int(Classes)) + 8
 	firstSampleSize = 1 + 8*(1+int(Classes)+9)
 	taskSize        = firstTaskSize + 8*2
 	sampleSize      = firstSampleSize + 8*3
 	eventSize       = 1 + 8*4
+	lineText        = 128 // bytes for the place of a line and its code
+	lineSize        = 1 + 8*3 + lineText
 
 	// A header carries a plan's figures, an End less: neither comes near this.
 	maxJSON = 16 << 20
@@ -43,149 +48,115 @@ const (
 // written.
 type version byte
 
-const latest version = 2
+const latest version = 3
 
 // errTorn is of a file that ends within its header: it is being created, or
 // its writer was killed just then.
 var errTorn = errors.New("the header is incomplete")
 
-// put appends little-endian words to a row.
-type put struct {
-	b  []byte
-	at int
+// entry is what a row holds.
+type entry interface {
+	// fields writes the fields, or reads them.
+	fields(r *cursor)
 }
 
-func (p *put) u64(v uint64)        { binary.LittleEndian.PutUint64(p.b[p.at:], v); p.at += 8 }
-func (p *put) i64(v int64)         { p.u64(uint64(v)) }
-func (p *put) dur(v time.Duration) { p.u64(uint64(v)) }
-func (p *put) two(lo, hi uint32)   { p.u64(uint64(lo) | uint64(hi)<<32) }
-func (p *put) bytes(v *Bytes) {
-	for _, n := range v {
-		p.i64(n)
-	}
-}
-
-// get takes little-endian words from a row.
-type get struct {
-	b  []byte
-	at int
-}
-
-func (g *get) u64() uint64          { v := binary.LittleEndian.Uint64(g.b[g.at:]); g.at += 8; return v }
-func (g *get) i64() int64           { return int64(g.u64()) }
-func (g *get) dur() time.Duration   { return time.Duration(g.u64()) }
-func (g *get) two() (lo, hi uint32) { v := g.u64(); return uint32(v), uint32(v >> 32) }
-func (g *get) bytes(v *Bytes) {
-	for c := range v {
-		v[c] = g.i64()
-	}
-}
-
-// encode writes t as a row of taskSize bytes.
-func (t *Task) encode(row []byte) {
-	row[0] = kindTask
-	p := put{b: row[:taskSize], at: 1}
-	p.u64(uint64(t.Stage) | uint64(t.Slot)<<16 | uint64(t.Device)<<32 | uint64(t.Retries)<<40 | uint64(t.Splits)<<48)
-	p.i64(t.Chunk)
-	p.dur(t.Start)
-	p.dur(t.Duration)
-	p.dur(t.Reading)
-	p.dur(t.Computing)
-	p.dur(t.Writing)
-	p.i64(t.Read)
-	p.i64(t.Written)
-	p.i64(t.Moved)
-	p.bytes(&t.Requested)
-	p.bytes(&t.Reserved)
-	p.two(t.Allocations, t.Reuses)
-	p.dur(t.Upload)
-	p.dur(t.Download)
+// encode writes a row of the latest version's size.
+func (r *cursor) encode(b []byte, kind byte, e entry) {
+	b[0] = kind
+	*r = cursor{b: b[:latest.rowSize(kind)], at: 1, writing: true}
+	e.fields(r)
 }
 
 // decode reads a row of its version's size.
-func (t *Task) decode(row []byte) {
-	g := get{b: row, at: 1}
-	v := g.u64()
-	t.Stage, t.Slot = uint16(v), uint16(v>>16)
-	t.Device, t.Retries, t.Splits = uint8(v>>32), uint8(v>>40), uint8(v>>48)
-	t.Chunk = g.i64()
-	t.Start = g.dur()
-	t.Duration = g.dur()
-	t.Reading = g.dur()
-	t.Computing = g.dur()
-	t.Writing = g.dur()
-	t.Read = g.i64()
-	t.Written = g.i64()
-	t.Moved = g.i64()
-	g.bytes(&t.Requested)
-	g.bytes(&t.Reserved)
-	t.Allocations, t.Reuses = g.two()
-	t.Upload, t.Download = 0, 0
-	if len(row) > firstTaskSize {
-		t.Upload = g.dur()
-		t.Download = g.dur()
+func (r *cursor) decode(b []byte, e entry) {
+	*r = cursor{b: b, at: 1}
+	e.fields(r)
+}
+
+// cursor goes through the words of a row, little-endian, that are written or read. What a row that
+// is read does not have is zero. Many rows share one.
+type cursor struct {
+	b       []byte
+	at      int
+	writing bool
+}
+
+// word writes a word, or reads one in its place.
+func (r *cursor) word(v uint64) uint64 {
+	switch {
+	case r.writing:
+		binary.LittleEndian.PutUint64(r.b[r.at:], v)
+	case r.at < len(r.b):
+		v = binary.LittleEndian.Uint64(r.b[r.at:])
+	default:
+		v = 0
+	}
+	r.at += 8
+	return v
+}
+
+func words[T ~int64](r *cursor, all ...*T) {
+	for _, v := range all {
+		if x := r.word(uint64(*v)); !r.writing { // others may read what is written meanwhile
+			*v = T(x)
+		}
 	}
 }
 
-// encode writes s as a row of sampleSize bytes.
-func (s *Sample) encode(row []byte) {
-	row[0] = kindSample
-	p := put{b: row[:sampleSize], at: 1}
-	p.dur(s.At)
-	p.bytes(&s.Arena)
-	p.i64(s.Device)
-	p.i64(s.Anonymous)
-	p.i64(s.Mapped)
-	p.i64(s.Cached)
-	p.i64(s.GoHeap)
-	p.i64(s.GoRuntime)
-	p.i64(s.Done)
-	p.i64(s.Read)
-	p.i64(s.Written)
-	p.i64(s.Kept)
-	p.i64(s.Context)
-	p.i64(s.Others)
-}
-
-// decode reads a row of its version's size.
-func (s *Sample) decode(row []byte) {
-	g := get{b: row, at: 1}
-	s.At = g.dur()
-	g.bytes(&s.Arena)
-	s.Device = g.i64()
-	s.Anonymous = g.i64()
-	s.Mapped = g.i64()
-	s.Cached = g.i64()
-	s.GoHeap = g.i64()
-	s.GoRuntime = g.i64()
-	s.Done = g.i64()
-	s.Read = g.i64()
-	s.Written = g.i64()
-	s.Kept, s.Context, s.Others = 0, 0, 0
-	if len(row) > firstSampleSize {
-		s.Kept = g.i64()
-		s.Context = g.i64()
-		s.Others = g.i64()
+func (r *cursor) bytes(b *Bytes) {
+	for c := range b {
+		words(r, &b[c])
 	}
 }
 
-// encode writes e as a row of eventSize bytes.
-func (e *Event) encode(row []byte) {
-	row[0] = kindEvent
-	p := put{b: row[:eventSize], at: 1}
-	p.dur(e.At)
-	p.u64(uint64(e.Stage) | uint64(e.Action)<<16)
-	p.i64(e.Bytes)
-	p.i64(e.Free)
+func (t *Task) fields(r *cursor) {
+	v := r.word(uint64(t.Stage) | uint64(t.Slot)<<16 | uint64(t.Device)<<32 | uint64(t.Retries)<<40 | uint64(t.Splits)<<48)
+	if !r.writing {
+		t.Stage, t.Slot = uint16(v), uint16(v>>16)
+		t.Device, t.Retries, t.Splits = uint8(v>>32), uint8(v>>40), uint8(v>>48)
+	}
+	words(r, &t.Chunk)
+	words(r, &t.Start, &t.Duration, &t.Reading, &t.Computing, &t.Writing)
+	words(r, &t.Read, &t.Written, &t.Moved)
+	r.bytes(&t.Requested)
+	r.bytes(&t.Reserved)
+	v = r.word(uint64(t.Allocations) | uint64(t.Reuses)<<32)
+	if !r.writing {
+		t.Allocations, t.Reuses = uint32(v), uint32(v>>32)
+	}
+	words(r, &t.Upload, &t.Download)
 }
 
-func (e *Event) decode(row []byte) {
-	g := get{b: row[:eventSize], at: 1}
-	e.At = g.dur()
-	v := g.u64()
-	e.Stage, e.Action = uint16(v), Action(v>>16)
-	e.Bytes = g.i64()
-	e.Free = g.i64()
+func (s *Sample) fields(r *cursor) {
+	words(r, &s.At)
+	r.bytes(&s.Arena)
+	words(r, &s.Device, &s.Anonymous, &s.Mapped, &s.Cached, &s.GoHeap, &s.GoRuntime, &s.Done, &s.Read, &s.Written)
+	words(r, &s.Kept, &s.Context, &s.Others)
+}
+
+func (e *Event) fields(r *cursor) {
+	words(r, &e.At)
+	v := r.word(uint64(e.Stage) | uint64(e.Action)<<16)
+	if !r.writing {
+		e.Stage, e.Action = uint16(v), Action(v>>16)
+	}
+	words(r, &e.Bytes, &e.Free)
+}
+
+// fields cuts the texts to what a row has room for.
+func (l *Line) fields(r *cursor) {
+	words(r, &l.At)
+	words(r, &l.Live, &l.Allocated)
+	text := r.b[r.at:]
+	if r.writing {
+		clear(text)
+		n := copy(text, strings.ReplaceAll(l.Site, "\x00", ""))
+		copy(text[min(n+1, len(text)):], l.Code)
+		return
+	}
+	site, code, _ := bytes.Cut(text, []byte{0})
+	code, _, _ = bytes.Cut(code, []byte{0})
+	l.Site, l.Code = strings.ToValidUTF8(string(site), ""), strings.ToValidUTF8(string(code), "")
 }
 
 // encodeHeader is the file's beginning, up to the first row.
@@ -291,6 +262,8 @@ func (v version) rowSize(kind byte) int {
 		return sampleSize
 	case kind == kindEvent && v > 1:
 		return eventSize
+	case kind == kindLine && v > 2:
+		return lineSize
 	}
 	return 0
 }

@@ -10,14 +10,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/flock"
 )
 
-// The run log keeps this many records, and this many bytes of them.
+// The run log keeps this many records, this many bytes of them, and none that is older.
 const (
 	keepRuns  = 200
 	keepBytes = 2 << 30
+	keepFor   = 180 * 24 * time.Hour
 
 	suffix = ".gonbrun"
 )
@@ -26,11 +28,15 @@ const (
 // before is made again, and algorithms do not resume in another process.
 var ErrOff = errors.New("the run log is turned off by GONBEXT_RUNS=off")
 
-// Dir is the user's run log: $GONBEXT_RUNS, else gonbext/runs in the user's
-// cache directory. It may not exist yet.
+// Asked reports whether the environment asks for records of runs, which programs leave without
+// being asked only where they are a notebook's cell or the gonbext command.
+func Asked() bool { return os.Getenv("GONBEXT_RUNS") != "" }
+
+// Dir is the user's run log: $GONBEXT_RUNS, else gonbext/runs in the user's cache directory, also
+// where $GONBEXT_RUNS is on. It may not exist yet.
 func Dir() (string, error) {
 	switch dir := os.Getenv("GONBEXT_RUNS"); dir {
-	case "":
+	case "", "on":
 	case "off":
 		return "", ErrOff
 	default:
@@ -70,7 +76,7 @@ func Latest(dir string, most int) ([]Summary, error) {
 // Newest walks over what Latest gives. A record is read when the walk comes to it, so that no
 // more than one has to be in memory.
 func Newest(dir string, most int) (iter.Seq[Summary], error) {
-	names, err := names(dir, suffix)
+	names, err := Names(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +93,23 @@ func Newest(dir string, most int) (iter.Seq[Summary], error) {
 	}, nil
 }
 
+// OfCell returns the runs of a cell that began at a time or later, in their order. A record
+// that cannot be read is left out.
+func OfCell(dir, cell string, since time.Time) ([]*Run, error) {
+	names, err := Names(dir)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*Run
+	first, _ := slices.BinarySearch(names, stamp(since))
+	for _, name := range names[first:] {
+		if r, err := Read(filepath.Join(dir, name)); err == nil && r.Header.Cell == cell {
+			runs = append(runs, r)
+		}
+	}
+	return runs, nil
+}
+
 // Unreadable is a record that List leaves out, and why.
 type Unreadable struct {
 	Path string
@@ -96,7 +119,7 @@ type Unreadable struct {
 // ListUnreadable gives the files in dir that are named as records and cannot be read,
 // newest first: damaged ones, and those of a newer version of the format.
 func ListUnreadable(dir string) ([]Unreadable, error) {
-	names, err := names(dir, suffix)
+	names, err := Names(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +134,9 @@ func ListUnreadable(dir string) ([]Unreadable, error) {
 	}
 	return all, nil
 }
+
+// Names are the files of the records in dir, the oldest first.
+func Names(dir string) ([]string, error) { return names(dir, suffix) }
 
 // names are the names of the files with one of these suffixes, oldest first.
 func names(dir string, suffixes ...string) ([]string, error) {
@@ -128,8 +154,23 @@ func names(dir string, suffixes ...string) ([]string, error) {
 	return all, nil
 }
 
-// prune removes the oldest records, and cards that nobody has shown, beyond count or size,
-// but none whose run is continuing. The log is a convenience: a record that cannot be removed stays.
+// pruneNow prunes every minute, and each 64th time: a log of many records takes longer to look
+// at than a small run takes.
+func pruneNow(dir string, n uint32) {
+	mark := filepath.Join(dir, ".pruned")
+	if st, err := os.Stat(mark); err == nil && time.Since(st.ModTime()) < time.Minute && n%64 != 0 {
+		return
+	}
+	prune(dir, keepRuns, keepBytes)
+	_ = os.WriteFile(mark, nil, 0o600) // without it the next run prunes
+}
+
+// Clear removes the records in dir, but none whose run is continuing.
+func Clear(dir string) { prune(dir, 0, 0) }
+
+// prune removes the oldest records, and cards that nobody has shown, beyond count or size or
+// older than keepFor, but none whose run is continuing. The log is a convenience: a record that
+// cannot be removed stays.
 func prune(dir string, count int, size int64) {
 	all, _ := names(dir, suffix, cardSuffix)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -139,7 +180,7 @@ func prune(dir string, count int, size int64) {
 			continue
 		}
 		size -= st.Size()
-		if (len(all)-i > count || size < 0) && !writing(path) {
+		if (len(all)-i > count || size < 0 || time.Since(st.ModTime()) > keepFor) && !writing(path) {
 			os.Remove(path)
 		}
 	}
@@ -158,7 +199,7 @@ func writing(path string) bool {
 // lock marks f as being written. A lock, unlike a pid, ends with its process
 // and holds across containers. On a file system without locks a run without an
 // End is taken for killed.
-func lock(f *os.File) { _ = flock.Exclusive(f) }
+func lock(f *os.File) { _ = flock.Wait(f) } // a reader holds it for a moment
 
 // locked reports whether a writer holds f's lock. f has no writer of its own.
 func locked(f *os.File) bool {

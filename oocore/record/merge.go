@@ -28,7 +28,7 @@ func (x *Transfers) with(y *Transfers) *Transfers {
 
 // Merge makes one record of several that followed each other, by paths, and removes
 // them. h gives its name and figures of its own; stages that are alike, as those of
-// iterations are, become one, whose chunks are those of all in turn. Records that cannot
+// iterations are, become one, with the chunks of all of them in order. Records that cannot
 // be read are left out; where none can be, the path is "".
 func Merge(dir string, h Header, paths []string, status Status, failure error) (path string, err error) {
 	var runs []*Run
@@ -48,7 +48,7 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			title, cell, within, output, series, start := h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start
 			h = r.Header
 			h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start = title, cell, within, output, series, start
-			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf, h.Steps = nil, Bytes{}, 0, 0, "", nil, 0
+			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf, h.Steps, h.Result = nil, Bytes{}, 0, 0, "", nil, 0, nil
 			if h.Start.IsZero() {
 				h.Start = r.Header.Start
 			}
@@ -63,6 +63,13 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			})
 			if at < 0 {
 				at = len(h.Stages)
+				var from []int
+				for _, f := range s.From {
+					if f >= 0 && f < k { // else the record is damaged
+						from = append(from, stage[i][f])
+					}
+				}
+				s.From = from
 				h.Stages = append(h.Stages, s)
 				before[i] = append(before[i], 0)
 			} else {

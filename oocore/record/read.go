@@ -60,50 +60,36 @@ func (r *Run) Status() Status {
 	return Killed
 }
 
+// walk walks over the rows of a kind.
+func walk[T any, P interface {
+	*T
+	entry
+}](r *Run, kind byte) iter.Seq[P] {
+	return func(yield func(P) bool) {
+		at, c := P(new(T)), new(cursor)
+		r.rows(func(row []byte) bool {
+			if row[0] != kind {
+				return true
+			}
+			c.decode(row, at)
+			return yield(at)
+		})
+	}
+}
+
 // Tasks walks over the rows of tasks, in the order in which they finished. The
 // pointer is the caller's until the next step only. A file that has become
 // unreadable ends the walk.
-func (r *Run) Tasks() iter.Seq[*Task] {
-	return func(yield func(*Task) bool) {
-		var t Task
-		r.rows(func(row []byte) bool {
-			if row[0] != kindTask {
-				return true
-			}
-			t.decode(row)
-			return yield(&t)
-		})
-	}
-}
+func (r *Run) Tasks() iter.Seq[*Task] { return walk[Task](r, kindTask) }
 
-// Samples walks over the samples of the process's memory, as Tasks does over
-// tasks.
-func (r *Run) Samples() iter.Seq[*Sample] {
-	return func(yield func(*Sample) bool) {
-		var s Sample
-		r.rows(func(row []byte) bool {
-			if row[0] != kindSample {
-				return true
-			}
-			s.decode(row)
-			return yield(&s)
-		})
-	}
-}
+// Samples walks over the samples of the process's memory, as Tasks does over tasks.
+func (r *Run) Samples() iter.Seq[*Sample] { return walk[Sample](r, kindSample) }
 
 // Events walks over what happened to the run's device, as Tasks does over tasks.
-func (r *Run) Events() iter.Seq[*Event] {
-	return func(yield func(*Event) bool) {
-		var e Event
-		r.rows(func(row []byte) bool {
-			if row[0] != kindEvent {
-				return true
-			}
-			e.decode(row)
-			return yield(&e)
-		})
-	}
-}
+func (r *Run) Events() iter.Seq[*Event] { return walk[Event](r, kindEvent) }
+
+// Lines walks over what lines of the cell held of the Go heap, as Tasks does over tasks.
+func (r *Run) Lines() iter.Seq[*Line] { return walk[Line](r, kindLine) }
 
 // rows calls f with each whole row.
 func (r *Run) rows(f func(row []byte) bool) {

@@ -6,6 +6,10 @@
 // may follow the file while it grows; a file without an end is a run that is
 // continuing or was killed. Rows are streamed to disk, so a record costs the same
 // memory for ten chunks and for a million.
+//
+// Cells and the gonbext command leave records in the user's cache folder, other programs only where
+// GONBEXT_RUNS is on or names a folder. What was saved and how far algorithms came is remembered in
+// the same folder by all, so that it is not computed again. GONBEXT_RUNS=off leaves nothing there.
 package record
 
 import (
@@ -58,12 +62,14 @@ type Header struct {
 	Title     string          `json:"title"`            // the expression, as a person would write it
 	Within    string          `json:"within,omitempty"` // the cell of the algorithm that this is a run of
 	Output    string          `json:"output"`           // path, or "" where the result is collected
+	Result    *Result         `json:"result,omitempty"` // what is at Output then
 	PlanOnly  bool            `json:"planned"`          // a footprint: nothing ran
 	Budget    int64           `json:"budget"`           // bytes that the process may take
 	Overhead  int64           `json:"overhead"`
 	Need      int64           `json:"need"`      // the smallest budget that would do
 	Predicted Bytes           `json:"predicted"` // at the predicted peak, by class
 	Workers   int             `json:"workers"`
+	Processes int             `json:"processes,omitempty"` // that share the workers; 0: the run's own only
 	Device    DeviceInfo      `json:"device"`
 	Stages    []Stage         `json:"stages"`
 	WhatIf    []WhatIf        `json:"what_if,omitempty"`
@@ -74,6 +80,14 @@ type Header struct {
 	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
 	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
 	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of
+}
+
+// Result is an array, or several, that a run makes.
+type Result struct {
+	Shape  []int  `json:"shape"` // of one, and its type
+	DType  string `json:"dtype"`
+	Arrays int    `json:"arrays"`
+	Bytes  int64  `json:"bytes"` // of all, before compression
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an
@@ -171,9 +185,14 @@ type Seconds struct {
 	Limit  string  `json:"limit"` // what takes most of it, such as "decoding" or "the disk"
 }
 
-// String is the likely time and the range, such as "3.2 s (2.4 s to 4.3 s)"; "" for nil.
+// Known reports a range that is at most a factor of two wide. What is less certain is not a
+// prediction, and is not shown as one.
+func (s *Seconds) Known() bool { return s != nil && s.High <= 2*s.Low }
+
+// String is the likely time and the range, such as "3.2 s (2.4 s to 4.3 s)"; "" where it is not
+// known.
 func (s *Seconds) String() string {
-	if s == nil {
+	if !s.Known() {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s to %s)", seconds(s.Likely), seconds(s.Low), seconds(s.High))
@@ -323,8 +342,7 @@ type End struct {
 	Skipped     int64         `json:"skipped"`
 	Read        int64         `json:"read"`
 	Written     int64         `json:"written"`
-	Lost        int64         `json:"lost"` // rows that could not be written
-	Lines       []Line        `json:"lines,omitempty"`
+	Lost        int64         `json:"lost"`             // rows that could not be written
 	Stages      []Spent       `json:"stages,omitempty"` // as in Header.Stages
 }
 
@@ -335,10 +353,11 @@ type Spent struct {
 	CPU     float64 `json:"cpu"` // seconds of all cores; 0 where that is not known
 }
 
-// Line is what one line of a cell took of the Go heap.
+// Line is what one line of a cell held of the Go heap at one moment.
 type Line struct {
-	Site      string `json:"site"`
-	Code      string `json:"code,omitempty"`
-	Live      int64  `json:"live"`      // bytes at its largest
-	Allocated int64  `json:"allocated"` // bytes in all
+	At        time.Duration
+	Site      string // "line 3"
+	Code      string
+	Live      int64 // bytes that it has allocated and that are reachable
+	Allocated int64 // bytes in all, so far
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -44,24 +45,24 @@ func TestEveryFieldIsKept(t *testing.T) {
 	var task, gotTask Task
 	fill(reflect.ValueOf(&task).Elem(), &n)
 	row := make([]byte, taskSize)
-	task.encode(row)
-	gotTask.decode(row)
+	new(cursor).encode(row, kindTask, &task)
+	new(cursor).decode(row, &gotTask)
 	if gotTask != task {
 		t.Errorf("task: got %+v, want %+v", gotTask, task)
 	}
 	var s, gotSample Sample
 	fill(reflect.ValueOf(&s).Elem(), &n)
 	row = make([]byte, sampleSize)
-	s.encode(row)
-	gotSample.decode(row)
+	new(cursor).encode(row, kindSample, &s)
+	new(cursor).decode(row, &gotSample)
 	if gotSample != s {
 		t.Errorf("sample: got %+v, want %+v", gotSample, s)
 	}
 	var e, gotEvent Event
 	fill(reflect.ValueOf(&e).Elem(), &n)
 	row = make([]byte, eventSize)
-	e.encode(row)
-	gotEvent.decode(row)
+	new(cursor).encode(row, kindEvent, &e)
+	new(cursor).decode(row, &gotEvent)
 	if gotEvent != e {
 		t.Errorf("event: got %+v, want %+v", gotEvent, e)
 	}
@@ -364,6 +365,32 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+func TestOfCell(t *testing.T) {
+	dir := t.TempDir()
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i, cell := range []string{"a", "b", "a", "a"} {
+		h := header()
+		h.Cell, h.Title, h.Start = cell, fmt.Sprint(i), begun.Add(time.Duration(i)*time.Second)
+		w, err := Create(dir, h)
+		if err == nil {
+			err = w.End(End{Status: Done})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for since, want := range map[time.Time]string{{}: "0 2 3", begun.Add(time.Second): "2 3", begun.Add(3 * time.Second): "3", begun.Add(time.Minute): ""} {
+		all, err := OfCell(dir, "a", since)
+		var got []string
+		for _, r := range all {
+			got = append(got, r.Header.Title)
+		}
+		if strings.Join(got, " ") != want || err != nil {
+			t.Errorf("since %v: %v, %v, want %s", since, got, err, want)
+		}
+	}
+}
+
 func TestListAndPrune(t *testing.T) {
 	dir := t.TempDir()
 	if all, err := List(filepath.Join(dir, "none")); err != nil || len(all) != 0 {
@@ -393,7 +420,15 @@ func TestListAndPrune(t *testing.T) {
 	if all, _ = List(dir); len(all) != 2 || all[0].Path != done || all[1].Path != running.Path() {
 		t.Errorf("pruned by count to %+v", all)
 	}
-	prune(dir, 100, 0)
+	old := write(t, dir, 1, 0, &End{Status: Done})
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-keepFor-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	prune(dir, 100, 1<<30)
+	if all, _ = List(dir); len(all) != 2 || all[0].Path != done || all[1].Path != running.Path() {
+		t.Errorf("pruned by age to %+v", all)
+	}
+	Clear(dir)
 	if all, _ = List(dir); len(all) != 1 || all[0].Path != running.Path() {
 		t.Errorf("pruned by size to %+v", all)
 	}
@@ -461,6 +496,23 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// What the log costs a run, where it is full: less than a millisecond.
+func BenchmarkLog(b *testing.B) {
+	dir := b.TempDir()
+	for range keepRuns {
+		write(b, dir, 1, 0, &End{Status: Done})
+	}
+	for b.Loop() {
+		w, err := Create(dir, header())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := w.End(End{Status: Done}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkTask(b *testing.B) {

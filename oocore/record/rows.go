@@ -12,7 +12,8 @@ type Rows []byte
 // Add appends the row of a task.
 func (r *Rows) Add(t *Task) {
 	var row [taskSize]byte
-	t.encode(row[:])
+	var c cursor
+	c.encode(row[:], kindTask, t)
 	*r = append(*r, row[:]...)
 }
 
@@ -33,8 +34,9 @@ func (r Rows) Check() error {
 func (r Rows) All() iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {
 		var t Task
+		var c cursor
 		for at := 0; at < len(r); at += taskSize {
-			t.decode(r[at : at+taskSize])
+			c.decode(r[at:at+taskSize], &t)
 			if !yield(&t) {
 				return
 			}

@@ -29,6 +29,7 @@ type Writer struct {
 
 	mu     sync.Mutex // guards the buffer that rows are put into
 	buf    []byte
+	next   cursor // of the row that is put there
 	closed bool
 
 	out   sync.Mutex // guards what follows; taken before mu
@@ -95,17 +96,20 @@ func Create(dir string, h Header) (*Writer, error) {
 		at: start.at, mark: start, older: start,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	prune(dir, keepRuns, keepBytes)
+	pruneNow(dir, counter.Load())
 	go w.tick()
 	return w, nil
 }
+
+// stamp is what names of records begin with.
+func stamp(start time.Time) string { return start.UTC().Format("20060102-150405.000000") }
 
 // createUnique makes a file and returns its name without the suffix: by time, so that
 // names sort as runs began, then by process and a counter. Processes in different
 // containers may share both the log and a pid, hence the exclusive creation.
 func createUnique(dir string, start time.Time, suffix string) (*os.File, string, error) {
 	for {
-		name := fmt.Sprintf("%s-%d-%04d", start.UTC().Format("20060102-150405.000000"), os.Getpid(), counter.Add(1))
+		name := fmt.Sprintf("%s-%d-%04d", stamp(start), os.Getpid(), counter.Add(1))
 		f, err := os.OpenFile(filepath.Join(dir, name+suffix), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if !os.IsExist(err) {
 			return f, name, err
@@ -130,34 +134,23 @@ func (w *Writer) Run() string {
 }
 
 // Task adds the row of a finished task. t is not kept.
-func (w *Writer) Task(t *Task) {
-	if w == nil {
-		return
-	}
-	if row := w.row(taskSize); row != nil {
-		t.encode(row)
-		w.mu.Unlock()
-	}
-}
+func (w *Writer) Task(t *Task) { w.put(kindTask, t) }
 
 // Sample adds a row of the process's memory.
-func (w *Writer) Sample(s Sample) {
-	if w == nil {
-		return
-	}
-	if row := w.row(sampleSize); row != nil {
-		s.encode(row)
-		w.mu.Unlock()
-	}
-}
+func (w *Writer) Sample(s Sample) { w.put(kindSample, &s) }
 
 // Event adds a row of what happened to the device.
-func (w *Writer) Event(e Event) {
+func (w *Writer) Event(e Event) { w.put(kindEvent, &e) }
+
+// Line adds a row of what a line of the cell holds.
+func (w *Writer) Line(l *Line) { w.put(kindLine, l) }
+
+func (w *Writer) put(kind byte, e entry) {
 	if w == nil {
 		return
 	}
-	if row := w.row(eventSize); row != nil {
-		e.encode(row)
+	if row := w.row(latest.rowSize(kind)); row != nil {
+		w.next.encode(row, kind, e)
 		w.mu.Unlock()
 	}
 }

@@ -1,6 +1,11 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+)
 
 // AttachStagingDir opens the staging folder of an output that another process is writing,
 // to write some of its chunks. That process holds the lock, and it alone creates,
@@ -22,6 +27,15 @@ func AttachStagingDir(dir, output string) (*StagingDir, error) {
 		w.Path = own
 	}
 	return w, nil
+}
+
+// StagingIn returns the path whose staging folder is that of an output in an object store, where
+// folder has it and not the user's cache. Of all others it is the output's own path.
+func StagingIn(folder, output string) string {
+	if folder == "" || !blob.Remote(output) {
+		return output
+	}
+	return filepath.Join(folder, filepath.Base(output)+"-"+digest(output)+filepath.Ext(output))
 }
 
 // Attached reports a staging folder that another process holds.

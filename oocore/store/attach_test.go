@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
-	_ "github.com/gonbext/gonbext/oocore/store/npz"
-	_ "github.com/gonbext/gonbext/oocore/store/safetensors"
-	_ "github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
 // What an attached writer writes is in the array that the owner of the workspace

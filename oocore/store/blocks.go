@@ -10,10 +10,11 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Temporary arrays of a run lie in blocks, so that what is written in rows can be
@@ -55,7 +56,7 @@ func OpenUnfinishedBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
 
 func openBlocks(path string, m Meta) (Array, error) {
 	l := blocksOf(m)
-	a, err := openExtent(path, path, "blocks", func(_ io.ReaderAt, size int64) (Extent, error) {
+	a, err := openExtent(path, path, "blocks", nil, func(_ io.ReaderAt, size int64) (Extent, error) {
 		if size != l.bytes() {
 			return Extent{}, fmt.Errorf("the file has %d bytes, its blocks %d", size, l.bytes())
 		}
@@ -103,7 +104,7 @@ func (l blockLayout) bytes() int64 {
 
 // piece is what a region has in one block.
 type piece struct {
-	block grid.Box
+	block types.Box
 	at    int64 // of the block, in the file
 	from  []int // of the piece, in the region
 	count []int
@@ -111,7 +112,7 @@ type piece struct {
 
 // pieces goes through the blocks that a region touches, in the file's order along
 // axes on which it goes forwards.
-func (l blockLayout) pieces(r grid.Region) iter.Seq[piece] {
+func (l blockLayout) pieces(r types.Region) iter.Seq[piece] {
 	dims := len(r.Count)
 	return func(yield func(piece) bool) {
 		at := make([]int, dims)    // the piece's first element, in the region
@@ -141,26 +142,26 @@ func (l blockLayout) pieces(r grid.Region) iter.Seq[piece] {
 }
 
 // layout is where the part [from, from+count) of a region lies in the file.
-func (l blockLayout) layout(r grid.Region, p piece, from, count []int) (strided.Layout, error) {
+func (l blockLayout) layout(r types.Region, p piece, from, count []int) (strided.Layout, error) {
 	start := make([]int, len(from))
 	for d := range start {
 		start[d] = r.Start[d] + from[d]*r.Step[d] - p.block.Start[d]
 	}
-	s, err := strided.Of(p.block.Shape, l.itemsize, grid.Region{Start: start, Count: count, Step: r.Step})
+	s, err := strided.Of(p.block.Shape, l.itemsize, types.Region{Start: start, Count: count, Step: r.Step})
 	s.Start += p.at
 	return s, err
 }
 
 // slabs cuts a piece into parts, each of them one run of the piece, that fit into
 // the buffer. They are in the region's coordinates.
-func (l blockLayout) slabs(p piece) iter.Seq[grid.Box] {
-	whole := grid.Box{Start: p.from, Shape: p.count}
+func (l blockLayout) slabs(p piece) iter.Seq[types.Box] {
+	whole := types.Box{Start: p.from, Shape: p.count}
 	return whole.Split(grid.Auto(p.count, l.itemsize, scratchBytes))
 }
 
 // dense finds where a part of a region lies in its dense elements, and whether it
 // is one run there.
-func (l blockLayout) dense(shape []int, part grid.Box) (at int, stride []int, run bool) {
+func (l blockLayout) dense(shape []int, part types.Box) (at int, stride []int, run bool) {
 	stride = grid.Strides(shape)
 	run = true
 	inner := true // all axes behind are whole
@@ -191,29 +192,19 @@ type blockWriter struct {
 	layout blockLayout
 }
 
-func (w *blockWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
+func (w *blockWriter) Write(ctx context.Context, src []byte, b types.Box) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	if err := w.write(ctx, src, b); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return pathError("write", w.path, err)
-	}
-	return nil
+	return accessError(ctx, "write", w.path, w.write(ctx, src, b))
 }
 
-func (w *blockWriter) write(ctx context.Context, src []byte, b grid.Box) error {
+func (w *blockWriter) write(ctx context.Context, src []byte, b types.Box) error {
 	if w.closed {
 		return ErrClosed
 	}
 	r := strided.Box(b)
-	whole, err := strided.Of(w.shape, w.itemsize, r) // checks the box
-	if err != nil {
+	if _, err := strided.ForBox(w.shape, w.itemsize, b, len(src)); err != nil {
 		return err
-	}
-	if len(src) != whole.Bytes() {
-		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, whole.Bytes(), len(src))
 	}
 	if err := ctx.Err(); err != nil || len(src) == 0 {
 		return err
@@ -229,8 +220,8 @@ func (w *blockWriter) write(ctx context.Context, src []byte, b grid.Box) error {
 }
 
 // piece writes what a box has in one block.
-func (w *blockWriter) piece(ctx context.Context, g *gatherer, src []byte, shape []int, r grid.Region, p piece) error {
-	whole := grid.Box{Start: p.from, Shape: p.count}
+func (w *blockWriter) piece(ctx context.Context, g *gatherer, src []byte, shape []int, r types.Region, p piece) error {
+	whole := types.Box{Start: p.from, Shape: p.count}
 	if at, _, run := w.layout.dense(shape, whole); run {
 		l, err := w.layout.layout(r, p, p.from, p.count)
 		if err != nil {
@@ -315,23 +306,13 @@ func (a *blocks) Info() Info {
 
 func (a *blocks) Close() error { return a.flat.Close() }
 
-func (a *blocks) Read(ctx context.Context, dst []byte, r grid.Region) error {
-	if err := a.read(ctx, dst, r); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return pathError("read", a.flat.info.Path, err)
-	}
-	return nil
+func (a *blocks) Read(ctx context.Context, dst []byte, r types.Region) error {
+	return accessError(ctx, "read", a.flat.info.Path, a.read(ctx, dst, r))
 }
 
-func (a *blocks) read(ctx context.Context, dst []byte, r grid.Region) error {
-	whole, err := strided.Of(a.flat.info.Shape, a.layout.itemsize, r) // checks the region
-	if err != nil {
+func (a *blocks) read(ctx context.Context, dst []byte, r types.Region) error {
+	if _, err := strided.ForRegion(a.flat.info.Shape, a.layout.itemsize, r, len(dst)); err != nil {
 		return err
-	}
-	if len(dst) != whole.Bytes() {
-		return fmt.Errorf("the region has %d bytes, the buffer %d", whole.Bytes(), len(dst))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -351,7 +332,7 @@ func (a *blocks) read(ctx context.Context, dst []byte, r grid.Region) error {
 }
 
 // WillRead is of the first run of what the region has in the first block.
-func (a *blocks) WillRead(r grid.Region) {
+func (a *blocks) WillRead(r types.Region) {
 	if _, err := strided.Of(a.flat.info.Shape, a.layout.itemsize, r); err != nil {
 		return
 	}
@@ -364,9 +345,9 @@ func (a *blocks) WillRead(r grid.Region) {
 }
 
 // piece reads what a region has in one block.
-func (a *blocks) piece(ctx context.Context, dst []byte, r grid.Region, p piece) error {
+func (a *blocks) piece(ctx context.Context, dst []byte, r types.Region, p piece) error {
 	h, size := a.flat.shared, a.layout.itemsize
-	whole := grid.Box{Start: p.from, Shape: p.count}
+	whole := types.Box{Start: p.from, Shape: p.count}
 	if at, _, run := a.layout.dense(r.Count, whole); run {
 		l, err := a.layout.layout(r, p, p.from, p.count)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -119,7 +119,7 @@ func TestFaults(t *testing.T) {
 						w.begin(t, dir)
 						var err error
 						t.Run("", func(t *testing.T) { // which ends the use of the fault
-							disktest.Use(t, f)
+							disktest.Use(t, f.FS())
 							err = w.run(t, dir)
 						})
 						reached = reached && f.Hit()
@@ -180,7 +180,7 @@ func TestCrash(t *testing.T) {
 					look("old", "new")
 				}
 			}
-			disktest.Use(t, crash)
+			disktest.Use(t, crash.FS())
 			if err := w.run(t, dir); err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestCrashAfterSync(t *testing.T) {
 			crash := disktest.NewCrash(t, dir)
 			to := t.TempDir()
 			t.Run("", func(t *testing.T) {
-				disktest.Use(t, crash)
+				disktest.Use(t, crash.FS())
 				out, err := store.Create(w.path(dir), w.m)
 				if err != nil {
 					t.Fatal(err)

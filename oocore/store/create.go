@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // dataAlign is where the elements of a new npy file begin: at a page, so that
@@ -29,11 +28,84 @@ const dataAlign = disk.Page
 // the disk's free space, an output that another process writes. Errors are
 // *fs.PathError or *LockedError, and one line each.
 func Create(path string, m Meta) (Writer, error) {
-	w, err := formatOf(path).Create(path, m)
+	f := formatOf(path)
+	create := f.Create
+	if m.StagingDir == nil {
+		create = func(path string, m Meta) (Writer, error) { return createAlone(f, path, m) }
+	}
+	w, err := create(path, m)
 	if err != nil {
 		return nil, pathError("create", path, err)
 	}
 	return w, nil
+}
+
+// createAlone begins an array in a staging folder that ends with its writer.
+func createAlone(f Format, path string, m Meta) (_ Writer, err error) {
+	if _, err := f.Layout(path, m); err != nil {
+		return nil, err
+	}
+	if m.StagingDir, err = NewStagingDir(path); err != nil {
+		return nil, err
+	}
+	if !m.Resume {
+		err = m.StagingDir.Clear()
+	}
+	alone := &aloneWriter{ws: m.StagingDir}
+	if err == nil {
+		alone.Writer, err = f.Create(path, m)
+	}
+	switch coded, ok := alone.Writer.(CodedWriter); {
+	case err != nil && m.Resume: // what an earlier run has left may still serve another
+		return nil, errors.Join(err, m.StagingDir.Close())
+	case err != nil:
+		return nil, errors.Join(err, m.StagingDir.Remove())
+	case ok:
+		return aloneCodedWriter{alone, coded}, nil
+	}
+	return alone, nil
+}
+
+// aloneWriter is a writer with its staging folder.
+type aloneWriter struct {
+	Writer
+	ws    *StagingDir
+	ended bool
+}
+
+// aloneCodedWriter is one that encodes.
+type aloneCodedWriter struct {
+	*aloneWriter
+	coded CodedWriter
+}
+
+func (w aloneCodedWriter) Session(work []byte) (WriteSession, error) { return w.coded.Session(work) }
+
+// Resumed is asked by store.Resumed.
+func (w *aloneWriter) Resumed() bool { return Resumed(w.Writer) }
+
+// Placed is asked by store.Placed.
+func (w *aloneWriter) Placed() bool { return Placed(w.Writer) }
+
+// Commit leaves nothing beside the array. What cannot be cleaned away does not make it any less whole.
+func (w *aloneWriter) Commit(ctx context.Context) error {
+	err := w.Writer.Commit(ctx)
+	if err == nil {
+		_ = w.end(w.ws.Remove)
+	}
+	return err
+}
+
+func (w *aloneWriter) Suspend() error { return errors.Join(w.Writer.Suspend(), w.end(w.ws.Close)) }
+
+func (w *aloneWriter) Abort() error { return errors.Join(w.Writer.Abort(), w.end(w.ws.Remove)) }
+
+func (w *aloneWriter) end(release func() error) error {
+	if w.ended {
+		return nil
+	}
+	w.ended = true
+	return release()
 }
 
 // Resumed reports that a writer created with Meta.Resume resumes what an
@@ -44,6 +116,27 @@ func Resumed(w Writer) bool {
 	return ok && r.Resumed()
 }
 
+// Resize makes the array that a writer fills longer or shorter along its first axis, while nothing is
+// written: an npy or a raw file in C order that is new, and whose path says nothing of its shape. Its room is taken from the disk.
+func Resize(w Writer, rows int) error {
+	if alone, ok := w.(*aloneWriter); ok {
+		w = alone.Writer
+	}
+	f, ok := w.(*flatWriter)
+	if !ok || f.resize == nil {
+		return errors.ErrUnsupported
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return pathError("resize", f.path, ErrClosed)
+	}
+	if err := f.resize(rows); err != nil {
+		return pathError("resize", f.path, err)
+	}
+	return nil
+}
+
 // create begins an npy or a raw file.
 func create(path string, m Meta) (Writer, error) {
 	p, err := plan(path, m)
@@ -51,33 +144,28 @@ func create(path string, m Meta) (Writer, error) {
 		return nil, err
 	}
 	w := newFlatWriter(path, m, int64(len(p.header)))
-	w.order = order{fortran: p.raw.fortran, big: p.raw.big, part: partSize(m.DType)}
+	w.order = order{fortran: p.raw.fortran, big: p.raw.big, part: m.DType.Part().Size()}
 	w.finish = func(context.Context) error {
 		_, err := w.out.WriteAt(p.header, 0)
 		return err
 	}
+	if !p.raw.fortran && p.raw.shape == nil && len(m.Shape) > 0 {
+		w.resize = func(rows int) error {
+			resized := m
+			resized.Shape = append([]int{rows}, m.Shape[1:]...)
+			after, err := plan(path, resized) // whose header is as long: it ends at a page
+			if err != nil {
+				return err
+			}
+			w.shape, p.header = resized.Shape, after.header
+			return w.out.Resize(after.size)
+		}
+	}
 	return w.begin(p.file, p.size, fmt.Sprintf("%s %v %s%s", p.format, m.Shape, m.DType, w.order), m)
 }
 
-// createExtent begins an array that is a part of a file.
-func createExtent(path, file string, m Meta, frame Frame) (Writer, error) {
-	w := newFlatWriter(path, m, frame.Offset)
-	w.finish = func(ctx context.Context) error {
-		old, err := openOld(file, frame.Old)
-		if err != nil {
-			return err
-		}
-		if old == nil {
-			return frame.Fill(ctx, settled{w.out}, nil)
-		}
-		return errors.Join(frame.Fill(ctx, settled{w.out}, old), old.Close())
-	}
-	id := fmt.Sprintf("%s %v %s\nat %d of %d", path, m.Shape, m.DType, frame.Offset, frame.Size)
-	return w.begin(file, frame.Size, id, m)
-}
-
 func newFlatWriter(path string, m Meta, offset int64) *flatWriter {
-	return &flatWriter{path: path, ws: m.StagingDir, shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: offset}
+	return &flatWriter{path: path, name: "out", ws: m.StagingDir, part: part{shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: offset}}
 }
 
 // unfinishedExt ends the name of a temporary array that is not whole.
@@ -90,13 +178,7 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if w.target, old, err = resolve(file); err != nil {
 		return nil, err
 	}
-	if w.ws == nil {
-		if w.ws, err = NewStagingDir(w.path); err != nil {
-			return nil, err
-		}
-		w.owned = true
-	}
-	w.temp = w.ws.Join("out" + filepath.Ext(w.target))
+	w.temp = w.ws.Join(w.name + filepath.Ext(w.target))
 	if w.temporary() {
 		w.temp = w.target + unfinishedExt
 	}
@@ -123,14 +205,11 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 
 // anew makes the file.
 func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
-	if w.owned {
-		err = w.ws.Clear()
-	}
-	if err := errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp)); err != nil {
+	if err := errors.Join(disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp)); err != nil {
 		return err
 	}
-	if free, err := FreeSpace(w.target); err == nil && size > free {
-		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(size), units.Exact(free))
+	if err := fits(w.target, size); err != nil {
+		return err
 	}
 	if w.out, err = disk.Create(w.temp, size); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"unsafe"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/memstore"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -180,33 +180,6 @@ func aligned(n, align int) []byte {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	skip := (at+uintptr(2*align)-1)/uintptr(2*align)*uintptr(2*align) - at + uintptr(align)
 	return b[skip : int(skip)+n]
-}
-
-func TestSameFile(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"a.npy", "b.npy"} {
-		if err := os.WriteFile(at(name), []byte(name), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Link(at("a.npy"), at("hard.npy")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("a.npy", at("soft.npy")); err != nil {
-		t.Fatal(err)
-	}
-	for other, want := range map[string]bool{
-		at("a.npy"): true, dir + "/./a.npy": true, at("hard.npy"): true, at("soft.npy"): true,
-		at("a.npy") + "?shape=5&dtype=int8": true, at("b.npy"): false, at("none.npy"): false,
-	} {
-		if got := store.SameFile(at("a.npy"), other); got != want {
-			t.Errorf("SameFile(a.npy, %s) is %t", other, got)
-		}
-	}
-	if store.SameFile(at("none.npy"), at("none.npy")) {
-		t.Error("nothing is the same file as nothing")
-	}
 }
 
 func TestCreateReplacesWhatALinkLeadsTo(t *testing.T) {

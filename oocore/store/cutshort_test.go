@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 // openZeros opens a raw array of rows × 4096 bytes, and returns its file.

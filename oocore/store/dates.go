@@ -18,18 +18,19 @@ func cutDate(code string) (integers string, attributes json.RawMessage, ok bool)
 	if !strings.HasSuffix(code, "]") || kind != "M8" && kind != "m8" {
 		return "", nil, false
 	}
-	attributes, err := TimeAttributes(kind == "M8", unit)
+	attributes, err := TimeAttributes(kind[0], unit)
 	return "i8", attributes, err == nil
 }
 
 // TimeAttributes are the attributes that say by CF's conventions what the integers of NumPy's
-// dates, or durations, of a unit count. A date that is not one, NaT, is the least integer.
-func TimeAttributes(date bool, unit string) (json.RawMessage, error) {
+// dates, whose kind is 'M', or durations, 'm', of a unit count. A date that is not one, NaT, is
+// the least integer.
+func TimeAttributes(kind byte, unit string) (json.RawMessage, error) {
 	name, known := timeUnits[unit]
 	switch {
 	case !known:
 		return nil, fmt.Errorf("times of this unit, %q, are not supported: D, h, m, s, ms, us and ns are", unit)
-	case date:
+	case kind == 'M':
 		return json.RawMessage(`{"units":"` + name + ` since 1970-01-01","calendar":"proleptic_gregorian"}`), nil
 	}
 	return json.RawMessage(`{"units":"` + name + `"}`), nil

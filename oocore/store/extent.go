@@ -12,9 +12,10 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Extent is where an array's elements lie in a file, in one run, and what they
@@ -26,40 +27,78 @@ type Extent struct {
 	Big     bool // big-endian
 	Fortran bool
 	Details Details
+	// Build, where it is set, makes the array of the file that is open instead: its elements lie
+	// in no run. The array closes the file, unless Build fails.
+	Build func(o Object, id FileVersion) (Array, error)
 	// unfinished is the region that was begun to be written, and not finished.
-	unfinished *grid.Box
+	unfinished *types.Box
 }
 
 // Bytes returns the size of the elements.
 func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }
 
+// check rejects what a header cannot mean, and elements beyond the end of a file of size bytes.
+func (e Extent) check(size int64) error {
+	if err := grid.Check(e.Shape, e.DType.Size()); err != nil {
+		return err
+	}
+	if e.Offset < 0 || e.Bytes() > size-e.Offset {
+		return fmt.Errorf("the file is cut short: %d bytes from offset %d on are missing", e.Bytes(), e.Offset)
+	}
+	return nil
+}
+
 // OpenExtent opens an array that is a part of a file, as Open does for a whole
 // one: regions are read in place, and a file that is cut short or changed is an
-// error. find reads where the array lies from the file's header; path is the
-// array's name for people.
+// error. find reads where the array lies from the file's header, which may claim any
+// shape and offset; path is the array's name for people.
 func OpenExtent(ctx context.Context, path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
-	if blob.Remote(file) {
-		return openObject(ctx, path, file, format, find)
-	}
-	a, err := openExtent(path, file, format, find)
+	o, id, err := OpenObject(ctx, file)
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
-	return a, nil
+	e, err := find(HeadOf(ctx, o, id.Size), id.Size)
+	if err == nil && e.Build != nil {
+		a, failed := e.Build(o, id)
+		if err = failed; err == nil {
+			return a, nil
+		}
+	} else if err == nil {
+		err = e.check(id.Size)
+	}
+	if err == nil && e.unfinished != nil && blob.Remote(file) {
+		err = unfinishedError(*e.unfinished)
+	}
+	if err != nil {
+		return nil, pathError("open", path, errors.Join(err, o.Close()))
+	}
+	if f, local := o.(fileObject); local {
+		return e.flat(path, format, f.Source.(disk.Handle), id), nil
+	}
+	return e.remote(path, format, o, id), nil
 }
 
-func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*flat, error) {
+// openExtent is OpenExtent of a file of this machine with one array. settle, where it is set, is told of the file before it is read.
+func openExtent(path, file, format string, settle func(f disk.Handle, id FileVersion), find func(r io.ReaderAt, size int64) (Extent, error)) (*flat, error) {
 	f, id, err := openFile(file)
 	if err != nil {
 		return nil, err
 	}
+	if settle != nil {
+		settle(f, id)
+	}
 	e, err := find(f, id.Size)
-	if err == nil && (e.Offset < 0 || e.Bytes() > id.Size-e.Offset) {
-		err = fmt.Errorf("the file is cut short: %d bytes from offset %d on are missing", e.Bytes(), e.Offset)
+	if err == nil {
+		err = e.check(id.Size)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	return e.flat(path, format, f, id), nil
+}
+
+// info describes an array of an extent.
+func (e Extent) info(path, format string, id FileVersion) Info {
 	info := Info{
 		Path: path, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
 		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(), ID: id,
@@ -67,7 +106,11 @@ func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) 
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
-	return &flat{shared: &handle{file: f, id: id}, info: info, offset: e.Offset, big: e.Big, unfinished: e.unfinished}, nil
+	return info
+}
+
+func (e Extent) flat(path, format string, f disk.Handle, id FileVersion) *flat {
+	return &flat{shared: &handle{file: f, id: id}, info: e.info(path, format, id), offset: e.Offset, big: e.Big, unfinished: e.unfinished}
 }
 
 // Source is a file that is read.
@@ -88,12 +131,14 @@ func openFile(file string) (disk.Handle, FileVersion, error) {
 	if err != nil {
 		return nil, FileVersion{}, err
 	}
-	f, err := disk.Open(file)
+	return reopenFile(file)
+}
+
+// reopenFile opens what was a file with bytes of its own.
+func reopenFile(file string) (disk.Handle, FileVersion, error) {
+	f, st, err := disk.Open(file)
 	if err != nil {
 		return nil, FileVersion{}, err
-	}
-	if st, err = f.Stat(); err != nil {
-		return nil, FileVersion{}, errors.Join(err, f.Close())
 	}
 	return f, fileVersion(st), nil
 }
@@ -124,19 +169,4 @@ func NpyHeader(shape []int, t dtype.Type, at int64) ([]byte, error) {
 	h = append(h[:len(h)-1], strings.Repeat(" ", spaces)...)
 	binary.LittleEndian.PutUint16(h[8:], uint16(len(h)+1-10))
 	return append(h, '\n'), nil
-}
-
-// CutMember takes a path such as x.npz#name apart, whose file has one of the given
-// extensions in any case: the file, and the name in it, which may hold anything.
-func CutMember(path string, extensions ...string) (file, name string, ok bool) {
-	for end := 1; end <= len(path); end++ {
-		if end < len(path) && path[end] != '#' || !slices.ContainsFunc(extensions, func(e string) bool {
-			return end >= len(e) && strings.EqualFold(path[end-len(e):end], e)
-		}) {
-			continue
-		}
-		name, _ = strings.CutPrefix(path[end:], "#")
-		return path[:end], name, true
-	}
-	return path, "", false
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob/memblob"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
-	_ "github.com/gonbext/gonbext/oocore/store/npz"
-	_ "github.com/gonbext/gonbext/oocore/store/safetensors"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
 
@@ -106,7 +109,7 @@ func TestFaultsInPartsOfFiles(t *testing.T) {
 						beginPart(t, dir, name)
 						var err error
 						t.Run("", func(t *testing.T) { // which ends the use of the fault
-							disktest.Use(t, f)
+							disktest.Use(t, f.FS())
 							err = replacePart(t, dir, name)
 						})
 						if reached = f.Hit(); reached {
@@ -157,7 +160,7 @@ func TestCrashInPartsOfFiles(t *testing.T) {
 					os.RemoveAll(to)
 				}
 			}
-			disktest.Use(t, crash)
+			disktest.Use(t, crash.FS())
 			if err := replacePart(t, dir, name); err != nil {
 				t.Fatal(err)
 			}
@@ -192,6 +195,44 @@ func TestPartsOfAFileHaveOneWriter(t *testing.T) {
 		}
 		if _, err := store.Open(filepath.Join(dir, "none"+name) + changedName); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: nothing is there: %v", name, err)
+		}
+	}
+}
+
+func TestOpenExtentRejectsWhatCannotBe(t *testing.T) {
+	b := memblob.New()
+	b.Put("x", make([]byte, 600))
+	blob.Register("extents", func(string) (blob.Bucket, error) { return b, nil })
+	local := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(local, make([]byte, 600), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		e    store.Extent
+		want string
+	}{
+		{store.Extent{Shape: []int{1 << 32, 1 << 32}, DType: dtype.Float32}, "has more bytes than 63 bits count"},
+		{store.Extent{Shape: []int{1 << 61}, DType: dtype.Float64}, "has more bytes than 63 bits count"},
+		{store.Extent{Shape: []int{0, 1 << 62}, DType: dtype.Float64}, "has more bytes than 63 bits count"},
+		{store.Extent{Shape: []int{-4, -8}, DType: dtype.Uint8}, "has a negative length"},
+		{store.Extent{Shape: make([]int, 33), DType: dtype.Uint8}, "has 33 dimensions"},
+		{store.Extent{Shape: []int{4}, DType: dtype.Uint8, Offset: -1}, "is cut short"},
+		{store.Extent{Shape: []int{301}, DType: dtype.Int16}, "is cut short"},
+		{store.Extent{Shape: []int{300}, DType: dtype.Int16}, ""},
+	} {
+		for _, path := range []string{local, "extents://bucket/x"} {
+			a, err := store.OpenExtent(t.Context(), path, path, "test", func(io.ReaderAt, int64) (store.Extent, error) { return c.e, nil })
+			switch {
+			case err == nil:
+				if failed := a.Close(); failed != nil {
+					t.Error(failed)
+				}
+				if c.want != "" {
+					t.Errorf("%s: shape %v at offset %d was opened", path, c.e.Shape, c.e.Offset)
+				}
+			case c.want == "" || !strings.Contains(err.Error(), c.want):
+				t.Errorf("%s: shape %v at offset %d: %v, want %q", path, c.e.Shape, c.e.Offset, err, c.want)
+			}
 		}
 	}
 }

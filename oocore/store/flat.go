@@ -6,12 +6,13 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // flat is an array whose elements lie in one run in a file.
@@ -21,7 +22,7 @@ type flat struct {
 	offset int64 // of the first element
 	big    bool  // big-endian
 	// unfinished is the region that was begun to be written, and not finished.
-	unfinished *grid.Box
+	unfinished *types.Box
 }
 
 // handle is the open file that reshaped arrays share.
@@ -30,10 +31,8 @@ type handle struct {
 	file   disk.Handle
 	id     FileVersion
 	closed bool
+	looked atomic.Bool // the next read follows the look at id so closely that it needs no other
 }
-
-// pieceBytes bounds one system call, so that a cancelled read ends soon.
-const pieceBytes = 8 << 20
 
 func (a *flat) Info() Info {
 	info := a.info
@@ -68,23 +67,14 @@ func (a *flat) Reshape(shape []int) (Array, error) {
 
 // Read fills dst with a region's elements. It needs no memory besides dst: what
 // has gaps is copied from a mapped window of the file.
-func (a *flat) Read(ctx context.Context, dst []byte, r grid.Region) error {
-	if err := a.read(ctx, dst, r); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return pathError("read", a.info.Path, err)
-	}
-	return nil
+func (a *flat) Read(ctx context.Context, dst []byte, r types.Region) error {
+	return accessError(ctx, "read", a.info.Path, a.read(ctx, dst, r))
 }
 
-func (a *flat) read(ctx context.Context, dst []byte, r grid.Region) error {
-	l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r)
+func (a *flat) read(ctx context.Context, dst []byte, r types.Region) error {
+	l, err := strided.ForRegion(a.info.Shape, a.info.DType.Size(), r, len(dst))
 	if err != nil {
 		return err
-	}
-	if len(dst) != l.Bytes() {
-		return fmt.Errorf("the region has %d bytes, the buffer %d", l.Bytes(), len(dst))
 	}
 	l.Start += a.offset
 	a.shared.mu.RLock()
@@ -96,13 +86,13 @@ func (a *flat) read(ctx context.Context, dst []byte, r grid.Region) error {
 		return err
 	}
 	if a.big {
-		kernel.Swap(dst, partSize(a.info.DType))
+		kernel.Swap(dst, a.info.DType.Part().Size())
 	}
 	return nil
 }
 
 // WillRead is of the region's first run.
-func (a *flat) WillRead(r grid.Region) {
+func (a *flat) WillRead(r types.Region) {
 	if l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r); err == nil {
 		l.Start += a.offset
 		a.shared.willRead(l)
@@ -117,19 +107,13 @@ func (h *handle) willRead(l strided.Layout) {
 	}
 }
 
-// partSize is the number of bytes that have an order among them: a complex
-// number is two floats.
-func partSize(t dtype.Type) int {
-	if t.Kind() == dtype.KindComplex {
-		return t.Size() / 2
-	}
-	return t.Size()
-}
-
 // check rejects a file that is no longer what was opened.
 func (h *handle) check() error {
 	if h.closed {
 		return ErrClosed
+	}
+	if h.looked.Swap(false) {
+		return nil
 	}
 	return Unchanged(h.file, h.id)
 }
@@ -146,18 +130,9 @@ func (h *handle) runs(ctx context.Context, dst []byte, l strided.Layout) (err er
 
 // pread fills dst from one run of the file.
 func (h *handle) pread(ctx context.Context, dst []byte, at int64) error {
-	for len(dst) > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, err := h.file.ReadAt(dst[:min(len(dst), pieceBytes)], at)
-		if err == io.EOF {
-			return ErrCutShort
-		}
-		if err != nil {
-			return err
-		}
-		dst, at = dst[n:], at+int64(n)
+	err := disk.ReadAll(ctx, h.file, dst, at)
+	if err == io.ErrUnexpectedEOF {
+		return ErrCutShort
 	}
-	return nil
+	return err
 }

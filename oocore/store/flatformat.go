@@ -7,18 +7,31 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
-// flatFormat is npy and raw files: elements in one run.
+// flatFormat is npy and raw files: elements in one run. Those in object stores can be read.
 type flatFormat struct{}
+
+// errFrontToBack rejects writing elements in any order to an object.
+var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
 
 func (flatFormat) Owns(path string) bool {
 	_, err := locate(path)
 	return err == nil
 }
 
-func (flatFormat) Open(_ context.Context, path string) (Array, error) { return open(path) }
+func (flatFormat) Open(ctx context.Context, path string) (Array, error) {
+	if !blob.Remote(path) {
+		return open(path)
+	}
+	loc, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	return OpenExtent(ctx, path, loc.file, loc.format, loc.extent)
+}
 
 // Place of a path that names no format is the path.
 func (flatFormat) Place(path string) string {
@@ -29,15 +42,21 @@ func (flatFormat) Place(path string) string {
 }
 
 func (flatFormat) Layout(path string, m Meta) (Layout, error) {
-	if m.Region != nil { // the file is there, and agrees or is rejected by Create
-		loc, err := locate(path)
+	loc, err := locate(path)
+	switch {
+	case err == nil && blob.Remote(path):
+		return Layout{}, errFrontToBack
+	case m.Region != nil: // the file is there, and agrees or is rejected by Create
 		return loc.layout(), err
 	}
 	p, err := plan(path, m)
 	return p.layout(), err
 }
 
-func (flatFormat) Create(path string, m Meta) (Writer, error) {
+func (f flatFormat) Create(path string, m Meta) (Writer, error) {
+	if blob.Remote(path) && f.Owns(path) {
+		return nil, errFrontToBack
+	}
 	if m.Region != nil {
 		return createRegion(path, m)
 	}

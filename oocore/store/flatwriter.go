@@ -3,28 +3,33 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// flatWriter fills an array whose elements lie in one run in a file.
-type flatWriter struct {
-	path     string // as it was given to Create
-	target   string // what is replaced
-	temp     string // what is written, in the staging folder
-	ws       *StagingDir
-	owned    bool // made by this writer
+// part is an array's place in a file.
+type part struct {
 	shape    []int
 	itemsize int
 	offset   int64 // of the first element
 	order    order // in the file
+}
+
+// flatWriter fills an array whose elements lie in one run in a file.
+type flatWriter struct {
+	part
+	path   string // as it was given to Create
+	target string // what is replaced
+	name   string // in the staging folder, without an extension
+	temp   string // what is written, in the staging folder
+	ws     *StagingDir
 	// finish writes what stands around the elements.
 	finish func(context.Context) error
+	resize func(rows int) error // nil where the array has the shape that it was created with
 
 	resumed bool
 	placed  bool // by an earlier writer: there is no file to write
@@ -39,34 +44,30 @@ type flatWriter struct {
 	failed  error      // of a sync, after which no other can be believed
 }
 
-func (w *flatWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if err := w.write(ctx, src, b); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return pathError("write", w.path, err)
-	}
-	return nil
+func (w *flatWriter) Write(ctx context.Context, src []byte, b types.Box) error {
+	return w.writePart(ctx, w.path, w.part, src, b)
 }
 
-func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err error) {
+// writePart writes a box of an array of the file; path is the array's name for people.
+func (w *flatWriter) writePart(ctx context.Context, path string, p part, src []byte, b types.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
 	if w.closed || w.placed {
-		return ErrClosed
+		return pathError("write", path, ErrClosed)
 	}
-	l, err := strided.Of(w.shape, w.itemsize, strided.Box(b))
+	return accessError(ctx, "write", path, p.write(ctx, w.out, src, b))
+}
+
+func (w *part) write(ctx context.Context, out *disk.File, src []byte, b types.Box) (err error) {
+	l, err := strided.ForBox(w.shape, w.itemsize, b, len(src))
 	if err != nil {
 		return err
 	}
-	if len(src) != l.Bytes() {
-		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), len(src))
-	}
 	if w.order.converts() {
-		return w.convert(ctx, src, b)
+		return w.convert(ctx, out, src, b)
 	}
 	l.Start += w.offset
-	return writeLayout(ctx, w.out, src, l)
+	return writeLayout(ctx, out, src, l)
 }
 
 // writeLayout writes dense elements to their places in a file.
@@ -88,6 +89,8 @@ const (
 	// settleBytes is how much a box puts into the page cache before it asks for
 	// write-back.
 	settleBytes = 1 << 20
+	// pieceBytes bounds one system call, so that a cancelled write ends soon.
+	pieceBytes = 8 << 20
 )
 
 // pass writes the runs of one box, which lie one behind the other in the file.
@@ -153,10 +156,7 @@ func (w *flatWriter) Sync(ctx context.Context) error {
 	if w.closed {
 		return pathError("sync", w.path, ErrClosed)
 	}
-	if err := w.sync(); err != nil {
-		return pathError("sync", w.path, err)
-	}
-	return nil
+	return pathError("sync", w.path, w.sync())
 }
 
 func (w *flatWriter) sync() error {
@@ -182,10 +182,7 @@ func (w *flatWriter) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := w.commit(ctx); err != nil {
-		return pathError("commit", w.path, err)
-	}
-	return nil
+	return pathError("commit", w.path, w.commit(ctx))
 }
 
 func (w *flatWriter) commit(ctx context.Context) error {
@@ -203,8 +200,6 @@ func (w *flatWriter) commit(ctx context.Context) error {
 	// of another's the notes stay until he has noted that the array is in its place.
 	if w.temporary() {
 		_ = disk.Remove(w.idName())
-	} else if w.owned {
-		_ = w.ws.Remove()
 	}
 	return err
 }
@@ -221,16 +216,17 @@ func (w *flatWriter) place(ctx context.Context) error {
 	if err := w.out.Close(); err != nil {
 		return err
 	}
-	if !w.temporary() {
-		v, err := versionOfFile(w.temp)
-		if err == nil {
-			err = w.ws.NoteMove(w.temp, w.target, v)
-		}
-		if err != nil {
-			return err
-		}
+	if w.temporary() {
+		return disk.Rename(w.temp, w.target)
 	}
-	return disk.Rename(w.temp, w.target)
+	v, err := versionOfFile(w.temp)
+	if err == nil {
+		err = w.ws.NoteMove(w.temp, w.target, v)
+	}
+	if err == nil {
+		err = disk.Rename(w.temp, w.target)
+	}
+	return err
 }
 
 // temporary reports an array that stays in the staging folder.
@@ -262,14 +258,7 @@ func (w *flatWriter) Suspend() error {
 	if w.ended {
 		return nil
 	}
-	err := w.close()
-	if w.owned {
-		err = errors.Join(err, w.ws.Close())
-	}
-	if err != nil {
-		return pathError("suspend", w.path, err)
-	}
-	return nil
+	return pathError("suspend", w.path, w.close())
 }
 
 func (w *flatWriter) Abort() error {
@@ -282,13 +271,7 @@ func (w *flatWriter) Abort() error {
 	if !w.ws.attached {
 		err = errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp))
 	}
-	if w.owned {
-		err = errors.Join(err, w.ws.Remove())
-	}
-	if err != nil {
-		return pathError("abort", w.path, err)
-	}
-	return nil
+	return pathError("abort", w.path, err)
 }
 
 // close closes the file.

@@ -39,6 +39,26 @@ var formats = []Format{stackFormat{}}
 // they are loaded.
 func Register(f Format) { formats = append(formats, f) }
 
+// folders is a Format that also owns a folder for what is in it.
+type folders interface {
+	// OwnsName reports a path of the format's form, whatever is there.
+	OwnsName(path string) bool
+}
+
+// nameFormat is formatOf for the path of what is no folder: it looks at nothing.
+func nameFormat(path string) Format {
+	for _, f := range formats {
+		owns := f.Owns
+		if f, ok := f.(folders); ok {
+			owns = f.OwnsName
+		}
+		if owns(path) {
+			return f
+		}
+	}
+	return flatFormat{}
+}
+
 // formatOf is the format that a path names.
 func formatOf(path string) Format {
 	for _, f := range formats {
@@ -72,6 +92,7 @@ func noCodec(format string, m Meta) error {
 // ReadOnly is embedded by a Format whose arrays are not written: its text is why.
 type ReadOnly string
 
+// Error returns the text.
 func (r ReadOnly) Error() string { return string(r) }
 
 // Layout returns the reason.
@@ -96,8 +117,5 @@ func Keeps(path string, d Details) error {
 	} else if d.Dims != nil || d.Fill != "" || d.Attributes != nil {
 		err = errors.New("its format stores neither dimension names nor a fill value nor attributes: save to NAME.zarr")
 	}
-	if err != nil {
-		return pathError("create", path, err)
-	}
-	return nil
+	return pathError("create", path, err)
 }

@@ -7,9 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // Member is an array of a collection.
@@ -23,6 +24,54 @@ type Collection interface {
 	Format
 	// Members lists the arrays in the order in which they are stored. path names no array.
 	Members(ctx context.Context, path string) ([]Member, error)
+}
+
+// Extensions is embedded by a Format whose files have one of these extensions, in any case, and
+// which hold arrays by name: x.npz#name.
+type Extensions []string
+
+// Cut takes a path apart: the file, and the name in it, which may hold anything.
+func (x Extensions) Cut(path string) (file, name string, ok bool) {
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '#' || !slices.ContainsFunc(x, func(e string) bool {
+			return end >= len(e) && strings.EqualFold(path[end-len(e):end], e)
+		}) {
+			continue
+		}
+		name, _ = strings.CutPrefix(path[end:], "#")
+		return path[:end], name, true
+	}
+	return path, "", false
+}
+
+// Owns reports a path with one of the extensions.
+func (x Extensions) Owns(path string) bool {
+	_, _, ok := x.Cut(path)
+	return ok
+}
+
+// Place returns the path without the array's name.
+func (x Extensions) Place(path string) string {
+	file, _, _ := x.Cut(path)
+	return file
+}
+
+// QuoteNames lists the names of a file's arrays, not all of them where there are many. kind is
+// what the format calls an array.
+func QuoteNames(kind string, names []string) string {
+	if len(names) == 0 {
+		return "no " + kind
+	}
+	const most = 12
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, fmt.Sprintf("%.80q", name))
+	}
+	list := strings.Join(quoted, ", ")
+	if more := len(names) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // Members lists the arrays at a path: of a file or a group that holds several, of the files of
@@ -50,36 +99,64 @@ func members(ctx context.Context, path string) ([]Member, error) {
 	return []Member{{strings.TrimSuffix(name, filepath.Ext(name)), path}}, a.Close()
 }
 
-// folderMembers lists the arrays of the files in a folder, those of a file with several under
-// its name. A file of another kind is none.
-func folderMembers(ctx context.Context, folder string) (all []Member, err error) {
+// folderMembers lists the arrays of the files in a folder and in those below it, those of a file
+// with several under its name. A file of another kind is none; what an index
+// beside it lists, the index alone lists.
+func folderMembers(ctx context.Context, folder string) ([]Member, error) {
+	all, err := membersBelow(ctx, folder, "")
+	if err == nil && len(all) == 0 {
+		err = errors.New("the folder has no arrays")
+	}
+	return all, err
+}
+
+// membersBelow lists the arrays in a folder. prefix is what their names begin with.
+func membersBelow(ctx context.Context, folder, prefix string) (all []Member, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
+	indexed := map[string]string{} // names of arrays in files that an index names, by their paths
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		if strings.HasPrefix(e.Name(), ".") || formatOf(path) == Format(flatFormat{}) && !strings.EqualFold(filepath.Ext(path), ".npy") {
+		flat := formatOf(path) == Format(flatFormat{})
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+			continue
+		case flat && e.IsDir():
+			found, err := membersBelow(ctx, path, prefix+e.Name()+"/")
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+			continue
+		case flat && !strings.EqualFold(filepath.Ext(path), ".npy"):
 			continue
 		}
 		found, err := members(ctx, path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name(), Plain(err))
+			return nil, fmt.Errorf("%s%s: %w", prefix, e.Name(), Plain(err))
 		}
-		stem := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+		stem := prefix + strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
 		for _, m := range found {
 			if len(found) > 1 {
 				m.Name = stem + "/" + m.Name
 			} else {
 				m.Name = stem
 			}
+			if file, _, ok := Split(m.Path); ok && file != path {
+				indexed[m.Path] = m.Name
+			}
 			all = append(all, m)
 		}
 	}
-	if len(all) == 0 {
-		return nil, errors.New("the folder has no arrays")
-	}
-	return all, nil
+	return slices.DeleteFunc(all, func(m Member) bool {
+		name, ok := indexed[m.Path]
+		return ok && name != m.Name
+	}), nil
 }
 
 // InFile lists the arrays of a file, of which names reads the names from its header: the one
@@ -92,7 +169,7 @@ func InFile(ctx context.Context, file, name string, names func(r io.ReaderAt, si
 	if err != nil {
 		return nil, err
 	}
-	list, err := names(HeadOf(ctx, o), id.Size)
+	list, err := names(HeadOf(ctx, o, id.Size), id.Size)
 	if err = errors.Join(err, o.Close()); err != nil {
 		return nil, err
 	}
@@ -101,4 +178,50 @@ func InFile(ctx context.Context, file, name string, names func(r io.ReaderAt, si
 		all[i] = Member{name, file + "#" + name}
 	}
 	return all, nil
+}
+
+// NamedArrays is embedded by a Format whose files list their arrays in a header.
+type NamedArrays struct {
+	Extensions
+	// Names reads the names of a file's arrays.
+	Names func(file string, r io.ReaderAt, size int64) ([]string, error)
+}
+
+// Members lists the arrays of a file.
+func (x NamedArrays) Members(ctx context.Context, path string) ([]Member, error) {
+	file, name, _ := x.Cut(path)
+	return InFile(ctx, file, name, func(r io.ReaderAt, size int64) ([]string, error) { return x.Names(file, r, size) })
+}
+
+// Names are those of a file's arrays, by which they are found.
+type Names struct {
+	kind string
+	list []string
+	at   map[string]int
+}
+
+// NewNames returns the names of arrays, of a kind as the format calls them.
+func NewNames(kind string, list []string) Names {
+	n := Names{kind, list, make(map[string]int, len(list))}
+	for i, name := range list {
+		n.at[name] = i
+	}
+	return n
+}
+
+// List returns all names.
+func (n Names) List() []string { return n.list }
+
+// Find returns the number of the array of a name, or of the only one.
+func (n Names) Find(name string) (int, error) {
+	if name == "" {
+		if len(n.list) == 1 {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("the file has %s: add #NAME to the path", QuoteNames(n.kind, n.list))
+	}
+	if i, ok := n.at[name]; ok {
+		return i, nil
+	}
+	return 0, fmt.Errorf("no %s %.80q: the file has %s", n.kind, name, QuoteNames(n.kind, n.list))
 }

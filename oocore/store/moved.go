@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os"
 
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // A writer notes the version of what it has staged before it renames that to the array's
@@ -80,7 +80,7 @@ func (w *StagingDir) Exchanged(name string) bool {
 
 // RegionName is the name under which the version is noted that an array has once a box of it
 // is written in place.
-func (w *StagingDir) RegionName(b grid.Box) string { return w.Join("region-" + digest(b.String())) }
+func (w *StagingDir) RegionName(b types.Box) string { return w.Join("region-" + digest(b.String())) }
 
 // touch gives the staging folder a new change time.
 func (w *StagingDir) touch() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // The npy format: magic, version, length of the header, then the header, a
@@ -17,6 +17,9 @@ import (
 const (
 	npyMagic     = "\x93NUMPY"
 	npyMaxHeader = 1 << 20
+	// npyHeaderBytes are read at first: all of the header that NumPy writes of an array of few
+	// dimensions.
+	npyHeaderBytes = 128
 )
 
 // npyDescr are the type codes without their byte order. The format has none for
@@ -35,8 +38,8 @@ func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
 	if size == 0 {
 		return Extent{}, errors.New("the file is empty")
 	}
-	var start [12]byte
-	n, err := r.ReadAt(start[:], 0)
+	var start [npyHeaderBytes]byte
+	n, err := r.ReadAt(start[:min(size, npyHeaderBytes)], 0)
 	if err != nil && err != io.EOF {
 		return Extent{}, err
 	}
@@ -61,9 +64,14 @@ func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
 	if at+length > size {
 		return Extent{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
 	}
-	text := make([]byte, length)
-	if _, err := r.ReadAt(text, at); err != nil {
-		return Extent{}, err
+	var text []byte
+	if at+length <= int64(n) {
+		text = start[at : at+length]
+	} else {
+		text = make([]byte, length)
+		if _, err := r.ReadAt(text, at); err != nil {
+			return Extent{}, err
+		}
 	}
 	e, err := parseNpyHeader(string(text))
 	if err != nil {

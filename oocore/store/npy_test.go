@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -130,5 +130,12 @@ func checkError(t *testing.T, err error, file, cause string) {
 	}
 	if msg := err.Error(); cause == "" || !strings.Contains(msg, cause) || strings.Contains(msg, "\n") {
 		t.Errorf("%s: error %q, want one line with %q", file, msg, cause)
+	}
+}
+
+func TestPathOfAnAdapterNamesItsPackage(t *testing.T) {
+	_, err := store.Open("x.PNG")
+	if err == nil || !strings.Contains(err.Error(), `import _ "github.com/gonbext/gonbext/oocore/adapters/images"`) {
+		t.Errorf("opening a picture without its package: %v", err)
 	}
 }

@@ -5,12 +5,20 @@ import (
 	"io"
 	"path"
 
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
+
+// Object is a file of this machine or an object of a store that is read. It is safe for concurrent
+// use.
+type Object interface {
+	// ReadAt fills p from a place. That the object is too short is io.ErrUnexpectedEOF.
+	ReadAt(ctx context.Context, p []byte, at int64) error
+	Close() error
+}
 
 // OpenObject opens a file of this machine, or an object of a store, to be read at any place.
 // A file that is changed afterwards is an error of the read.
-func OpenObject(ctx context.Context, file string) (blob.Object, FileVersion, error) {
+func OpenObject(ctx context.Context, file string) (Object, FileVersion, error) {
 	if blob.Remote(file) {
 		folder, key := path.Split(file)
 		bucket, err := blob.At(folder)
@@ -21,23 +29,21 @@ func OpenObject(ctx context.Context, file string) (blob.Object, FileVersion, err
 		if err != nil {
 			return nil, FileVersion{}, err
 		}
-		return o, FileVersion{Size: o.Entry().Size, Version: o.Entry().Version}, nil
+		e := o.Entry()
+		return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, nil
 	}
 	f, id, err := openFile(file)
 	if err != nil {
 		return nil, id, err
 	}
-	return fileObject{f, id, file}, id, nil
+	return fileObject{f, id}, id, nil
 }
 
 // fileObject is a file of this machine as an object.
 type fileObject struct {
 	Source
-	id   FileVersion
-	name string
+	id FileVersion
 }
-
-func (o fileObject) Entry() blob.Entry { return blob.Entry{Key: o.name, Size: o.id.Size} }
 
 func (o fileObject) ReadAt(ctx context.Context, p []byte, at int64) error {
 	if err := ctx.Err(); err != nil {
@@ -53,8 +59,8 @@ func (o fileObject) ReadAt(ctx context.Context, p []byte, at int64) error {
 	return Unchanged(o.Source, o.id)
 }
 
-// HeadOf reads the header of an object: its first 64 KiB by one request, what is behind them
-// as it is asked for.
-func HeadOf(ctx context.Context, o blob.Object) io.ReaderAt {
-	return &head{ctx: ctx, object: o, size: o.Entry().Size}
+// HeadOf reads the header of an object of so many bytes: of one in a store its first 64 KiB by one request, what is
+// behind them as it is asked for.
+func HeadOf(ctx context.Context, o Object, size int64) io.ReaderAt {
+	return &head{ctx: ctx, object: o, size: size}
 }

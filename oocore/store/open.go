@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // Errors of reading, under an fs.PathError that names the file.
@@ -69,12 +70,15 @@ func Describe(path string) (Info, error) {
 	return a.Info(), a.Close()
 }
 
-func open(path string) (*flat, error) {
+func open(path string) (*flat, error) { return openSettled(path, nil) }
+
+// openSettled is open, which calls settle, where there is one, before it reads anything of the file.
+func openSettled(path string, settle func(f disk.Handle, id FileVersion)) (*flat, error) {
 	loc, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := openExtent(path, loc.file, loc.format, loc.extent)
+	a, err := openExtent(path, loc.file, loc.format, settle, loc.extent)
 	if err == nil {
 		a.info.Bytes = a.info.ID.Size
 	}
@@ -97,28 +101,51 @@ func fileVersion(st fs.FileInfo) FileVersion {
 	return FileVersion{Size: st.Size(), ModTime: st.ModTime(), ChangeTime: id.ChangeTime, Device: id.Device, Inode: id.Inode}
 }
 
-// SameFile reports whether two paths lead to one file, also through links. A
-// path that leads nowhere is the same as none.
-func SameFile(a, b string) bool {
-	if pattern, _, _, ok := cutStack(a); ok {
-		files, _ := filepath.Glob(pattern)
-		return slices.ContainsFunc(files, func(file string) bool { return SameFile(file, b) })
+// Places returns the file or folder of this machine that an array is read from, as Place does, and
+// all files of a stack; nil for an array in memory or in an object store. For a stack of files of
+// one folder it returns the folder, and the files by their numbers on the disk.
+func Places(info *Info) (all []string, numbers iter.Seq2[uint64, uint64]) {
+	files := []string{info.Path}
+	numbers = func(func(device, inode uint64) bool) {}
+	if s := info.opened; s != nil && s.entry && s.alike != nil {
+		files = []string{filepath.Dir(s.files[0])}
+		numbers = func(yield func(device, inode uint64) bool) {
+			for i := range s.states {
+				if !yield(s.alike.info.ID.Device, s.states[i].inode) {
+					return
+				}
+			}
+		}
+	} else if pattern, _, _, ok := cutStack(info.Path); ok {
+		files, _ = filepath.Glob(pattern)
 	}
-	sa, errA := statPath(a)
-	sb, errB := statPath(b)
-	return errA == nil && errB == nil && os.SameFile(sa, sb)
+	for _, file := range files {
+		if place, err := Place(file); err == nil && file != "" && !blob.Remote(place) {
+			all = append(all, place)
+		}
+	}
+	return all, numbers
 }
 
-// Holds reports whether a file is one that an array is, or would be, stored in, or lies in its
-// folder. Links are followed, also of what is not there yet.
+// Holds reports whether a file is one that an array, or one of a collection, is or would be stored
+// in, or lies in its folder. Links are followed, also of what is not there yet.
 func Holds(array, file string) bool {
 	if pattern, query, _, ok := cutStack(array); ok {
 		files, _ := filepath.Glob(pattern)
 		return slices.ContainsFunc(files, func(name string) bool { return Holds(name+query, file) })
 	}
-	place := formatOf(array).Place(array)
+	f := formatOf(array)
+	place := f.Place(array)
 	if blob.Remote(place) {
 		return false
+	}
+	if c, ok := f.(Collection); ok {
+		members, _ := c.Members(context.Background(), place)
+		for _, m := range members {
+			if of := formatOf(m.Path).Place(m.Path); of != place && Holds(of, file) {
+				return true
+			}
+		}
 	}
 	place = resolved(place)
 	there, missing := os.Stat(place)
@@ -161,10 +188,6 @@ func resolved(path string) string {
 	return path
 }
 
-func statPath(path string) (fs.FileInfo, error) {
-	return os.Stat(formatOf(path).Place(path))
-}
-
 // Plain takes the path off an error that gets another one.
 func Plain(err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
@@ -173,9 +196,20 @@ func Plain(err error) error {
 	return err
 }
 
+// accessError is pathError, but for an error that the end of ctx may have caused.
+func accessError(ctx context.Context, op, path string, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return pathError(op, path, err)
+}
+
 // pathError names the operation and the path as the user gave it, and takes off
-// the name that the operating system's own error has.
+// the name that the operating system's own error has. It is nil for none.
 func pathError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if locked, ok := errors.AsType[*LockedError](err); ok {
 		return locked
 	}

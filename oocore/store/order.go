@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // order is how elements lie in a file, and their bytes.
@@ -33,32 +35,32 @@ func (o order) String() string {
 
 // convert writes elements in another order than that in memory, by parts that fit
 // into a buffer and are as long in the file as can be.
-func (w *flatWriter) convert(ctx context.Context, src []byte, b grid.Box) error {
+func (w *part) convert(ctx context.Context, out *disk.File, src []byte, b types.Box) error {
 	buffer := scratch.Get().(*[scratchBytes]byte)
 	defer scratch.Put(buffer)
 	shape, stride := slices.Clone(w.shape), grid.Strides(b.Shape)
-	stored := grid.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
+	stored := types.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
 	if w.order.fortran {
 		for _, axes := range [][]int{shape, stride, stored.Start, stored.Shape} {
 			slices.Reverse(axes)
 		}
 	}
-	for part := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
+	for box := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
 		at := 0
-		for d := range part.Start {
-			at += (part.Start[d] - stored.Start[d]) * stride[d]
+		for d := range box.Start {
+			at += (box.Start[d] - stored.Start[d]) * stride[d]
 		}
-		l, err := strided.Of(shape, w.itemsize, strided.Box(part))
+		l, err := strided.Of(shape, w.itemsize, strided.Box(box))
 		if err != nil {
 			return err
 		}
 		l.Start += w.offset
 		bytes := buffer[:l.Bytes()]
-		kernel.Copy(w.itemsize, part.Shape, bytes, 0, grid.Strides(part.Shape), src, at, stride)
+		kernel.Copy(w.itemsize, box.Shape, bytes, 0, grid.Strides(box.Shape), src, at, stride)
 		if w.order.big {
 			kernel.Swap(bytes, w.order.part)
 		}
-		if err := writeLayout(ctx, w.out, bytes, l); err != nil {
+		if err := writeLayout(ctx, out, bytes, l); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -51,9 +52,14 @@ func (o owner) ended() bool {
 	return ok && known && where == its && processIdentity(o.PID) != o.Process
 }
 
+// locking makes taking a lock and writing its owner one step for this process.
+var locking sync.Mutex
+
 // exclude keeps all other processes out of the staging folder whose lock is open, or
 // returns a *LockedError.
 func (w *StagingDir) exclude(output string) error {
+	locking.Lock()
+	defer locking.Unlock()
 	err := w.lock.Lock()
 	if errors.Is(err, flock.ErrLocked) {
 		return &LockedError{Path: output, PID: readOwner(w.lock).PID}

@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 const (
@@ -71,8 +72,14 @@ func locate(path string) (location, error) {
 	if format := formatByName(path); format != "" {
 		return location{file: path, format: format}, nil
 	}
+	if adapter := adapters[strings.ToLower(filepath.Ext(path))]; adapter != "" {
+		return location{}, fmt.Errorf("such files need a package: import _ %q", "github.com/gonbext/gonbext/oocore/adapters/"+adapter)
+	}
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
 }
+
+// adapters are the packages of oocore/adapters that register formats, by the extensions of these.
+var adapters = map[string]string{".png": "images", ".jpg": "images", ".jpeg": "images", ".parquet": "arrow"}
 
 // cutQuery finds what describes a raw file. Where what follows the question mark
 // says something else, and ends as files do, it belongs to the name.
@@ -190,4 +197,20 @@ func rawExtent(q rawQuery, size int64) (Extent, error) {
 			grid.Format(q.shape), q.dtype, bytes, max(size-q.offset, 0), q.offset)
 	}
 	return e, nil
+}
+
+// ExistingFolder returns the folder of an output, or the next one above that is there: that of temporary
+// files for an output in an object store.
+func ExistingFolder(output string) string {
+	if blob.Remote(output) {
+		return os.TempDir()
+	}
+	dir := filepath.Dir(output)
+	for dir != filepath.Dir(dir) {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
 	"github.com/gonbext/gonbext/oocore/store"
-	_ "github.com/gonbext/gonbext/oocore/store/npz"
-	_ "github.com/gonbext/gonbext/oocore/store/safetensors"
-	_ "github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
 // A pipe under an array's name is an error: to open it would wait for who writes to it.

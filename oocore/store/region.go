@@ -9,9 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // regionWriter writes a box into a file that is there, in place. While it has not
@@ -20,7 +21,7 @@ type regionWriter struct {
 	*flatWriter
 	extent Extent
 	size   int64 // of the file without a mark
-	box    grid.Box
+	box    types.Box
 	marked bool        // by this writer
 	again  bool        // it resumes what an earlier writer has begun
 	wrote  atomic.Bool // the file is no longer what it was
@@ -55,14 +56,8 @@ func createRegion(path string, m Meta) (Writer, error) {
 		return nil, fmt.Errorf("region %s: %w", m.Region, err)
 	}
 	w := &regionWriter{flatWriter: newFlatWriter(path, m, e.Offset), extent: e, size: size, box: *m.Region}
-	w.order = order{fortran: e.Fortran, big: e.Big, part: partSize(e.DType)}
+	w.order = order{fortran: e.Fortran, big: e.Big, part: e.DType.Part().Size()}
 	w.target = target
-	if w.ws == nil {
-		if w.ws, err = NewStagingDir(path); err != nil {
-			return nil, err
-		}
-		w.owned = true
-	}
 	if m.Resume && !w.ws.attached && w.isPlaced() {
 		w.resumed, w.placed = true, true
 		return w, nil
@@ -160,33 +155,27 @@ func (w *regionWriter) unmark() error {
 // Share is called by store.Share.
 func (w *regionWriter) Share() { w.wrote.Store(true) }
 
-func (w *regionWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
+func (w *regionWriter) Write(ctx context.Context, src []byte, b types.Box) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	if err := w.write(ctx, src, b); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return pathError("write", w.path, err)
-	}
-	return nil
+	return accessError(ctx, "write", w.path, w.write(ctx, src, b))
 }
 
-func (w *regionWriter) write(ctx context.Context, src []byte, b grid.Box) error {
+func (w *regionWriter) write(ctx context.Context, src []byte, b types.Box) error {
 	if w.closed || w.placed {
 		return ErrClosed
 	}
 	if !strided.Inside(b, w.box) {
 		return fmt.Errorf("the box %s is not in the region %s", b, w.box)
 	}
-	if want := b.Size() * w.itemsize; len(src) != want {
-		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, want, len(src))
+	if _, err := strided.ForBox(w.shape, w.itemsize, b, len(src)); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil || len(src) == 0 {
 		return err
 	}
 	w.wrote.Store(true)
-	return w.flatWriter.write(ctx, src, b)
+	return w.part.write(ctx, w.out, src, b)
 }
 
 // Commit makes the region durable; then the array is whole again.
@@ -199,10 +188,7 @@ func (w *regionWriter) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := w.commit(); err != nil {
-		return pathError("commit", w.path, err)
-	}
-	return nil
+	return pathError("commit", w.path, w.commit())
 }
 
 func (w *regionWriter) commit() error {
@@ -219,9 +205,6 @@ func (w *regionWriter) commit() error {
 		}
 	}
 	w.closed, w.ended = true, true
-	if w.owned {
-		_ = w.ws.Remove() // what is left does not make the array any less whole
-	}
 	return nil
 }
 
@@ -237,12 +220,5 @@ func (w *regionWriter) Abort() error {
 	if w.marked && !w.closed && !w.again && !w.wrote.Load() {
 		err = w.unmark()
 	}
-	err = errors.Join(err, w.flatWriter.close())
-	if w.owned {
-		err = errors.Join(err, w.ws.Remove())
-	}
-	if err != nil {
-		return pathError("abort", w.path, err)
-	}
-	return nil
+	return pathError("abort", w.path, errors.Join(err, w.flatWriter.close()))
 }

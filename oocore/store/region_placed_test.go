@@ -26,7 +26,7 @@ func TestRegionIsPlacedWhereTruncatingIsSlow(t *testing.T) {
 		r := regionOf(m, 1, 3)
 		r.StagingDir = ws
 		t.Run("", func(t *testing.T) {
-			disktest.Use(t, f)
+			disktest.Use(t, f.FS())
 			w, err := store.Create(path, r)
 			try(t, err)
 			try(t, errors.Join(w.Write(t.Context(), bytes.Repeat([]byte{2}, 24), *r.Region), w.Commit(t.Context())))

@@ -2,43 +2,14 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"sync/atomic"
 
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/types"
 )
-
-// remoteFormat is npy and raw files in object stores, which can be read.
-type remoteFormat struct{}
-
-func init() { Register(remoteFormat{}) }
-
-func (remoteFormat) Owns(path string) bool {
-	_, err := locate(path)
-	return err == nil && blob.Remote(path)
-}
-
-func (remoteFormat) Open(ctx context.Context, path string) (Array, error) {
-	loc, err := locate(path)
-	if err != nil {
-		return nil, err
-	}
-	return openObject(ctx, path, loc.file, loc.format, loc.extent)
-}
-
-func (remoteFormat) Layout(string, Meta) (Layout, error) { return Layout{}, errFrontToBack }
-
-func (remoteFormat) Create(string, Meta) (Writer, error) { return nil, errFrontToBack }
-
-func (remoteFormat) Place(path string) string { return flatFormat{}.Place(path) }
-
-// errFrontToBack rejects writing elements in any order to an object.
-var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
 
 // extent reads where the elements of an npy or raw file lie.
 func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
@@ -65,59 +36,23 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 	return e, err
 }
 
-// openObject is OpenExtent for an object in an object store.
-func openObject(ctx context.Context, name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
-	a, err := openRemote(ctx, name, file, format, find)
-	if err != nil {
-		return nil, pathError("open", name, err)
-	}
-	return a, nil
+func (e Extent) remote(path, format string, o Object, id FileVersion) *remote {
+	info := e.info(path, format, id)
+	info.Work = Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())}
+	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, big: e.Big}
 }
 
-func openRemote(ctx context.Context, name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*remote, error) {
-	folder, key := path.Split(file)
-	bucket, err := blob.At(folder)
-	if err != nil {
-		return nil, err
-	}
-	o, err := bucket.Open(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	size := o.Entry().Size
-	e, err := find(&head{ctx: ctx, object: o, size: size}, size)
-	if err == nil && (e.Offset < 0 || e.Bytes() > size-e.Offset) {
-		err = fmt.Errorf("the object is cut short: %d bytes from offset %d on are missing", e.Bytes(), e.Offset)
-	}
-	if err == nil && e.unfinished != nil {
-		err = unfinishedError(*e.unfinished)
-	}
-	if err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	info := Info{
-		Path: name, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
-		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(),
-		ID:   FileVersion{Size: size, Version: o.Entry().Version, Settles: o.Entry().Settles},
-		Work: Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())},
-	}
-	if info.Fortran {
-		slices.Reverse(info.Shape)
-	}
-	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, big: e.Big}, nil
-}
-
-// head reads an object's header: the first 64 KiB by one request, what is behind
+// head reads an object's header: of one in a store the first 64 KiB by one request, what is behind
 // them as it is asked for.
 type head struct {
 	ctx    context.Context
-	object blob.Object
+	object Object
 	size   int64
 	first  []byte
 }
 
 func (h *head) ReadAt(p []byte, at int64) (int, error) {
-	if h.first == nil {
+	if _, local := h.object.(fileObject); h.first == nil && !local {
 		h.first = make([]byte, min(h.size, 64<<10))
 		if err := h.object.ReadAt(h.ctx, h.first, 0); err != nil {
 			return 0, err
@@ -149,7 +84,7 @@ type remote struct {
 
 // remoteHandle is the open object that reshaped arrays share.
 type remoteHandle struct {
-	object blob.Object
+	object Object
 	closed atomic.Bool
 }
 
@@ -185,7 +120,7 @@ func (a *remote) Reshape(shape []int) (Array, error) {
 
 // Read fills dst with a region's elements. Where these have gaps it takes
 // Info().Work.Whole bytes of Go's heap.
-func (a *remote) Read(ctx context.Context, dst []byte, r grid.Region) error {
+func (a *remote) Read(ctx context.Context, dst []byte, r types.Region) error {
 	s := &remoteSession{array: a}
 	_, err := s.Read(ctx, dst, r)
 	return err

@@ -2,12 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 const (
@@ -33,7 +32,7 @@ func (s *remoteSession) Close() error { return nil }
 
 // Read fills dst with a region's elements. What lies in one run goes straight to
 // dst; runs with small gaps between them are read as one range, to a window.
-func (s *remoteSession) Read(ctx context.Context, dst []byte, r grid.Region) (int64, error) {
+func (s *remoteSession) Read(ctx context.Context, dst []byte, r types.Region) (int64, error) {
 	stored, err := s.read(ctx, dst, r)
 	if err != nil && ctx.Err() == nil {
 		err = pathError("read", s.array.info.Path, err)
@@ -41,14 +40,12 @@ func (s *remoteSession) Read(ctx context.Context, dst []byte, r grid.Region) (in
 	return stored, err
 }
 
-func (s *remoteSession) read(ctx context.Context, dst []byte, r grid.Region) (int64, error) {
+func (s *remoteSession) read(ctx context.Context, dst []byte, r types.Region) (int64, error) {
 	a := s.array
-	l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r)
+	l, err := strided.ForRegion(a.info.Shape, a.info.DType.Size(), r, len(dst))
 	switch {
 	case err != nil:
 		return 0, err
-	case len(dst) != l.Bytes():
-		return 0, fmt.Errorf("the region has %d bytes, the buffer %d", l.Bytes(), len(dst))
 	case a.shared.closed.Load():
 		return 0, ErrClosed
 	case len(dst) == 0:
@@ -57,7 +54,7 @@ func (s *remoteSession) read(ctx context.Context, dst []byte, r grid.Region) (in
 	l.Start += a.offset
 	stored, err := s.ranges(ctx, dst, l)
 	if err == nil && a.big {
-		kernel.Swap(dst, partSize(a.info.DType))
+		kernel.Swap(dst, a.info.DType.Part().Size())
 	}
 	return stored, err
 }

@@ -4,19 +4,29 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
+	"hash/maphash"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
+	"weak"
 
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // stackFormat is many files of one shape and dtype as one array, along a new axis in the
@@ -79,11 +89,141 @@ func (stackFormat) Create(string, Meta) (Writer, error) { return nil, errReadOnl
 // stack is the files as one array. Sessions open one file at a time, so that any number of
 // files takes no more descriptors than there are sessions.
 type stack struct {
-	info  Info
-	files []string  // paths
-	ids   [][8]byte // digests of their versions
-	axis  int       // of the stored shape
-	work  Work      // of reading one file
+	info   Info
+	files  []string    // paths
+	states []fileState // of the files
+	entry  bool        // the files are entries of one folder, and none is a link
+	axis   int         // of the stored shape
+	work   Work        // of reading one file
+	// alike is how the elements of every file lie in it, where all lie alike and each one's
+	// state tells what it holds: then no header is read again while the states are the same.
+	alike    *flat
+	versions string // a digest of their Versions, which are their states then
+}
+
+// fileState is a digest of a file's version, and its number on the disk.
+type fileState struct{ version, inode uint64 }
+
+// stateSeed makes digests that nobody can foresee.
+var stateSeed = maphash.MakeSeed()
+
+func stateOf(id *FileVersion) fileState {
+	var b [64]byte
+	for i, v := range [...]uint64{uint64(id.Size), uint64(id.ModTime.Unix()), uint64(id.ModTime.Nanosecond()),
+		uint64(id.ChangeTime.Unix()), uint64(id.ChangeTime.Nanosecond()), id.Device, id.Inode, maphash.String(stateSeed, id.Version)} {
+		binary.NativeEndian.PutUint64(b[8*i:], v)
+	}
+	return fileState{maphash.Bytes(stateSeed, b[:]), id.Inode}
+}
+
+// stacks are those that this process has opened and still uses, by their absolute paths.
+var stacks struct {
+	sync.Mutex
+	opened map[string]weak.Pointer[stack]
+}
+
+// openedStack returns a stack of the same files in the same states that the process has open.
+func openedStack(key, path string, files []string) *stack {
+	stacks.Lock()
+	s := stacks.opened[key].Value()
+	stacks.Unlock()
+	if s == nil || s.info.Path != path || !slices.Equal(s.files, files) {
+		return nil
+	}
+	changed := errors.New("changed")
+	if forFiles(len(files), func(from, to int) error {
+		for i := from; i < to; i++ {
+			st, err := os.Stat(flatFormat{}.Place(files[i]))
+			if err != nil {
+				return err
+			}
+			if id := fileVersion(st); stateOf(&id) != s.states[i] {
+				return changed
+			}
+		}
+		return nil
+	}) != nil {
+		return nil
+	}
+	return s
+}
+
+// Reopen returns OpenContext, without a look at the files of a stack that this process has open:
+// whoever reads one of them looks at it.
+func Reopen(ctx context.Context, path string) (Array, error) {
+	if key, err := filepath.Abs(path); err == nil && (stackFormat{}).Owns(path) {
+		stacks.Lock()
+		s := stacks.opened[key].Value()
+		stacks.Unlock()
+		if s != nil && s.info.Path == path {
+			return s, nil
+		}
+	}
+	return OpenContext(ctx, path)
+}
+
+// forFiles calls a function for the parts of a range of files, several at a time, and returns the
+// error of the first of them.
+func forFiles(n int, part func(from, to int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), 8, (n+63)/64) // few have descriptors to spare
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() { errs[w] = part(w*n/workers, (w+1)*n/workers) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matching returns the paths that a pattern matches. entry reports that they are entries of one
+// folder, and none is a link.
+func matching(pattern string) (files []string, entry bool, err error) {
+	dir, base := filepath.Split(pattern)
+	if hasMeta(dir) || !hasMeta(base) {
+		files, err = filepath.Glob(pattern)
+		return files, false, err
+	}
+	if _, err := filepath.Match(base, ""); err != nil {
+		return nil, false, err
+	}
+	entry = true
+	prefix := strings.TrimSuffix(filepath.Join(dir, "x"), "x")
+	err = disk.List(filepath.Clean(dir), func(e fs.DirEntry) bool {
+		if ok, _ := filepath.Match(base, e.Name()); ok {
+			files = append(files, prefix+e.Name())
+			entry = entry && e.Type().IsRegular()
+		}
+		return true
+	})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		err = nil // no file matches
+	}
+	slices.Sort(files)
+	return files, entry, err
+}
+
+// hasMeta reports a path that filepath.Match sees as a pattern.
+func hasMeta(path string) bool {
+	return strings.ContainsAny(path, `*?[`) || filepath.Separator != '\\' && strings.ContainsRune(path, '\\')
+}
+
+// keep lets the next Open find the stack, for as long as something holds its Info: in place of one
+// of other files or states, also where its own states do not tell what the files hold.
+func (s *stack) keep(key string) {
+	stacks.Lock()
+	defer stacks.Unlock()
+	maps.DeleteFunc(stacks.opened, func(_ string, w weak.Pointer[stack]) bool { return w.Value() == nil })
+	if stacks.opened == nil {
+		stacks.opened = map[string]weak.Pointer[stack]{}
+	}
+	if delete(stacks.opened, key); s.alike != nil {
+		stacks.opened[key] = weak.Make(s)
+	}
 }
 
 // Open reads the headers of all files.
@@ -92,9 +232,12 @@ func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 	if blob.Remote(path) {
 		return nil, errors.New("patterns match files of this machine, not those of a server")
 	}
-	files, err := filepath.Glob(pattern)
-	if err != nil {
+	files, entry, err := matching(pattern)
+	if errors.Is(err, filepath.ErrBadPattern) {
 		return nil, fmt.Errorf("the pattern is malformed: %w", err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(files) == 0 {
 		return nil, errors.New("no file matches")
@@ -103,13 +246,24 @@ func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stack{files: files}
 	if query != "" {
 		for i := range files {
 			files[i] += query
 		}
 	}
-	return s, s.open(ctx, path, at, name)
+	key, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if s := openedStack(key, path, files); s != nil {
+		return s, nil
+	}
+	s := &stack{files: files, entry: entry}
+	if err := s.open(ctx, path, at, name); err != nil {
+		return nil, err
+	}
+	s.keep(key)
+	return s, nil
 }
 
 // parseAxis returns the new axis, or 0 and the name for it.
@@ -126,29 +280,72 @@ func parseAxis(axis string) (at int, name string, err error) {
 	return 0, axis, nil
 }
 
+// described is what opening a file tells.
+type described struct {
+	info    Info  // of a file that begins like the first one only the version
+	lies    *flat // how its elements lie, where its state tells what it holds
+	like    bool  // it begins like the first file
+	version []byte
+	sum     [sha256.Size]byte
+	err     error
+}
+
+// filesAtOnce is how many files are opened before what they tell is put together.
+const filesAtOnce = 256
+
 // open reads the headers of the files, for a new axis of a name.
 func (s *stack) open(ctx context.Context, path string, axis int, name string) error {
-	all := sha256.New()
+	all, states := sha256.New(), sha256.New()
 	var first Info
-	for i, file := range s.files {
-		info, err := describe(ctx, file)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, cause(err))
+	var start []byte // of the first file, up to its elements
+	s.states = make([]fileState, 0, len(s.files))
+	batch := make([]described, min(len(s.files), filesAtOnce))
+	for at := 0; at < len(s.files); {
+		n := min(len(s.files)-at, len(batch))
+		if at == 0 {
+			n = 1
 		}
-		if i == 0 {
-			first = info
-			s.work = info.Work
-			s.info.Details = info.Details
-		} else if err := alike(&first, &info); err != nil {
-			return fmt.Errorf("the files of a stack have one shape and dtype: %s %w of %s", filepath.Base(file), err, filepath.Base(s.files[0]))
+		if s.alike == nil {
+			start = nil
 		}
-		s.info.Details = common(s.info.Details, info.Details)
-		s.work.Whole, s.work.Stream = max(s.work.Whole, info.Work.Whole), max(s.work.Stream, info.Work.Stream)
-		s.work.Heap, s.work.StreamHeap = max(s.work.Heap, info.Work.Heap), max(s.work.StreamHeap, info.Work.StreamHeap)
-		id := identify(all, file, &info.ID)
-		s.ids = append(s.ids, id)
-		s.info.ID.Size += info.ID.Size
-		s.info.Bytes += max(info.Bytes, 0)
+		_ = forFiles(n, func(from, to int) error { // whose errors lie in batch
+			var settler disk.Settler
+			buffer := make([]byte, len(start))
+			for i := from; i < to; i++ {
+				batch[i] = s.describe(ctx, s.files[at+i], &settler, start, buffer)
+			}
+			return nil
+		})
+		for i := range n {
+			d, file := &batch[i], s.files[at+i]
+			switch {
+			case d.err != nil:
+				return fmt.Errorf("%s: %w", file, cause(d.err))
+			case at+i == 0:
+				first, s.alike = d.info, d.lies
+				s.work, s.info.Details = d.info.Work, d.info.Details
+				if start, d.err = s.start(); d.err != nil {
+					return fmt.Errorf("%s: %w", file, cause(d.err))
+				}
+			case !d.like:
+				if err := alike(&first, &d.info); err != nil {
+					return fmt.Errorf("the files of a stack have one shape and dtype: %s %w of %s", filepath.Base(file), err, filepath.Base(s.files[0]))
+				}
+				if s.alike != nil && (d.lies == nil || d.lies.offset != s.alike.offset || d.lies.big != s.alike.big) {
+					s.alike = nil
+				}
+				s.info.Details = common(s.info.Details, d.info.Details)
+				s.work.Whole, s.work.Stream = max(s.work.Whole, d.info.Work.Whole), max(s.work.Stream, d.info.Work.Stream)
+				s.work.Heap, s.work.StreamHeap = max(s.work.Heap, d.info.Work.Heap), max(s.work.StreamHeap, d.info.Work.StreamHeap)
+			}
+			s.states = append(s.states, stateOf(&d.info.ID))
+			s.entry = s.entry && d.info.ID.Device == first.ID.Device && d.info.ID.Inode != 0
+			all.Write(d.sum[:])
+			fmt.Fprintf(states, `{"file":%s}%s`, d.version, file) // as of a Version
+			s.info.ID.Size += d.info.ID.Size
+			s.info.Bytes += max(d.info.Bytes, 0)
+		}
+		at += n
 	}
 	dims := len(first.Shape) + 1
 	at, err := grid.Axis(axis, dims)
@@ -169,6 +366,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 	s.info.Path, s.info.Format, s.info.DType, s.info.Fortran, s.info.Codec = path, formatStack, first.DType, first.Fortran, first.Codec
 	s.info.Shape, s.info.Chunks = slices.Insert(slices.Clone(first.Shape), s.axis, len(s.files)), slices.Insert(slices.Clone(chunks), s.axis, 1)
 	s.info.ID.Version = hex.EncodeToString(all.Sum(nil)[:16])
+	s.versions = hex.EncodeToString(states.Sum(nil)[:16])
 	s.info.Work = s.work
 	for _, file := range s.files {
 		s.info.Work.Open += 2 * int64(len(file)+fileBytes) // as much again is garbage at times
@@ -210,19 +408,84 @@ func (s *stack) nameAxis(name string, dims int) error {
 
 const (
 	stackChunk   = 4 << 20   // bytes of a file that has no chunks, which are read at once
-	fileBytes    = 48        // of a file's name in Go's heap, beside its text, and of its version
+	fileBytes    = 48        // of a file's name in Go's heap, beside its text, and of its state
 	scatterBytes = 256 << 10 // of the buffer through which elements of a file go that lie apart in the stack
 )
 
 // scatters reports that the elements of a file do not follow each other in the stack.
 func (s *stack) scatters() bool { return s.axis > 0 }
 
-func describe(ctx context.Context, file string) (Info, error) {
+// describe opens a file, of which no more is read than whether it begins like the first one.
+func (s *stack) describe(ctx context.Context, file string, settler *disk.Settler, start, buffer []byte) (d described) {
+	if d.err = ctx.Err(); d.err != nil {
+		return d
+	}
+	if start != nil {
+		d.info.ID, d.like = s.begins(file, settler, start, buffer)
+		d.info.Bytes = d.info.ID.Size
+	}
+	if !d.like {
+		d.info, d.lies, d.err = describe(ctx, file, settler)
+	}
+	d.version, d.sum = identify(file, &d.info.ID)
+	return d
+}
+
+// start returns what the first file begins with, where a file that begins so and has as many
+// bytes holds an array of the same shape and type: with a header, and nothing after the elements.
+func (s *stack) start() ([]byte, error) {
+	const most = 4096
+	a := s.alike
+	if !s.entry || a == nil || a.info.Format != formatNpy || a.offset > most || a.offset+int64(grid.Size(a.info.Shape)*a.info.DType.Size()) != a.info.ID.Size {
+		return nil, nil
+	}
+	f, id, err := reopenFile(s.files[0])
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, a.offset)
+	_, err = f.ReadAt(start, 0)
+	if err == nil && !id.Equal(a.info.ID) {
+		err = ErrChanged
+	}
+	return start, errors.Join(err, f.Close())
+}
+
+// begins reports that a file begins like the first one, has as many bytes, and a state that tells
+// what it holds.
+func (s *stack) begins(file string, settler *disk.Settler, start, buffer []byte) (id FileVersion, ok bool) {
+	f, id, err := reopenFile(file)
+	if err != nil {
+		return id, false
+	}
+	defer f.Close()
+	if id.Size != s.alike.info.ID.Size || !settler.Settled(f, id.Device, id.lastChange()) {
+		return id, false
+	}
+	n, _ := f.ReadAt(buffer, 0)
+	return id, n == len(start) && bytes.Equal(buffer, start)
+}
+
+// describe opens a file. lies is how its elements lie, where its state tells what it holds.
+func describe(ctx context.Context, file string, settler *disk.Settler) (info Info, lies *flat, err error) {
+	if nameFormat(file) == Format(flatFormat{}) {
+		settled := false
+		a, err := openSettled(file, func(f disk.Handle, id FileVersion) { settled = settler.Settled(f, id.Device, id.lastChange()) })
+		if err == nil && a.unfinished == nil {
+			if settled {
+				lies = a
+			}
+			return a.Info(), lies, a.Close()
+		}
+		if err == nil {
+			_ = a.Close() // Open says what is wrong
+		}
+	}
 	a, err := OpenContext(ctx, file)
 	if err != nil {
-		return Info{}, err
+		return Info{}, nil, err
 	}
-	return a.Info(), a.Close()
+	return a.Info(), nil, a.Close()
 }
 
 // cause is an error without the path that stands before it already.
@@ -253,24 +516,24 @@ func alike(first, other *Info) error {
 	return nil
 }
 
-// identify adds a file's version to a digest, and returns that of the version.
-func identify(all hash.Hash, file string, id *FileVersion) (one [8]byte) {
-	text, _ := json.Marshal(id) // which has plain values only
-	sum := sha256.Sum256(append(text, file...))
-	all.Write(sum[:])
-	return [8]byte(sum[:8])
+// identify returns a file's version as text, and the digest of that. Results are kept by them, so
+// they stay as they are from release to release.
+func identify(file string, id *FileVersion) (text []byte, sum [sha256.Size]byte) {
+	text, _ = json.Marshal(id) // which has plain values only
+	return text, sha256.Sum256(slices.Concat(text, []byte(file)))
 }
 
 func (s *stack) Info() Info {
 	info := s.info
 	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
+	info.opened = s
 	return info
 }
 
 // Close has nothing to close: sessions close what they open.
 func (s *stack) Close() error { return nil }
 
-func (s *stack) Read(ctx context.Context, dst []byte, r grid.Region) error {
+func (s *stack) Read(ctx context.Context, dst []byte, r types.Region) error {
 	session, err := s.Session(make([]byte, s.info.Work.Stream))
 	if err != nil {
 		return err
@@ -279,14 +542,33 @@ func (s *stack) Read(ctx context.Context, dst []byte, r grid.Region) error {
 	return errors.Join(err, session.Close())
 }
 
+// VersionAfter returns VersionOf an array that was read. was is its version before, if it was asked
+// for: the files of a stack that tell what they hold were looked at when each had been read.
+func VersionAfter(ctx context.Context, name string, was Version) (Version, error) {
+	if was.Objects != "" && (stackFormat{}).Owns(name) {
+		a, err := Reopen(ctx, name)
+		if err != nil {
+			return Version{}, err
+		}
+		if s := a.(*stack); s.alike != nil && s.versions == was.Objects {
+			return was, nil
+		}
+	}
+	return VersionOf(ctx, name)
+}
+
 // stackVersion is VersionOf a stack.
 func stackVersion(ctx context.Context, path string) (v Version, err error) {
 	a, err := OpenContext(ctx, path)
 	if err != nil {
 		return v, err
 	}
+	s := a.(*stack)
+	if s.alike != nil {
+		return Version{File: a.Info().ID, Objects: s.versions}, a.Close()
+	}
 	h := sha256.New()
-	for _, file := range a.(*stack).files {
+	for _, file := range s.files {
 		one, err := VersionOf(ctx, file)
 		if err != nil {
 			return v, err
@@ -334,20 +616,29 @@ func (s *stackSession) Close() (err error) {
 	return err
 }
 
-// open opens a file, if it is still what it was.
-func (s *stackSession) open(ctx context.Context, file int) error {
+// open opens a file, if it is still what it was. Of one whose header is known that is seen after
+// each read.
+func (s *stackSession) open(ctx context.Context, file int) (err error) {
 	if s.array != nil && s.file == file {
 		return nil
 	}
 	if err := s.Close(); err != nil {
 		return err
 	}
+	if s.alike != nil {
+		var a *flat
+		if a, err = s.openAlike(s.files[file]); err != nil {
+			return err
+		}
+		s.array, s.file = a, file
+		return nil
+	}
 	a, err := OpenContext(ctx, s.files[file])
 	if err != nil {
 		return err
 	}
 	info := a.Info()
-	if id := identify(sha256.New(), s.files[file], &info.ID); id != s.ids[file] {
+	if stateOf(&info.ID) != s.states[file] {
 		return errors.Join(pathError("read", s.files[file], ErrChanged), a.Close())
 	}
 	s.array, s.file = a, file
@@ -357,14 +648,42 @@ func (s *stackSession) open(ctx context.Context, file int) error {
 	return err
 }
 
-func (s *stackSession) Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error) {
+// openAlike opens a file that lies as the others do, without its header.
+func (s *stack) openAlike(file string) (*flat, error) {
+	a := *s.alike
+	a.info.Path = file
+	f, err := disk.OpenSized(flatFormat{}.Place(file), a.info.ID.Size)
+	if err != nil {
+		return nil, pathError("open", file, err)
+	}
+	a.shared = &handle{file: f}
+	return &a, nil
+}
+
+// seen returns an error where a file that was read is not what it was when the stack was opened.
+func (s *stackSession) seen(a *flat) error {
+	st, err := a.shared.file.Stat()
+	if err != nil {
+		return err
+	}
+	id := fileVersion(st)
+	switch {
+	case id.Size < a.info.ID.Size:
+		return ErrCutShort
+	case stateOf(&id) != s.states[s.file]:
+		return ErrChanged
+	}
+	return nil
+}
+
+func (s *stackSession) Read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error) {
 	if len(r.Count) != len(s.info.Shape) {
 		return 0, pathError("read", s.info.Path, fmt.Errorf("the region has %d dimensions, the array %d", len(r.Count), len(s.info.Shape)))
 	}
 	if want := grid.Size(r.Count) * s.info.DType.Size(); len(dst) != want {
 		return 0, pathError("read", s.info.Path, fmt.Errorf("the region has %d bytes, the buffer %d", want, len(dst)))
 	}
-	of := grid.Region{Start: without(r.Start, s.axis), Count: without(r.Count, s.axis), Step: without(r.Step, s.axis)}
+	of := types.Region{Start: without(r.Start, s.axis), Count: without(r.Count, s.axis), Step: without(r.Step, s.axis)}
 	strides := grid.Strides(r.Count)
 	for i := range r.Count[s.axis] {
 		file := r.Start[s.axis] + i*r.Step[s.axis]
@@ -387,13 +706,13 @@ func (s *stackSession) Read(ctx context.Context, dst []byte, r grid.Region) (sto
 }
 
 // one reads a region of the open file to a place in dst.
-func (s *stackSession) one(ctx context.Context, dst []byte, at int, strides []int, r grid.Region, dense bool) (stored int64, err error) {
+func (s *stackSession) one(ctx context.Context, dst []byte, at int, strides []int, r types.Region, dense bool) (stored int64, err error) {
 	size := s.info.DType.Size()
 	if dense {
 		return s.fill(ctx, dst[at*size:(at+grid.Size(r.Count))*size], r)
 	}
 	for part := range grid.Entire(r.Count).Split(grid.Auto(r.Count, size, scatterBytes)) {
-		of := grid.Region{Start: slices.Clone(r.Start), Count: part.Shape, Step: r.Step}
+		of := types.Region{Start: slices.Clone(r.Start), Count: part.Shape, Step: r.Step}
 		to := at
 		for d, start := range part.Start {
 			of.Start[d] += start * r.Step[d]
@@ -410,11 +729,22 @@ func (s *stackSession) one(ctx context.Context, dst []byte, at int, strides []in
 	return stored, nil
 }
 
-func (s *stackSession) fill(ctx context.Context, dst []byte, r grid.Region) (int64, error) {
+func (s *stackSession) fill(ctx context.Context, dst []byte, r types.Region) (int64, error) {
 	if s.session != nil {
 		return s.session.Read(ctx, dst, r)
 	}
-	return int64(len(dst)), s.array.Read(ctx, dst, r)
+	if s.alike == nil {
+		return int64(len(dst)), s.array.Read(ctx, dst, r)
+	}
+	a := s.array.(*flat)
+	a.shared.looked.Store(true)
+	err := a.Read(ctx, dst, r)
+	if ctx.Err() == nil {
+		if changed := s.seen(a); changed != nil {
+			err = pathError("read", a.info.Path, changed)
+		}
+	}
+	return int64(len(dst)), err
 }
 
 // without is a list without one of its elements.

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // StagingDir is a hidden folder beside an output, where a run keeps what is
@@ -41,6 +41,7 @@ type LockedError struct {
 	Host, File string
 }
 
+// Error says who writes the array, and what to do.
 func (e *LockedError) Error() string {
 	switch {
 	case e.File != "":
@@ -408,14 +409,30 @@ func (w *StagingDir) Clear() (err error) {
 	if err := w.recover(); err != nil {
 		return err
 	}
-	listing := disk.List(w.Path, func(e fs.DirEntry) bool {
-		if !ours(e.Name()) {
-			err = errors.Join(err, disk.RemoveAll(w.Join(e.Name())))
+	jobs, run := filepath.Split(filepath.FromSlash(ElsewhereFile))
+	jobs = filepath.Clean(jobs)
+	err = removeAllBut(w.Path, func(name string) bool { return ours(name) || name == jobs })
+	if _, gone := disk.Lstat(w.Join(jobs)); gone == nil {
+		err = errors.Join(err, removeAllBut(w.Join(jobs), func(name string) bool { return name == run }))
+	}
+	return errors.Join(err, disk.RemoveAll(w.Join(jobs)))
+}
+
+// removeAllBut removes what is in a folder.
+func removeAllBut(dir string, kept func(name string) bool) (err error) {
+	listing := disk.List(dir, func(e fs.DirEntry) bool {
+		if !kept(e.Name()) {
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 		return true
 	})
 	return errors.Join(err, listing)
 }
+
+// ElsewhereFile is the file in a staging folder that says that processes of a cluster write there. While it is
+// there, only the run that it is of may go on. It is removed last: a process of the cluster that is started again sees
+// that an earlier one was removing the folder.
+const ElsewhereFile = "jobs/run.json"
 
 // ours reports the name of what says who holds a staging folder.
 func ours(name string) bool { return name == lockName || name == ownerName || name == staleName }

@@ -10,10 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -302,5 +303,28 @@ func TestUnfinishedRegion(t *testing.T) {
 	a.Close()
 	if left := list(t, dir); len(left) != 1 {
 		t.Errorf("there is %v", left)
+	}
+}
+
+// Of those in this process that begin the same output at once, all but one are told that it is this process.
+func TestStagingDirNamesThisProcess(t *testing.T) {
+	for range 50 {
+		output := filepath.Join(t.TempDir(), "x.npy")
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				ws, err := store.NewStagingDir(output)
+				if locked, ok := errors.AsType[*store.LockedError](err); ok {
+					if locked.PID != os.Getpid() {
+						t.Errorf("%v", err)
+					}
+				} else if err != nil {
+					t.Error(err)
+				} else {
+					t.Cleanup(func() { _ = ws.Remove() })
+				}
+			})
+		}
+		all.Wait()
 	}
 }

@@ -8,7 +8,8 @@
 // # Formats
 //
 // Elements are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32,
-// float64, complex64 and complex128, as far as a format has them.
+// float64, complex64 and complex128, as far as a format has them; and float8_e4m3fn and
+// float8_e5m2, which safetensors, Zarr v3 and raw files have.
 //
 //	Zarr v3      x.zarr, x.zarr/group/array, any folder with a zarr.json.
 //	             Read and written: the regular grid; chunk keys default and v2; codecs
@@ -18,6 +19,9 @@
 //	Zarr v2      The same paths, with a .zarray. Read: C and F order, either separator,
 //	             compressors and filters that are codecs above, .zattrs. New arrays are
 //	             v3.
+//	OME-Zarr     x.zarr#2: the third level of a group with multiscales, 0.1 to 0.5, with their axes
+//	             as dimension names. Levels have paths of their own too: x.zarr/2.
+//	             Written by Array.Pyramid.
 //	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness.
 //	             Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
 //	npz          x.npz#name, where #name may be left out if there is one array. Read:
@@ -25,11 +29,24 @@
 //	             the file has.
 //	safetensors  x.safetensors#name, likewise. Every dtype that NumPy has, and bfloat16.
 //	             Written: added to what the file has.
+//	GGUF         x.gguf#name, likewise. Read: versions 2 and 3, F32, F16, BF16, F64 and
+//	             integers, and as float32 Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K,
+//	             decoded as they are read. Written: added to what the file has, in types of
+//	             elements and Q8_0.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
 //	             deflate, shuffle, fletcher32, LZF, Blosc and Zstandard. Dimension scales are
 //	             dimension names. Read only.
 //	FITS         x.fits#1, x.fits#NAME: images, numbers as they are stored. Read only.
 //	NIfTI        x.nii: likewise.
+//	TIFF         x.tif, x.tif#1: TIFF and BigTIFF, strips and tiles, none, LZW, deflate and
+//	             Zstandard, predictors, planes. Pages of one layout are one array, with the axes of
+//	             OME-XML and ImageJ as dimension names. Read only.
+//	Kerchunk     refs.json#name, and refs.parq#name where package oocore/adapters/arrow is imported:
+//	             references of versions 0 and 1 to parts of files of this machine, below its folder
+//	             or by their whole path, and of object and web servers, with Zarr's metadata.
+//	             Read only.
+//	N5           x.n5/group/array: axes in C order, the reverse of N5's; blocks that are raw, or
+//	             compressed by gzip, zstd or blosc. Read only.
 //	raw          x.bin?shape=3075200x512&dtype=float32: bare elements.
 //	S3           s3://bucket/x.zarr, .npy, .safetensors#name. Read by ranges. Written:
 //	             Zarr, chunks as objects and metadata last.
@@ -74,7 +91,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Info describes a stored array.
@@ -96,6 +113,9 @@ type Info struct {
 	ID      FileVersion
 	Work    Work // of reading
 	Details Details
+	opened  *stack // for the next Open of its path
+	// attached keeps an array of the program, which its path names.
+	attached *attachment
 }
 
 // Details is what a format stores of an array in addition to its elements.
@@ -141,6 +161,14 @@ type FileVersion struct {
 	Settles time.Duration `json:"-"`
 }
 
+// lastChange returns when the file last changed, as far as the system tells.
+func (i FileVersion) lastChange() time.Time {
+	if i.ChangeTime.IsZero() {
+		return i.ModTime
+	}
+	return i.ChangeTime
+}
+
 // Equal reports the same version of the same file.
 func (i FileVersion) Equal(j FileVersion) bool {
 	return i.ChangeTime.Equal(j.ChangeTime) && i.sameContents(j)
@@ -157,7 +185,7 @@ type Array interface {
 	// Read fills dst with the region's elements: dense, in C order, in this
 	// machine's byte order, whatever they are in the file. len(dst) is the
 	// region's size in bytes.
-	Read(ctx context.Context, dst []byte, r grid.Region) error
+	Read(ctx context.Context, dst []byte, r types.Region) error
 	Close() error
 }
 
@@ -171,7 +199,7 @@ type Reshaper interface {
 // Ahead is an Array that can begin with what is read soon.
 type Ahead interface {
 	// WillRead is a hint that a region is read soon. It does not wait.
-	WillRead(r grid.Region)
+	WillRead(r types.Region)
 }
 
 // Coded is an Array that has to decode what it reads, in memory that the caller
@@ -187,7 +215,7 @@ type Coded interface {
 type Session interface {
 	// Read is as Array's. It returns how many bytes came from the store. A region that
 	// continues where the one before ended in a chunk does not decode it again.
-	Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error)
+	Read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error)
 	Close() error
 }
 
@@ -205,7 +233,7 @@ type Listed interface {
 // once, but where Layout says that units have one owner.
 type Writer interface {
 	// Write stores a box's elements: dense, in C order.
-	Write(ctx context.Context, src []byte, b grid.Box) error
+	Write(ctx context.Context, src []byte, b types.Box) error
 	// Sync makes durable what was written before the call: for chunks, those that
 	// are whole.
 	Sync(ctx context.Context) error
@@ -235,7 +263,7 @@ type WriteSession interface {
 	// a chunk at the array's edge ends there. It returns how many bytes went to the
 	// store. The unit is whole when the last of its boxes was written. What goes to an
 	// object store may still be on its way then: ctx ends it until Sync or Close.
-	Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error)
+	Write(ctx context.Context, src []byte, b types.Box) (stored int64, err error)
 	// Close gives up a unit that is not whole.
 	Close() error
 }
@@ -276,14 +304,15 @@ type Meta struct {
 	Codec  string // such as "none", "zstd:3", "blosc:lz4:5:shuffle"; "" lets the format choose
 	// Details are kept where the format can.
 	Details Details
-	// StagingDir holds what is unfinished; nil makes one of the writer's own.
+	// StagingDir holds what is unfinished; where it is nil Create makes one for the writer. A Format
+	// is always given one.
 	StagingDir *StagingDir
 	// Resume resumes what an earlier writer of the same StagingDir, path and Meta
 	// made durable.
 	Resume bool
 	// Region, where it is set, writes only this box of a stored array:
 	// boxes of Write are in the whole array's indices, and other chunks stay untouched.
-	Region *grid.Box
+	Region *types.Box
 	// Grow says that Region is appended to a stored array, whose shape is Shape afterwards. Only
 	// Zarr arrays grow.
 	Grow bool

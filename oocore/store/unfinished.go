@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // While a region of an array is written in place the array says so itself: a mark is
@@ -30,7 +30,7 @@ const (
 )
 
 // encodeMark is the mark of a region.
-func encodeMark(b grid.Box) ([]byte, error) {
+func encodeMark(b types.Box) ([]byte, error) {
 	text, err := json.Marshal(b)
 	if err == nil && len(markLine)+len(text) >= markBytes {
 		err = fmt.Errorf("the region %s is too long to be noted", b)
@@ -40,9 +40,9 @@ func encodeMark(b grid.Box) ([]byte, error) {
 
 // decodeMark reads the region of a mark; nil of what is none, or was not yet durable
 // at a crash, before anything was written to the region.
-func decodeMark(mark []byte) *grid.Box {
+func decodeMark(mark []byte) *types.Box {
 	text, ok := strings.CutPrefix(string(mark), markLine)
-	var b grid.Box
+	var b types.Box
 	if !ok || json.Unmarshal([]byte(text), &b) != nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func decodeMark(mark []byte) *grid.Box {
 
 // readMark reads the mark at the end of a file whose elements end at a place; nil
 // where there is none.
-func readMark(r io.ReaderAt, end, size int64) (*grid.Box, error) {
+func readMark(r io.ReaderAt, end, size int64) (*types.Box, error) {
 	if size-markBytes < end {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func lostMark(r io.ReaderAt, size int64) bool {
 // array is about to be written in place: until ClearDirty Open rejects the array. again
 // reports that an earlier writer has left it so; then the box has to hold that
 // writer's.
-func (w *StagingDir) MarkDirty(b grid.Box) (again bool, err error) {
+func (w *StagingDir) MarkDirty(b types.Box) (again bool, err error) {
 	unfinished, err := folderMark(w.target)
 	if err != nil {
 		return true, err
@@ -112,7 +112,7 @@ func (w *StagingDir) ClearDirty() error {
 
 // resumesBox reports that the writing of a box resumes one that was not finished,
 // and rejects one that would not finish it.
-func resumesBox(unfinished *grid.Box, b grid.Box) (again bool, err error) {
+func resumesBox(unfinished *types.Box, b types.Box) (again bool, err error) {
 	if unfinished != nil && !strided.Inside(*unfinished, b) {
 		err = unfinishedError(*unfinished)
 	}
@@ -129,7 +129,7 @@ func checkFolder(place string) error {
 }
 
 // folderMark reads the mark of an array's folder; nil where there is none.
-func folderMark(folder string) (*grid.Box, error) {
+func folderMark(folder string) (*types.Box, error) {
 	root, err := disk.OpenRoot(folder)
 	if err != nil {
 		return nil, nil // it is a file, or opening it says why
@@ -150,6 +150,6 @@ func folderMark(folder string) (*grid.Box, error) {
 	return nil, fmt.Errorf("%s cannot be read: save the whole array", filepath.Join(folder, markName))
 }
 
-func unfinishedError(b grid.Box) error {
+func unfinishedError(b types.Box) error {
 	return fmt.Errorf("the writing of its region %s was not finished: save that region again, or the whole array", b)
 }

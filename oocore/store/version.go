@@ -10,8 +10,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // Version tells one version of a stored array from every other.
@@ -78,6 +78,22 @@ func VersionOf(ctx context.Context, name string) (v Version, err error) {
 		v.Checksum, err = checksum(ctx, file)
 	}
 	return v, err
+}
+
+// VersionOfFile is VersionOf of a file of any kind.
+func VersionOfFile(ctx context.Context, file string) (v Version, err error) {
+	reliable, err := disk.Settle(file)
+	if err != nil {
+		return v, pathError("open", file, err)
+	}
+	f, id, err := openFile(file)
+	if err != nil {
+		return v, pathError("open", file, err)
+	}
+	if v.File = id; !reliable {
+		v.Checksum, err = checksum(ctx, file)
+	}
+	return v, errors.Join(err, f.Close())
 }
 
 // checksum returns a digest of a file's or an object's bytes.

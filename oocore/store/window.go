@@ -4,13 +4,11 @@ import (
 	"context"
 	"runtime/debug"
 
-	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 const (
-	// windowBytes bounds how much of a file is mapped at once: page tables cost
-	// two bytes a kilobyte, and mapped pages are the last that a cgroup reclaims.
-	windowBytes = 4 << 20
 	// mapBelow is the mean distance of runs from which on reading each of them is
 	// as fast as mapping them all. Measured with the file in the page cache, in
 	// nanoseconds a run of 4 bytes: 780 to read it at any distance, to map it 16
@@ -26,7 +24,7 @@ const (
 
 // fill copies a layout from the file to dst, where it is dense.
 func (h *handle) fill(ctx context.Context, dst []byte, l strided.Layout) (err error) {
-	l.Split(windowBytes, func(part strided.Layout) bool {
+	l.Split(disk.WindowBytes(), func(part strided.Layout) bool {
 		if err = ctx.Err(); err != nil {
 			return false
 		}
@@ -48,11 +46,6 @@ func (h *handle) fill(ctx context.Context, dst []byte, l strided.Layout) (err er
 func (h *handle) window(dst []byte, l strided.Layout) (err error) {
 	from, to := l.Span()
 	from -= from % pageBytes
-	m, err := h.file.Map(from, int(to-from))
-	if err != nil {
-		return err
-	}
-	defer m.Unmap()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch r := recover().(type) {
@@ -63,6 +56,5 @@ func (h *handle) window(dst []byte, l strided.Layout) (err error) {
 			panic(r)
 		}
 	}()
-	l.Gather(dst, m, from)
-	return nil
+	return disk.Window(h.file, from, int(to-from), func(m []byte) { l.Gather(dst, m, from) })
 }

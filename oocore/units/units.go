@@ -1,9 +1,8 @@
-// Package units writes and reads sizes, counts and times as people do, and in
-// the same way wherever gonbext shows one.
+// Package units writes and reads sizes, counts and times as people do.
 //
 // Memory is rounded in binary units (5.87 GiB), as kernels and containers
-// count it; traffic in decimal ones (6.3 GB), as disks and the tools beside
-// them do. Where a figure matters, the exact one stands next to it.
+// count it; traffic in decimal ones (6.3 GB), as disks and their tools do.
+// Where a figure matters, the exact one stands next to it.
 package units
 
 import (

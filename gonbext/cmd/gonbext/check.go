@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -174,7 +173,7 @@ func (k *checking) notebook(c *cobra.Command, path string, now *baseline) error 
 func (k *checking) expression(c *cobra.Command, args []string, now *baseline) error {
 	j := &k.job
 	j.plan = true
-	definitions, err := expr.Definitions(args[0])
+	definitions, err := host.Definitions(args[0])
 	if err != nil {
 		return failure(err)
 	}
@@ -190,7 +189,8 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 		return err
 	}
 	opts = append(opts, oocore.Memory(j.memory), oocore.Workers(j.workers), host.Nominal())
-	if definitions != nil {
+	alone := definitions[0]
+	if alone.Name != "" {
 		paths, err := namedOutputs(definitions, k.to)
 		if err != nil {
 			return err
@@ -204,11 +204,11 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 	if err != nil {
 		return err
 	}
-	a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], host.Target(out))...)
+	a := host.Eval(c.Context(), alone, names, append(opts[:len(opts):len(opts)], host.Target(out))...)
 	if err := a.Err(); err != nil {
 		return failure(err)
 	}
-	if err := checkUsed(args[0], names); err != nil {
+	if err := checkUsed(alone, names); err != nil {
 		return err
 	}
 	if out == "" { // compute prints the corners of a large result, and would plan no more

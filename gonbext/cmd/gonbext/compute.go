@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -25,7 +23,8 @@ import (
 func newCompute() *cobra.Command {
 	var j job
 	var to []string
-	var list bool
+	var list, whole bool
+	var e each
 	c := &cobra.Command{
 		Use:   "compute EXPR NAME=PATH... -o DST",
 		Short: "Compute an expression of stored arrays within a budget",
@@ -38,6 +37,10 @@ be named where the array has dimension names: mean(x, "time"). A result of at mo
 
 Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
 What they share is computed once.
+
+With --each NAME=PATH are collections, and EXPR, or the last of several definitions, is computed of the arrays of each
+name, in one run into one collection. NAME=PATH#PATTERN says with one * which arrays go together: those for which it stands for the same. Arrays of
+the first collection without a counterpart, or that --only and --except leave out, are copied.
 
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
 with '?axis=-1' behind it; '?axis=time' names the first.
@@ -52,6 +55,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
   gonbext compute 'median(x, 0)' x='frames/*.npy' -o background.npy
   gonbext compute 'm = mean(x, 0); c = x - m' x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html
+  gonbext compute --each 'w + 2*(a - w)' w=base.safetensors a=tuned.safetensors -o far.safetensors
   gonbext compute --list`,
 		Args: func(c *cobra.Command, args []string) error {
 			if list {
@@ -63,19 +67,38 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if list {
 				return listOperations(c.OutOrStdout())
 			}
+			if whole {
+				out, err := oneOutput(to)
+				if err != nil {
+					return err
+				}
+				e.expression = args[0]
+				named := []string{out}
+				for _, arg := range args[1:] {
+					_, path, _ := operand(arg)
+					named = append(named, path)
+				}
+				if err := j.checkReport(named...); err != nil {
+					return err
+				}
+				return j.computeEach(c, args[1:], &e, out)
+			}
+			if e.asked() || e.dtype != "" {
+				return usagef("--only, --except, --dtype, --shard-size and --template are for --each")
+			}
 			j.expression = args[0]
-			definitions, err := expr.Definitions(args[0])
+			definitions, err := host.Definitions(args[0])
 			if err != nil {
 				return failure(err)
 			}
-			outputs := to
-			if definitions != nil {
+			alone, outputs := definitions[0], to
+			if alone.Name != "" {
 				outputs = paths(to)
 			}
 			if err := j.checkReport(slices.Concat(paths(args[1:]), outputs)...); err != nil {
 				return err
 			}
-			if definitions != nil {
+			if alone.Name != "" {
 				return j.computeAll(c, definitions, args[1:], to)
 			}
 			out, err := oneOutput(to)
@@ -90,22 +113,22 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return err
 			}
-			if expr.Decomposes(args[0]) { // which takes its time: what is to be rejected after it is rejected before
+			if alone.Decomposes() { // which takes its time: what is to be rejected after it is rejected before
 				planned := append(opts[:len(opts):len(opts)], host.PlanOnly(), host.Target(out), host.Cell(record.Unreported))
-				if err := j.foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
+				if err := j.foresee(host.Eval(c.Context(), alone, names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
-				if err := checkUsed(args[0], names); err != nil {
+				if err := checkUsed(alone, names); err != nil {
 					return err
 				}
 			}
 			stop := showProgress(c.ErrOrStderr(), j.id)
-			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], host.Target(out))...)
+			a := host.Eval(c.Context(), alone, names, append(opts[:len(opts):len(opts)], host.Target(out))...)
 			stop()
 			if err := j.checkOutput(a, out); err != nil {
 				return failure(err)
 			}
-			if err := checkUsed(args[0], names); err != nil {
+			if err := checkUsed(alone, names); err != nil {
 				return err
 			}
 			return j.do(c, a, out)
@@ -113,6 +136,9 @@ hosvd run first, too: --plan leaves their own passes out.`,
 	}
 	c.Flags().StringArrayVarP(&to, "output", "o", nil, "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements; NAME=PATH for each of several")
 	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, model:8GiB for a modelled GPU of that memory, or model:H200 for one by its name; with --plan others are shown beside it")
+	c.Flags().BoolVar(&whole, "each", false, "compute EXPR for each array of collections")
+	c.Flags().StringVar(&e.dtype, "dtype", "", "with --each: element type of the arrays")
+	e.flags(c)
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c
@@ -140,14 +166,14 @@ func (j *job) checkOutput(a *oocore.Array, out string) error {
 		return err
 	}
 	if out == "" && a.Dims() > 0 && (j.asJSON || a.Size() > mostPrinted) {
-		return usagef("the result has shape %s: say with -o where to write it", grid.Format(a.Shape()))
+		return usagef("the result has shape %s: say with -o where to write it", host.FormatShape(a.Shape()))
 	}
 	return nil
 }
 
 // checkUsed returns an error for an array that is given and that the expression does not name.
-func checkUsed(expression string, names oocore.Names) error {
-	if unused := expr.Unused(expression, slices.Collect(maps.Keys(names))); len(unused) > 0 {
+func checkUsed(expression host.Definition, names oocore.Names) error {
+	if unused := expression.Unused(slices.Collect(maps.Keys(names))); len(unused) > 0 {
 		return usagef("%s is not used in the expression: leave it out", unused[0])
 	}
 	return nil
@@ -157,7 +183,7 @@ func checkUsed(expression string, names oocore.Names) error {
 func listOperations(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "OPERATION\tNUMPY\tPASSES OVER THE DATA\tHOLDS AT ONCE")
-	for _, f := range expr.Functions() {
+	for _, f := range host.Operations() {
 		if f.Alias != "" {
 			fmt.Fprintf(t, "%s\tanother name of %s\t\t\n", f.Usage, f.Alias)
 			continue

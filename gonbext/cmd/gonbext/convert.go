@@ -11,21 +11,34 @@ import (
 
 func newConvert() *cobra.Command {
 	var j job
-	var to string
+	var e each
+	var levels int
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
-		Short: "Write an array in another format, chunking, compression or dtype, within a budget",
+		Short: "Write an array, or a whole collection, in another format, chunking, compression or dtype, within a budget",
 		Long: `Write an array in another format, chunking, compression or dtype, within a budget of memory.
 
 The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#name, x.safetensors#name,
 x.bin?shape=AxB&dtype=T; s3://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
 lie across those of SRC take one pass over the data, or two by way of a file beside DST where the output cannot
 be filled in pieces and the budget is smaller than the array: --plan says which. A conversion that was cut off
-resumes where it stopped.`,
+resumes where it stopped.
+
+Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file, a folder) all of them are written in
+one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group, or
+a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it x; --only and --except say which arrays that and
+--dtype change: the others are copied. A checkpoint's small files, such as config.json, come along; a GGUF file
+has the key-value pairs of SRC, or of --template.
+
+--levels writes an image of OME-Zarr: SRC, and means of 2 × 2 of its last two axes again and again, in one run.`,
 		Example: `  gonbext convert acts.npy acts.zarr --chunks 1024x512 --codec zstd:3
   gonbext convert rows.zarr columns.zarr --chunks 65536x8 --memory 512MiB --plan
   gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB
   gonbext convert 'frames/*.npy' frames.zarr --chunks 16x512x512
+  gonbext convert model.safetensors.index.json half/model.safetensors.index.json --dtype float16 --except '*norm*'
+  gonbext convert model.safetensors scaled.npz --each 'x / sqrt(mean(x*x))' --only '*.weight'
+  gonbext convert model.gguf small.gguf --codec q8_0
+  gonbext convert scan.tif scan.zarr --levels 5 --chunks 512x512
   gonbext convert acts.npy 'columns.npy?order=F&dtype=>f4'
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
@@ -33,22 +46,37 @@ resumes where it stopped.`,
 			if err := j.checkReport(stacked(args[0]), args[1]); err != nil {
 				return err
 			}
+			if e.asked() {
+				if levels > 0 {
+					return usagef("--levels is of one array")
+				}
+				return j.convertAll(c, args[0], args[1], &e)
+			}
 			a := oocore.OpenContext(c.Context(), stacked(args[0]))
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {
+				if all := oocore.OpenAll(args[0]); all.Len() > 1 || all.Len() == 1 && all.Get(all.Names()[0]).Err() == nil {
+					return j.convertAll(c, args[0], args[1], &e)
+				}
 				return failure(open.Err) // which names the file
 			}
-			if to != "" {
-				t, err := dtype.Parse(to)
+			if e.dtype != "" {
+				t, err := dtype.Parse(e.dtype)
 				if err != nil {
 					return usagef("--dtype: %w", err)
 				}
 				a = a.AsType(t)
 			}
+			if levels > 0 {
+				return j.saveCollection(c, a.Pyramid(levels), &e, args[1])
+			}
 			return j.do(c, a, args[1])
 		},
 	}
-	c.Flags().StringVar(&to, "dtype", "", "element type of the output (default that of SRC)")
+	c.Flags().StringVar(&e.dtype, "dtype", "", "element type of the output (default that of SRC)")
+	c.Flags().StringVar(&e.expression, "each", "", "compute this expression of x for each array of a collection")
+	c.Flags().IntVar(&levels, "levels", 0, "write an image of OME-Zarr at so many resolutions")
+	e.flags(c)
 	j.flags(c)
 	return c
 }

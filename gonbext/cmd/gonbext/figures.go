@@ -34,7 +34,8 @@ type figures struct {
 	Error         string        `json:"error,omitempty"`  // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
-	// PredictedSeconds is of all runs together; nil where no earlier run has told.
+	// PredictedSeconds is of all runs together; nil where no earlier run has told. A range of
+	// more than a factor of two is shown nowhere but here.
 	PredictedSeconds *record.Seconds `json:"predicted_seconds,omitempty"`
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/internal/footprint"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -21,7 +21,7 @@ func newFootprint() *cobra.Command {
   gonbext footprint 3075200x512 float32 float16 --device 8GiB --chunks 1024x512`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			shape, err := grid.Parse(args[0])
+			shape, err := host.ParseShape(args[0])
 			if err != nil {
 				return usageError{err}
 			}
@@ -46,7 +46,8 @@ func newFootprint() *cobra.Command {
 			if asJSON {
 				return printJSON(c.OutOrStdout(), r)
 			}
-			_, err = fmt.Fprint(c.OutOrStdout(), r.Text())
+			out, err := r.Output()
+			fmt.Fprint(c.OutOrStdout(), out.Text)
 			return err
 		},
 	}

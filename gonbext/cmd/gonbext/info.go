@@ -8,10 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/gonbext/internal/inspect"
+	"github.com/gonbext/gonbext/oocore"
 )
 
 func newInfo() *cobra.Command {
 	var asJSON, chunks bool
+	var other, memory string
 	c := &cobra.Command{
 		Use:   "info PATH",
 		Short: "Say what a stored array is: shape, dtype, chunks, bytes, codec",
@@ -19,13 +21,30 @@ func newInfo() *cobra.Command {
 
 Only the header is read. With --chunks the stored chunks are listed, for the bytes that they take, the ratio to
 those of the elements, and how many are missing. Of what holds several arrays (a Zarr group, an npz, safetensors,
-HDF5 or FITS file, the index of a checkpoint, a folder) it says what each of them is.`,
+HDF5, FITS or TIFF file, the index of a checkpoint, a folder) it says what each of them is, and what the arrays of
+each dtype have together. With --error it is compared with another such file, array by array: the largest and the mean
+absolute difference, and the cosine of the two, in one run over both. Bars are of the means.`,
 		Example: `  gonbext info acts.npy
   gonbext info acts.zarr --chunks
   gonbext info weights.safetensors
+  gonbext info weights.safetensors --error half.safetensors
   gonbext info 'acts.bin?shape=3075200x512&dtype=float32' --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if other != "" {
+				var opts []oocore.Option
+				if memory != "" {
+					opts = append(opts, oocore.Memory(memory))
+				}
+				all, err := compareCollections(c.Context(), args[0], other, opts)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(c.OutOrStdout(), map[string]any{"path": args[0], "other": other, "arrays": all})
+				}
+				return printDifferences(c.OutOrStdout(), all)
+			}
 			i, err := inspect.Describe(c.Context(), stacked(args[0]), chunks)
 			if err != nil {
 				return err
@@ -38,6 +57,8 @@ HDF5 or FITS file, the index of a checkpoint, a folder) it says what each of the
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.Flags().StringVar(&other, "error", "", "compare with the arrays of this path, name by name")
+	c.Flags().StringVar(&memory, "memory", "", "with --error: bytes that the process may take, such as 512MiB (default 70 % of what is free)")
 	c.Flags().BoolVar(&chunks, "chunks", false, "list the stored chunks: their bytes, their ratio, and how many are missing")
 	return c
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,13 +21,8 @@ import (
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/cards"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/codec"
-	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -43,6 +39,9 @@ type job struct {
 	attributes            []string // KEY=JSON
 	workers, processes    int
 	fresh, plan, explain  bool
+	on                    string // a batch system; "" for this machine
+	cluster               cluster.Options
+	detached              bool   // the run goes on
 	report                string // path of the page
 	asJSON                bool
 
@@ -57,7 +56,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.memory, "memory", "", "bytes that the process may take, such as 512MiB (default 70 % of what is free)")
 	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
-	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
+	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, q8_0 in a GGUF file (default the format's own)")
 	f.StringVar(&j.region, "region", "", "write into this part of a stored output, such as 1000:2000")
 	f.StringVar(&j.axis, "append", "", "append along this axis, an index or a dimension's name, to a stored output, which is a Zarr array")
 	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
@@ -65,6 +64,13 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
 	f.IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
 	f.IntVar(&j.processes, "processes", 0, "run the tasks in this many worker processes, which share the budget (default in this one)")
+	f.StringVar(&j.on, "on", "", "run the tasks on a cluster, slurm, gridengine or dask://HOST:PORT; --memory is then the budget of one worker, --processes how many run at once (default 8), --workers the cores of each")
+	f.StringVar(&j.cluster.Partition, "partition", "", "with --on: the partition or queue")
+	f.StringVar(&j.cluster.Account, "account", "", "with --on: the account or project")
+	f.StringVar(&j.cluster.Time, "time", "", "with --on: the time limit of a job, as the cluster writes it")
+	f.StringArrayVar(&j.cluster.Engine, "engine", nil, "with --on: a further option of the command that submits, such as --qos=low; may be given again")
+	f.DurationVar(&j.cluster.ElementTime, "element-time", 30*time.Second, "with --on: the least predicted work of one element of an array of jobs")
+	f.BoolVar(&j.cluster.Detach, "detach", false, "with --on: return when all is submitted")
 	f.BoolVar(&j.fresh, "fresh", false, "compute anew, also where the same result, or a part of it, was saved before")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
@@ -122,6 +128,24 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 		}
 		opts = append(opts, oocore.On(device))
 	}
+	if j.on != "" {
+		j.cluster.Ask = true
+		j.cluster.Tell = func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) }
+		on, err := cluster.On(j.on, j.cluster)
+		if err != nil {
+			return nil, usagef("--on: %w", err)
+		}
+		if !c.Flags().Changed("memory") {
+			return nil, usagef("--on %s: say with --memory what one worker may take, such as 2GiB", j.on)
+		}
+		opts = append(opts, on)
+	} else {
+		for _, flag := range []string{"partition", "account", "time", "engine", "element-time", "detach"} {
+			if c.Flags().Changed(flag) {
+				return nil, usagef("--%s: this is for a cluster, which --on names", flag)
+			}
+		}
+	}
 	if j.fresh {
 		opts = append(opts, oocore.Fresh())
 	}
@@ -150,7 +174,7 @@ func (j *job) layout() (opts []oocore.Option, err error) {
 	if j.codec != "" {
 		// Whether the output can have it is the format's to say; what is no codec at
 		// all is wrong in any.
-		if _, err := codec.Parse(j.codec, []int{1}, dtype.Uint8); err != nil {
+		if err := host.CheckCodec(j.codec); err != nil {
 			return nil, usagef("--codec: %w", err)
 		}
 		opts = append(opts, oocore.Codec(j.codec))
@@ -199,7 +223,7 @@ func (j *job) details() (opts []oocore.Option, err error) {
 
 // checkRegion rejects what is a region of no array.
 func checkRegion(spec string) error {
-	v, err := grid.ParseSlice(spec, slices.Repeat([]int{math.MaxInt32}, strings.Count(spec, ",")+1))
+	v, err := host.ParseSlice(spec, slices.Repeat([]int{math.MaxInt32}, strings.Count(spec, ",")+1))
 	if err == nil && slices.ContainsFunc(v.Step, func(step int) bool { return step != 1 }) {
 		err = fmt.Errorf("%q has a step other than 1", spec)
 	}
@@ -211,7 +235,7 @@ func parseLengths(flag, text string) ([]int, error) {
 	if text == "" {
 		return nil, nil
 	}
-	lengths, err := grid.Parse(text)
+	lengths, err := host.ParseShape(text)
 	if err == nil && (len(lengths) == 0 || slices.Min(lengths) < 1) {
 		err = fmt.Errorf("%q is not a chunk shape: each length is at least 1, as in 1024x512", text)
 	}
@@ -235,6 +259,15 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 	if err != nil {
 		return err
 	}
+	if j.plan && j.on != "" && !j.asJSON {
+		p, err := a.Plan(path, opts...)
+		if err == nil {
+			err = cluster.PrintScaling(c.OutOrStdout(), j.on, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return j.tell(c.OutOrStdout(), c.ErrOrStderr(), value)
 }
 
@@ -257,10 +290,23 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 	default:
 		value, err = collectResult(ctx, a, opts)
 	}
-	if errors.Is(err, oocore.ErrPlanned) {
-		err = nil
+	return value, j.outcome(c, err)
+}
+
+// outcome returns the command's error for a run's. A run that was planned only is as it should be, and so is
+// one that goes on by itself, of which the user is told.
+func (j *job) outcome(c *cobra.Command, err error) error {
+	switch {
+	case errors.Is(err, oocore.ErrPlanned):
+		return nil
+	case !errors.Is(err, cluster.ErrDetached):
+		return failure(err)
+	case c.Context().Err() != nil:
+		return interruptedf("interrupted: %w", err)
 	}
-	return value, failure(err)
+	j.cluster.Tell(err.Error())
+	j.detached = true
+	return nil
 }
 
 // appendAxis is the axis of the output that --append says.
@@ -274,7 +320,13 @@ func (j *job) appendAxis(ctx context.Context, path string) (int, error) {
 // compareCards plans for the GPUs that one does not have, too. What cannot be planned is
 // the plan's own to say.
 func compareCards(a *oocore.Array, path string, opts []oocore.Option) oocore.Option {
-	planFor := func(more ...oocore.Option) (*plan.Sized, error) { return a.Plan(path, slices.Concat(opts, more)...) }
+	planFor := func(more ...oocore.Option) (*host.Plan, error) {
+		p, err := a.Plan(path, slices.Concat(opts, more)...)
+		if err != nil {
+			return nil, err
+		}
+		return host.Sized(p), nil
+	}
 	p, err := planFor()
 	if err != nil {
 		return host.PlanOnly()
@@ -292,7 +344,7 @@ func failure(err error) error {
 
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
-	if resumable, ok := errors.AsType[*exec.ResumableError](err); ok {
+	if resumable, ok := errors.AsType[*host.ResumableError](err); ok {
 		return interruptedf("interrupted: the output is as it was, and %s: the same command again resumes there", resumable.Saved())
 	}
 	return interruptedf("interrupted: nothing was written")
@@ -300,7 +352,7 @@ func interrupted(err error) error {
 
 // wrongUsage marks what is wrong with the text of an expression or an option.
 func wrongUsage(err error) error {
-	var text *expr.Error
+	var text *host.ExpressionError
 	var option *oocore.OptionError
 	if errors.As(err, &text) || errors.As(err, &option) {
 		if rejected, ok := err.(*oocore.Error); ok {
@@ -312,9 +364,12 @@ func wrongUsage(err error) error {
 }
 
 // tell says what the run did, from its record. A run without one is done all the same:
-// its value is printed, and a warning says what is missing.
+// its value is printed, and a warning says what is missing. Of one that goes on there is nothing yet.
 func (j *job) tell(w, warnings io.Writer, value *result) error {
-	runs, err := runsOf(j.id)
+	if j.detached {
+		return nil
+	}
+	runs, err := runsOf(j.id, began.Add(-time.Minute)) // a clock may be set back meanwhile
 	if err == nil && (len(runs) == 0 || j.asJSON && !ended(runs)) {
 		err = errNoRecord
 	}

@@ -88,7 +88,10 @@ func (o labOptions) run(ctx context.Context) error {
 		args = append(args, "--allow-root")
 	}
 	cmd := python(ctx, program, args...)
-	cmd.Env = append(os.Environ(), "JUPYTER_TOKEN="+token) // arguments are for all users to see
+	cmd.Env = append(os.Environ(), "JUPYTER_TOKEN="+token)  // arguments are for all users to see
+	if kernel, err := setup.InstalledKernel(); err == nil { // terminals in JupyterLab find the command there
+		cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(kernel))
+	}
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start JupyterLab: %w", err)
@@ -131,12 +134,13 @@ func prepare(ctx context.Context) {
 // notebookTools sets up all that notebooks need, and gives the Python to run
 // them with.
 func notebookTools(ctx context.Context) (string, error) {
+	installed := make(chan error, 1)
+	go func() { // which computes, while JupyterLab is fetched
+		_, err := setup.Install(ctx, say)
+		installed <- err
+	}()
 	program, err := setup.Jupyter(ctx, say)
-	if err != nil {
-		return "", err
-	}
-	_, err = setup.Install(ctx, say)
-	return program, err
+	return program, errors.Join(err, <-installed)
 }
 
 // freePort is the first port from first on that nobody listens on.

@@ -11,10 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/gonbext/gonbext/oocore/cloud"  // the command takes paths of object stores
+	_ "github.com/gonbext/gonbext/oocore/adapters/images" // the command takes pictures
+	_ "github.com/gonbext/gonbext/oocore/cloud"           // paths of object stores
+	"github.com/gonbext/gonbext/oocore/cluster"
 	_ "github.com/gonbext/gonbext/oocore/decomp" // and decompositions in expressions
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -26,6 +29,7 @@ var commands = []func() *cobra.Command{
 	newInfo,
 	newFootprint,
 	newConvert,
+	newMerge,
 	newCompute,
 	newCheck,
 	newClean,
@@ -33,14 +37,18 @@ var commands = []func() *cobra.Command{
 	newInstall,
 	newUninstall,
 	newKernel,
-	newTask,
+	newTask, newJobs,
 	newReport,
 }
+
+// began is when the command was started.
+var began = time.Now()
 
 // Exit statuses.
 const (
 	exitFailure = 1
 	exitUsage   = 2
+	exitFinal   = 3 // of a cluster's job that would fail again in the same way
 )
 
 // usageError is a mistake in how the command was called: flags, sizes, syntax.
@@ -88,6 +96,9 @@ func status(c *cobra.Command, err error) int {
 	}
 	if errors.As(err, &usage) {
 		return exitUsage
+	}
+	if errors.As(err, new(*cluster.FinalError)) {
+		return exitFinal
 	}
 	return exitFailure
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // computeAll computes definitions, those of them that have an output, in one run.
-func (j *job) computeAll(c *cobra.Command, definitions []expr.Definition, inputs, to []string) error {
+func (j *job) computeAll(c *cobra.Command, definitions []host.Definition, inputs, to []string) error {
 	paths, err := namedOutputs(definitions, to)
 	if err != nil {
 		return err
@@ -41,23 +41,21 @@ func (j *job) computeAll(c *cobra.Command, definitions []expr.Definition, inputs
 }
 
 // saveAll shows the progress of the outputs while they are computed.
-func (j *job) saveAll(c *cobra.Command, definitions []expr.Definition, names oocore.Names, paths map[string]string, opts []oocore.Option) error {
+func (j *job) saveAll(c *cobra.Command, definitions []host.Definition, names oocore.Names, paths map[string]string, opts []oocore.Option) error {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	outputs, err := evaluate(c.Context(), definitions, names, paths, opts)
 	if err != nil {
 		return err
 	}
-	if _, err := oocore.SaveAll(c.Context(), outputs, opts...); err != nil {
-		return failure(err)
-	}
-	return nil
+	_, err = oocore.SaveAll(c.Context(), outputs, opts...)
+	return j.outcome(c, err)
 }
 
 // evaluate is the outputs of definitions, each of which can use those before it.
-func evaluate(ctx context.Context, definitions []expr.Definition, names oocore.Names, paths map[string]string, opts []oocore.Option) (outputs []oocore.Output, err error) {
+func evaluate(ctx context.Context, definitions []host.Definition, names oocore.Names, paths map[string]string, opts []oocore.Option) (outputs []oocore.Output, err error) {
 	names = maps.Clone(names)
 	for _, d := range definitions {
-		a := oocore.EvalContext(ctx, d.Expr, names, opts...)
+		a := host.Eval(ctx, d, names, opts...)
 		if err := a.Err(); err != nil {
 			return nil, failure(fmt.Errorf("%s: %w", d.Name, wrongUsage(err)))
 		}
@@ -70,7 +68,7 @@ func evaluate(ctx context.Context, definitions []expr.Definition, names oocore.N
 }
 
 // namedOutputs reads the NAME=PATH of each -o.
-func namedOutputs(definitions []expr.Definition, to []string) (map[string]string, error) {
+func namedOutputs(definitions []host.Definition, to []string) (map[string]string, error) {
 	if len(to) == 0 {
 		return nil, usagef("say with -o NAME=PATH where to write what is computed, as in -o %s=%s.npy", definitions[0].Name, definitions[0].Name)
 	}
@@ -80,7 +78,7 @@ func namedOutputs(definitions []expr.Definition, to []string) (map[string]string
 		switch {
 		case !ok || path == "" || strings.ContainsAny(name, "./?"):
 			return nil, usagef("-o %s: write NAME=PATH, as in -o %s=%s.npy", text, definitions[0].Name, definitions[0].Name)
-		case !slices.ContainsFunc(definitions, func(d expr.Definition) bool { return d.Name == name }):
+		case !slices.ContainsFunc(definitions, func(d host.Definition) bool { return d.Name == name }):
 			return nil, usagef("-o %s: the expression defines no %s", text, name)
 		case paths[name] != "":
 			return nil, usagef("-o %s: %s has an output already, %s", text, name, paths[name])
@@ -91,7 +89,7 @@ func namedOutputs(definitions []expr.Definition, to []string) (map[string]string
 }
 
 // checkDefinitions returns an error for names that clash, or that nothing uses.
-func checkDefinitions(definitions []expr.Definition, names oocore.Names, paths map[string]string) error {
+func checkDefinitions(definitions []host.Definition, names oocore.Names, paths map[string]string) error {
 	unused := map[string]bool{}
 	for name := range names {
 		unused[name] = true
@@ -100,11 +98,11 @@ func checkDefinitions(definitions []expr.Definition, names oocore.Names, paths m
 		if names[d.Name] != nil {
 			return usagef("%s is defined, and is an array besides: take another name", d.Name)
 		}
-		if expr.Decomposes(d.Expr) {
-			return usagef("%s: cp, tucker and hosvd are computed in an expression of their own", d.Name)
+		if d.Decomposes() {
+			return usagef("cp, tucker and hosvd are computed in an expression of their own, without a name")
 		}
 		known := slices.Sorted(maps.Keys(unused))
-		left := expr.Unused(d.Expr, known)
+		left := d.Unused(known)
 		for _, name := range known {
 			if !slices.Contains(left, name) {
 				delete(unused, name)

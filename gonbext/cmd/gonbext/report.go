@@ -3,8 +3,8 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -44,7 +44,7 @@ func newReport() *cobra.Command {
 			if args[0] == "" {
 				return nil
 			}
-			runs, err := runsOf(args[0])
+			runs, err := runsOf(args[0], time.Time{})
 			if err != nil || len(runs) == 0 {
 				return err
 			}
@@ -86,27 +86,11 @@ func showOutput(c *cobra.Command, out chart.Output) error {
 	return gonbui.Error()
 }
 
-// runsOf are the runs of a cell, in their order.
-func runsOf(cell string) ([]*record.Run, error) {
+// runsOf are the runs of a cell that began at a time or later, in their order.
+func runsOf(cell string, since time.Time) ([]*record.Run, error) {
 	dir, err := record.Dir()
 	if err != nil {
 		return nil, err
 	}
-	all, err := record.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(all) // oldest first
-	var runs []*record.Run
-	for _, s := range all {
-		if s.Header.Cell != cell {
-			continue
-		}
-		r, err := record.Read(s.Path)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, r)
-	}
-	return runs, nil
+	return record.OfCell(dir, cell, since)
 }

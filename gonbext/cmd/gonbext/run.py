@@ -103,6 +103,10 @@ def main():
         except KeyboardInterrupt:
             sys.exit(f"gonbext: interrupted in cell {done} of {a.notebook}")
 
+    for cell in notebook.cells:  # progress that a report below has taken the place of is empty
+        if "outputs" in cell:
+            cell.outputs = [o for o in cell.outputs if o.output_type != "display_data" or o.data]
+
     try:
         if a.output:
             write(a.output, nbformat.writes(notebook) + "\n")

@@ -10,13 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/cluster"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
 func newTask() *cobra.Command {
 	var file, memory, text string
-	var stage, workers int
+	var stage, workers, round, element, merge int
+	var probe bool
 	c := &cobra.Command{
 		Use:   "task --plan P [--stage S --tasks I..J] --memory SIZE",
 		Short: "Run tasks of a plan that another process coordinates",
@@ -29,6 +31,12 @@ what was done, also where it fails, and exits. Without them it takes ranges of t
 		Example: `  gonbext task --plan .roots.npy.gonbext/plan --stage 0 --tasks 0..64 --memory 256MiB`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			switch changed := c.Flags().Changed; {
+			case file != "" && probe:
+				return cluster.Probe(c.Context(), file)
+			case file != "" && changed("merge"):
+				return cluster.Merge(c.Context(), file, merge)
+			}
 			if file == "" || memory == "" {
 				return usagef("say with --plan which plan, and with --memory how many bytes this process may take")
 			}
@@ -39,11 +47,14 @@ what was done, also where it fails, and exits. Without them it takes ranges of t
 			if workers < 1 {
 				return usagef("--workers %d: give one or more", workers)
 			}
+			if c.Flags().Changed("element") {
+				return cluster.Element(c.Context(), file, budget, workers, stage, round, element)
+			}
 			if c.Flags().Changed("stage") != c.Flags().Changed("tasks") {
 				return usagef("--stage and --tasks belong together")
 			}
 			if !c.Flags().Changed("stage") {
-				return exec.Serve(c.Context(), file, budget, workers, os.Stdin, os.Stdout)
+				return host.Serve(c.Context(), file, budget, workers, os.Stdin, os.Stdout)
 			}
 			tasks, err := parseTasks(text)
 			if err != nil {
@@ -58,23 +69,30 @@ what was done, also where it fails, and exits. Without them it takes ranges of t
 	f.IntVar(&stage, "stage", 0, "the stage whose tasks are to be run, from 0")
 	f.StringVar(&text, "tasks", "", "the tasks to be run, such as 0..64: the end is not among them")
 	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "tasks that compute at once")
+	f.IntVar(&element, "element", 0, "of a run on a cluster: the element of the round whose tasks are to be run")
+	f.IntVar(&round, "round", 0, "of a run on a cluster: the round of the stage")
+	f.IntVar(&merge, "merge", 0, "of a run on a cluster: complete this stage, and prepare the next")
+	f.BoolVar(&probe, "probe", false, "of a run on a cluster: look for what all machines must see")
+	for _, name := range []string{"element", "round", "merge", "probe"} {
+		f.Lookup(name).Hidden = true
+	}
 	return c
 }
 
 // parseTasks reads a range such as 0..64.
-func parseTasks(text string) (r exec.Range, err error) {
+func parseTasks(text string) (r host.Tasks, err error) {
 	from, to, ok := strings.Cut(text, "..")
 	first, err1 := strconv.ParseInt(from, 10, 64)
 	end, err2 := strconv.ParseInt(to, 10, 64)
 	if !ok || err1 != nil || err2 != nil || first < 0 || end <= first || end > math.MaxInt {
 		return r, usagef("--tasks %q: give the first task and the one behind the last, as in 0..64", text)
 	}
-	return exec.Range{First: int(first), End: int(end)}, nil
+	return host.Tasks{First: int(first), End: int(end)}, nil
 }
 
 // runTasks runs one range of tasks, and prints what was done.
-func runTasks(c *cobra.Command, file string, budget int64, workers, stage int, tasks exec.Range) (err error) {
-	w, err := exec.NewWorker(file, budget, workers)
+func runTasks(c *cobra.Command, file string, budget int64, workers, stage int, tasks host.Tasks) (err error) {
+	w, err := host.NewWorker(file, budget, workers)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func collectValue(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*
 		return single[uint32](ctx, a, opts)
 	case dtype.Uint64:
 		return single[uint64](ctx, a, opts)
-	case dtype.Float16, dtype.BFloat16, dtype.Float32:
+	case dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Float16, dtype.BFloat16, dtype.Float32:
 		return single[float32](ctx, a.AsType(dtype.Float32), opts)
 	case dtype.Complex64:
 		return single[complex64](ctx, a, opts)

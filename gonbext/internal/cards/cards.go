@@ -6,17 +6,17 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // Rows plans for the device that was asked for, and for each card of the table.
 // planFor plans with these options in addition to its own. The device that was asked for
 // comes first.
-func Rows(asked plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, error)) []record.WhatIf {
+func Rows(asked device.Spec, planFor func(...oocore.Option) (*host.Plan, error)) []record.WhatIf {
 	asked.OnHost = false // a modelled card takes the host's memory, and the card would not
-	specs := []plan.DeviceSpec{asked}
+	specs := []device.Spec{asked}
 	for _, c := range cuda.Cards() {
 		if "model:"+c.Name != asked.Name {
 			specs = append(specs, c.Spec())
@@ -29,17 +29,17 @@ func Rows(asked plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, er
 	return rows
 }
 
-// device is a card that plans are made for.
-type device struct {
-	exec.CPU
-	spec plan.DeviceSpec
+// modelled is a card that plans are made for.
+type modelled struct {
+	device.CPU
+	spec device.Spec
 }
 
-func (d device) Spec() plan.DeviceSpec { return d.spec }
+func (d modelled) Spec() device.Spec { return d.spec }
 
-func row(spec plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, error)) record.WhatIf {
+func row(spec device.Spec, planFor func(...oocore.Option) (*host.Plan, error)) record.WhatIf {
 	row := record.WhatIf{Device: spec.Name, Memory: spec.Memory}
-	p, err := planFor(oocore.On(device{spec: spec}))
+	p, err := planFor(oocore.On(modelled{spec: spec}))
 	if err != nil {
 		row.Note = err.Error()
 		if short, ok := errors.AsType[*oocore.MemoryError](err); ok {

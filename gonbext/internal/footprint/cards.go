@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -41,11 +42,11 @@ func (r *Report) cards(asked cuda.Card) (all []Card) {
 }
 
 // cardTable is what both renderings draw of the GPUs.
-func (r *Report) cardTable() table {
-	t := table{Caption: "The whole array of " + r.DTypes[0].DType.String() + " on GPUs, by their makers' data sheets",
-		Head: []string{"GPU", "may take", "fits whole", "over the link once", "figures from"}}
+func (r *Report) cardTable() chart.Table {
+	t := chart.Table{Caption: "The whole array of " + r.DTypes[0].DType.String() + " on GPUs, by their makers' data sheets",
+		Head: []string{"GPU", "figures from", "may take", "fits whole", "over the link once"}, Texts: 2}
 	for _, c := range r.Cards {
-		t.Rows = append(t.Rows, []string{c.Name, units.Bytes(c.Usable), yes(c.Fits), units.Duration(time.Duration(c.Seconds * float64(time.Second))), c.Source})
+		t.Rows = append(t.Rows, []string{c.Name, c.Source, units.Bytes(c.Usable), yes(c.Fits), units.Duration(time.Duration(c.Seconds * float64(time.Second)))})
 	}
 	return t
 }

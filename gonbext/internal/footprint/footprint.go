@@ -9,7 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -73,15 +73,15 @@ func New(shape []int, o Options, limits machine.Limits) (*Report, error) {
 		types = usual
 	}
 	for _, t := range types {
-		if err := grid.Check(shape, t.Size()); err != nil {
+		if err := host.CheckShape(shape, t.Size()); err != nil {
 			return nil, err
 		}
 	}
 	if o.Chunks != nil && len(o.Chunks) != len(shape) {
 		return nil, fmt.Errorf("chunks %s have %d dimensions, the shape %s has %d",
-			grid.Format(o.Chunks), len(o.Chunks), grid.Format(shape), len(shape))
+			host.FormatShape(o.Chunks), len(o.Chunks), host.FormatShape(shape), len(shape))
 	}
-	r := &Report{Shape: shape, Elements: int64(grid.Size(shape)), Machine: limits, Chunks: []Chunks{}}
+	r := &Report{Shape: shape, Elements: int64(host.Elements(shape)), Machine: limits, Chunks: []Chunks{}}
 	if o.Device != nil {
 		r.Device = o.Device.Usable()
 	}
@@ -114,7 +114,7 @@ func candidates(shape []int, itemsize int, asked []int) [][]int {
 		all = append(all, clipped)
 	}
 	for _, target := range targets {
-		c := grid.Auto(shape, itemsize, target)
+		c := host.Chunks(shape, itemsize, target)
 		if !slices.ContainsFunc(all, func(have []int) bool { return slices.Equal(have, c) }) {
 			all = append(all, c)
 		}
@@ -123,8 +123,8 @@ func candidates(shape []int, itemsize int, asked []int) [][]int {
 }
 
 func (r *Report) cut(chunks []int, itemsize int) Chunks {
-	c := Chunks{Shape: chunks, Count: 1, Bytes: int64(grid.Size(chunks)) * int64(itemsize)}
-	g := grid.Grid{Shape: r.Shape, Chunks: chunks}
+	c := Chunks{Shape: chunks, Count: 1, Bytes: int64(host.Elements(chunks)) * int64(itemsize)}
+	g := host.Grid{Shape: r.Shape, Chunks: chunks}
 	for axis := range chunks {
 		c.Count *= int64(g.Count(axis))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -98,7 +98,7 @@ func TestArithmetic(t *testing.T) {
 		}
 		r, err := New(shape, Options{DTypes: []dtype.Type{dt}}, laptop)
 		if err != nil {
-			if grid.Check(shape, dt.Size()) == nil {
+			if host.CheckShape(shape, dt.Size()) == nil {
 				t.Fatal(err)
 			}
 			return
@@ -120,7 +120,11 @@ func TestRenderings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, out := range []string{r.Text(), r.HTML()} {
+	o, err := r.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{o.Text, o.HTML} {
 		for _, want := range []string{"3,075,200 × 512", "6,298,009,600", "5.87 GiB", "512 MiB", "fits a device of 8 GiB", "H200", "NVIDIA H200 data sheet"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)

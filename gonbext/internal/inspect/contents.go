@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,6 +21,14 @@ type Description interface{ Text() string }
 type Contents struct {
 	Path   string   `json:"path"`
 	Arrays []Member `json:"arrays"`
+	Totals []Total  `json:"totals"` // by element type, the most bytes first
+}
+
+// Total is what the arrays of an element type have together.
+type Total struct {
+	DType  string `json:"dtype"`
+	Arrays int    `json:"arrays"`
+	Bytes  int64  `json:"bytes"` // of the elements
 }
 
 // Member is one of several arrays. One that cannot be read says why.
@@ -52,7 +61,28 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 		}
 		c.Arrays = append(c.Arrays, m)
 	}
+	c.Totals = totals(c.Arrays)
 	return c, nil
+}
+
+// totals are those of the arrays that could be read.
+func totals(arrays []Member) (all []Total) {
+	for _, m := range arrays {
+		if m.Info == nil {
+			continue
+		}
+		t := slices.IndexFunc(all, func(t Total) bool { return t.DType == m.DType.String() })
+		if t < 0 {
+			t = len(all)
+			all = append(all, Total{DType: m.DType.String()})
+		}
+		all[t].Arrays++
+		all[t].Bytes += m.Bytes
+	}
+	slices.SortFunc(all, func(a, b Total) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.DType, b.DType))
+	})
+	return all
 }
 
 // Text is a table for a terminal.
@@ -86,5 +116,16 @@ func (c *Contents) Text() string {
 			fmt.Fprintf(&b, "  %s\n", oneLine(m.Error))
 		}
 	}
+	for _, t := range c.Totals {
+		fmt.Fprintf(&b, "%s of %s: %s\n", counted(t.Arrays), t.DType, units.Exact(t.Bytes))
+	}
 	return b.String()
+}
+
+// counted is a number of arrays.
+func counted(n int) string {
+	if n == 1 {
+		return "1 array"
+	}
+	return units.Count(int64(n)) + " arrays"
 }

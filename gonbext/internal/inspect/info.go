@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -100,7 +100,7 @@ func listChunks(ctx context.Context, a store.Array) (*chart.ChunkMap, error) {
 		return nil, fmt.Errorf("%s: %w", s.Path, errOnePiece)
 	}
 	m := chart.NewChunkMap(chart.Stored{Path: s.Path, Format: s.Format, Codec: s.Codec, Shape: s.Shape, Chunks: s.Chunks, Shards: s.Shards,
-		DType: s.DType.String(), Bytes: int64(grid.Size(s.Shape)) * int64(s.DType.Size()), Fill: s.Details.Fill})
+		DType: s.DType.String(), Bytes: int64(host.Elements(s.Shape)) * int64(s.DType.Size()), Fill: s.Details.Fill})
 	err := listed.Chunks(ctx, func(index []int, bytes int64) error {
 		m.Add(index, bytes)
 		return nil
@@ -128,10 +128,10 @@ func (i *Info) Text() string {
 	if i.Chunks == nil {
 		say("chunks", "none: any region reads alike")
 	} else {
-		say("chunks", "%s, %s of %s each", units.Shape(i.Chunks), units.Count(chunkCount(i.Shape, i.Chunks)), units.Bytes(int64(grid.Size(i.Chunks))*int64(i.DType.Size())))
+		say("chunks", "%s, %s of %s each", units.Shape(i.Chunks), units.Count(chunkCount(i.Shape, i.Chunks)), units.Bytes(int64(host.Elements(i.Chunks))*int64(i.DType.Size())))
 	}
 	if i.Shards != nil {
-		say("shards", "%s, %s chunks each", units.Shape(i.Shards), units.Count(int64(grid.Size(i.Shards)/max(grid.Size(i.Chunks), 1))))
+		say("shards", "%s, %s chunks each", units.Shape(i.Shards), units.Count(int64(host.Elements(i.Shards)/max(host.Elements(i.Chunks), 1))))
 	}
 	say("bytes", "%s, %s", units.Exact(i.Bytes), units.Bytes(i.Bytes))
 	if l := i.Listing; l != nil {

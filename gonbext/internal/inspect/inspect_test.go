@@ -25,17 +25,17 @@ func tensorFile(t *testing.T, header string, data int) string {
 }
 
 func TestDescribe(t *testing.T) {
-	two := tensorFile(t, `{"b": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "a": {"dtype": "F8_E4M3", "shape": [4], "data_offsets": [24, 28]}}`, 28)
+	two := tensorFile(t, `{"b": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "a": {"dtype": "F8_E8M0", "shape": [4], "data_offsets": [24, 28]}}`, 28)
 	d, err := Describe(context.Background(), two, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, ok := d.(*Contents)
-	if !ok || len(c.Arrays) != 2 || c.Arrays[0].Name != "a" || c.Arrays[0].Info != nil || !strings.Contains(c.Arrays[0].Error, "F8_E4M3") ||
+	if !ok || len(c.Arrays) != 2 || c.Arrays[0].Name != "a" || c.Arrays[0].Info != nil || !strings.Contains(c.Arrays[0].Error, "F8_E8M0") ||
 		c.Arrays[1].Name != "b" || c.Arrays[1].Bytes != 24 {
 		t.Errorf("%+v", d)
 	}
-	if text := d.Text(); !strings.Contains(text, "2 × 3") || !strings.Contains(text, "F8_E4M3") {
+	if text := d.Text(); !strings.Contains(text, "2 × 3") || !strings.Contains(text, "F8_E8M0") || !strings.Contains(text, "\n1 array of float32: 24 bytes\n") {
 		t.Errorf("%s", text)
 	}
 	b, err := json.Marshal(d)

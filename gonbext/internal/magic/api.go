@@ -2,9 +2,12 @@ package magic
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/doc"
+	"go/doc/comment"
 	"go/parser"
 	"go/printer"
 	"go/token"
@@ -16,12 +19,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/suggest"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // callable is a function or another name of a package of this module's, or a method of an
 // array.
-type callable struct{ in, name, signature, does string } // in: oocore, or oocore.Array
+type callable struct{ in, name, signature, doc string } // in: oocore, or oocore.Array
+
+// does is the first sentence of what the module says of it.
+func (c callable) does() string { return new(doc.Package).Synopsis(c.doc) }
+
+// help is what the module says of it, as text and as Markdown.
+func (c callable) help() (text, markdown string) {
+	name := c.in + "." + c.name
+	if _, method, ok := strings.Cut(c.in, "."); ok {
+		name = "(*" + method + ")." + c.name
+	}
+	head := name
+	if c.signature != "" {
+		head = "func " + name + c.signature
+	}
+	parsed := new(comment.Parser).Parse(c.doc)
+	printer := &comment.Printer{HeadingLevel: 4}
+	return head + "\n\n" + string(printer.Text(parsed)), "```go\n" + head + "\n```\n" + string(printer.Markdown(parsed))
+}
 
 // packages are those whose names the kernel knows by itself.
 var packages = []string{"gonbext", "oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn"}
@@ -30,96 +51,193 @@ var packages = []string{"gonbext", "oocore", "oocore/linalg", "oocore/fft", "ooc
 // folder that cannot be read it is nothing. Deprecated names are left out.
 func readAPI(source string) (all []callable) {
 	for _, dir := range packages {
-		files := token.NewFileSet()
-		var parsed []*ast.File
-		entries, _ := os.ReadDir(filepath.Join(source, dir))
-		for _, e := range entries {
-			if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") || e.Type() != fs.FileMode(0) {
-				continue
-			}
-			if f, err := parser.ParseFile(files, filepath.Join(source, dir, e.Name()), nil, parser.ParseComments|parser.SkipObjectResolution); err == nil {
-				parsed = append(parsed, f)
-			}
-		}
-		p, err := doc.NewFromFiles(files, parsed, dir)
-		if err != nil {
+		all = append(all, readPackage(filepath.Join(source, dir), path.Base(dir))...)
+	}
+	return all
+}
+
+// readPackage reads what programs call of the package in a folder, but of its types only the
+// methods of Array.
+func readPackage(dir, name string) (all []callable) {
+	files := token.NewFileSet()
+	var parsed []*ast.File
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") || e.Type() != fs.FileMode(0) {
 			continue
 		}
-		add := func(in string, functions []*doc.Func) {
-			for _, f := range functions {
-				if strings.Contains(f.Doc, "\nDeprecated: ") || strings.HasPrefix(f.Doc, "Deprecated: ") {
-					continue
+		if ours, err := build.Default.MatchFile(dir, e.Name()); err != nil || !ours {
+			continue
+		}
+		if f, err := parser.ParseFile(files, filepath.Join(dir, e.Name()), nil, parser.ParseComments|parser.SkipObjectResolution); err == nil {
+			parsed = append(parsed, f)
+		}
+	}
+	p, err := doc.NewFromFiles(files, parsed, name)
+	if err != nil {
+		return nil
+	}
+	add := func(c callable) {
+		if !strings.Contains("\n"+c.doc, "\nDeprecated: ") {
+			all = append(all, c)
+		}
+	}
+	functions := func(in string, functions []*doc.Func) {
+		for _, f := range functions {
+			var signature bytes.Buffer
+			_ = printer.Fprint(&signature, files, f.Decl.Type) // to memory
+			add(callable{in, f.Name, strings.TrimPrefix(signature.String(), "func"), f.Doc})
+		}
+	}
+	values := func(groups []*doc.Value) {
+		for _, v := range groups {
+			for _, n := range v.Names {
+				if ast.IsExported(n) {
+					add(callable{in: name, name: n, doc: v.Doc})
 				}
-				var signature bytes.Buffer
-				_ = printer.Fprint(&signature, files, f.Decl.Type) // to memory
-				all = append(all, callable{in, f.Name, strings.TrimPrefix(signature.String(), "func"), p.Synopsis(f.Doc)})
 			}
 		}
-		name := path.Base(dir)
-		values := func(groups []*doc.Value) {
-			for _, v := range groups {
-				for _, n := range v.Names {
-					if ast.IsExported(n) {
-						all = append(all, callable{in: name, name: n})
-					}
-				}
-			}
-		}
-		add(name, p.Funcs)
-		values(p.Consts)
-		values(p.Vars)
-		for _, t := range p.Types {
-			all = append(all, callable{in: name, name: t.Name})
-			add(name, t.Funcs)
-			values(t.Consts)
-			values(t.Vars)
-			if t.Name == "Array" {
-				add(name+".Array", t.Methods)
-			}
+	}
+	functions(name, p.Funcs)
+	values(p.Consts)
+	values(p.Vars)
+	for _, t := range p.Types {
+		add(callable{in: name, name: t.Name, doc: t.Doc})
+		functions(name, t.Funcs)
+		values(t.Consts)
+		values(t.Vars)
+		if t.Name == "Array" {
+			functions(name+".Array", t.Methods)
 		}
 	}
 	return all
 }
 
+// standard are the packages of Go's library that cells use without importing them, as goimports
+// finds them.
+var standard = []string{
+	"bufio", "bytes", "cmp", "context", "encoding/binary", "encoding/csv", "encoding/json", "errors", "fmt", "io", "iter", "log", "maps", "math",
+	"math/big", "math/bits", "math/cmplx", "math/rand", "net/http", "os", "os/exec", "path", "path/filepath", "reflect", "regexp", "runtime",
+	"slices", "sort", "strconv", "strings", "sync", "sync/atomic", "time", "unicode", "unicode/utf8", "unsafe",
+}
+
+// standardOf is the folder, below Go's own source, of the package of Go's library that an
+// expression names; "" where it names none.
+func (s *scope) standardOf(e ast.Expr) string {
+	name, ok := e.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	if m, at := s.find(name.Name); at != nil {
+		if first, _, _ := strings.Cut(m.path, "/"); m.kind == token.IMPORT && !strings.Contains(first, ".") {
+			return m.path
+		}
+		return ""
+	}
+	if i := slices.IndexFunc(standard, func(p string) bool { return path.Base(p) == name.Name }); i >= 0 {
+		return standard[i]
+	}
+	return ""
+}
+
+// standardPrefix begins what stands for a package of Go's library.
+const standardPrefix = "std:"
+
 // called are the callables in a package or of a type.
 func (s *Session) called(in string) []callable {
+	if dir, ok := strings.CutPrefix(in, standardPrefix); ok {
+		all, read := s.library[dir]
+		if !read {
+			all = readPackage(filepath.Join(s.goSource(), filepath.FromSlash(dir)), path.Base(dir))
+			s.library[dir] = all
+		}
+		return all
+	}
 	return slices.DeleteFunc(slices.Clone(s.api()), func(c callable) bool { return c.in != in })
 }
 
-// completeCall completes what stands behind a package of this module's, or an array, without
-// asking gopls.
-func (s *Session) completeCall(lines []line, specials []special) (word string, matches []string) {
-	all := tokens(lines)
-	n := len(all) - 1
-	if n >= 0 && all[n].Token == token.SEMICOLON && all[n].text == "\n" { // of the end
-		n--
-	}
-	last := position{len(lines) - 1, len(lines[len(lines)-1].text)}
-	if n < 1 || all[n].end() != last {
-		return "", nil
-	}
-	if all[n].Token == token.IDENT {
-		word = all[n].text
-		n--
-	}
-	if n < 1 || all[n].Token != token.PERIOD {
-		return "", nil
-	}
-	first := receiver(all[:n])
-	e, err := parser.ParseExpr(textBetween(lines, all[first].position, all[n].position))
-	if err != nil {
-		return "", nil
-	}
-	names := s.scopeBefore(lines, specials, items(all))
-	in := names.packageOf(e)
-	if in == "" && names.isArray(names.typeOf(e)) {
-		in = "oocore.Array"
+// completeName completes what stands behind a package of this module's or Go's, or an array, and
+// names by themselves, without asking gopls.
+func (s *Session) completeName(lines []line, specials []special) (word string, matches []string) {
+	in, word, names := s.member(lines, specials)
+	if names != nil && word != "" {
+		matches = names.all()
 	}
 	for _, c := range s.called(in) {
 		matches = append(matches, c.name)
 	}
 	slices.Sort(matches)
 	return word, withPrefix(slices.Compact(matches), word)
+}
+
+// predeclared are what Go declares, and what statements begin with.
+var predeclared = strings.Fields(`append any bool byte cap clear close complex128 complex64 copy defer delete else error false
+	float32 float64 func import int int16 int32 int64 int8 interface iota len make map max min new nil panic package print println range
+	recover return rune string struct switch true type uint uint16 uint32 uint64 uint8 uintptr`)
+
+// all are the names of a scope and those outside of it, with those of packages.
+func (s *scope) all() []string {
+	names := slices.Clone(predeclared)
+	for _, p := range slices.Concat(packages, standard) {
+		names = append(names, path.Base(p))
+	}
+	for ; s != nil; s = s.outer {
+		for name := range s.names {
+			if !strings.Contains(name, ".") { // a method
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// lookUp is the function or other name of this module's that a text of a cell ends with.
+func (s *Session) lookUp(lines []line, specials []special) (callable, bool) {
+	in, name, _ := s.member(lines, specials)
+	all := s.called(in)
+	i := slices.IndexFunc(all, func(c callable) bool { return c.name == name })
+	if i < 0 {
+		return callable{}, false
+	}
+	return all[i], true
+}
+
+// member is what stands behind the last dot of a text of a cell that ends there, and what that
+// is a member of: a package, oocore.Array, or "" for all else. Of a name behind no dot it is
+// that, with what names mean there.
+func (s *Session) member(lines []line, specials []special) (in, name string, names *scope) {
+	all := tokens(lines)
+	n := len(all) - 1
+	if n >= 0 && all[n].Token == token.SEMICOLON && all[n].text == "\n" { // of the end
+		n--
+	}
+	last := position{len(lines) - 1, len(lines[len(lines)-1].text)}
+	if n < 0 || all[n].end() != last {
+		return "", "", nil
+	}
+	if all[n].Token == token.IDENT || all[n].Token.IsKeyword() {
+		name = cmp.Or(all[n].text, all[n].Token.String())
+		n--
+	}
+	if n < 0 || all[n].Token != token.PERIOD {
+		return "", name, s.scopeBefore(lines, specials, items(all))
+	}
+	if n == 0 {
+		return "", name, nil
+	}
+	first := receiver(all[:n])
+	e, err := parser.ParseExpr(textBetween(lines, all[first].position, all[n].position))
+	if err != nil {
+		return "", name, nil
+	}
+	scope := s.scopeBefore(lines, specials, items(all))
+	if in = scope.packageOf(e); in == "" && scope.isArray(scope.typeOf(e)) {
+		in = "oocore.Array"
+	}
+	if dir := scope.standardOf(e); in == "" && dir != "" {
+		in = standardPrefix + dir
+	}
+	return in, name, nil
 }
 
 // receiver is where the operand begins that the tokens end with.
@@ -202,12 +320,12 @@ func (s *Session) Explain(fault string) string {
 	}
 	best, least := callable{}, 1+len(m[2])/3
 	for _, c := range s.called(m[1]) {
-		if d := suggest.Distance(m[2], c.name); d <= least && (best.name == "" || d < least) {
+		if d := host.Distance(m[2], c.name); d <= least && (best.name == "" || d < least) {
 			best, least = c, d
 		}
 	}
 	if best.name == "" {
 		return ""
 	}
-	return fmt.Sprintf("Did you mean %s%s? %s", best.name, best.signature, best.does)
+	return fmt.Sprintf("Did you mean %s%s? %s", best.name, best.signature, best.does())
 }

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // Complete answers Tab in a magic, and in the quotes of a path in Go; ok is
@@ -38,7 +38,10 @@ func (s *Session) Complete(code string, cursor int, dir string) (c relay.Complet
 		word, matches = s.completeMagic(dir, last.text)
 	case last.kind == goLine:
 		if word, matches = completePath(dir, last.text); matches == nil {
-			word, matches = s.completeCall(lines, specials)
+			word, matches = completeExpression(last.text)
+		}
+		if matches == nil {
+			word, matches = s.completeName(lines, specials)
 		}
 	}
 	if len(matches) == 0 {
@@ -92,6 +95,10 @@ func (m *magic) words(notebook string) []string {
 		words = append(slices.Clone(budgetFlag.values), unset)
 	case "%device":
 		words = append(slices.Clone(deviceFlag.values), unset)
+	case "%help":
+		for _, o := range host.Operations() {
+			words = append(words, o.Name)
+		}
 	case "%compare", "%report":
 		words = append(words, "last", "last-1", "plan")
 		if log, err := readRunLog(notebook); err == nil { // one that cannot be read has no names
@@ -163,7 +170,7 @@ func completeOperand(dir, operands string) (word string, matches []string) {
 // mean it. Behind the # of a file with several arrays it is their names.
 func completeFile(dir, word string) (matches []string) {
 	if file, _, inside := strings.Cut(word, "#"); inside {
-		if blob.Remote(file) {
+		if host.Remote(file) {
 			return nil // Tab waits for no network
 		}
 		path := from(dir, file)

@@ -27,28 +27,31 @@ func TestCompleteMagics(t *testing.T) {
 		matches  string
 		replaced string
 	}{
-		"%|":                           {"%%memory %%footprint %footprint %chunks %runs %report %compare %budget %device %gonbext %help %lsmagic", "%"},
-		"%%|":                          {"%%memory %%footprint", "%%"},
-		"x := 1\n%%me|":                {"%%memory", "%%me"},
-		"%b|\nx := 1":                  {"%budget", "%b"},
-		"%%memory |":                   {"--budget --device --chunks --chart --fresh", ""},
-		"%%memory --budget 1GiB --ch|": {"--chunks --chart", "--ch"},
-		"%%memory --device |":          {"cpu cuda:0 model:8GiB model:H200", ""},
-		"%%memory --device mo|":        {"model:8GiB model:H200", "mo"},
-		"%%footprint --chart=s|":       {"svg", "s"},
-		"%%memory \\\n--fr|":           {"--fresh", "--fr"},
-		"s := \"é😀\"\n%%memory --bu|":  {"--budget", "--bu"},
-		"%footprint 3x4 float|":        {"float16 float32 float64", "float"},
-		"%footprint 3x4 --device 2|":   {"24GiB", "2"},
-		"%budget 1|":                   {"128MiB 1GiB", "1"},
-		"//gonb:%%memory --fr|":        {"--fresh", "--fr"},
+		"%|":                              {"%%memory %%footprint %%time %footprint %chunks %runs %report %compare %budget %device %disk %help %gonbext %lsmagic", "%"},
+		"%%|":                             {"%%memory %%footprint %%time", "%%"},
+		"x := 1\n%%me|":                   {"%%memory", "%%me"},
+		"%b|\nx := 1":                     {"%budget", "%b"},
+		"%%memory |":                      {"--budget --device --chunks --chart --fresh --on --processes", ""},
+		"%%memory --budget 1GiB --ch|":    {"--chunks --chart", "--ch"},
+		"%%memory --device |":             {"cpu cuda:0 model:8GiB model:H200", ""},
+		"%%memory --device mo|":           {"model:8GiB model:H200", "mo"},
+		"%%footprint --chart=s|":          {"svg", "s"},
+		"%%memory \\\n--fr|":              {"--fresh", "--fr"},
+		"s := \"é😀\"\n%%memory --bu|":     {"--budget", "--bu"},
+		"%footprint 3x4 float|":           {"float16 float32 float64 float8_e4m3fn float8_e5m2", "float"},
+		"%footprint 3x4 --device 2|":      {"24GiB", "2"},
+		"%help topk|":                     {"topk", "topk"},
+		"x := oocore.Eval(\"sum(nanme|":   {"nanmean nanmedian", "nanme"},
+		"oocore.Eval(`topk(x, 3) + argt|": {"argtopk", "argt"},
+		"%budget 1|":                      {"128MiB 1GiB", "1"},
+		"//gonb:%%memory --fr|":           {"--fresh", "--fr"},
 	} {
 		matches, replaced, ok := complete(code)
 		if !ok || strings.Join(matches, " ") != want.matches || replaced != want.replaced {
 			t.Errorf("%q: %v for %q, %v", code, matches, replaced, ok)
 		}
 	}
-	for _, code := range []string{"|", "x := 1 % y|", "%capture |", "%%bash\n%%me|", "s := `\n%%me|", "%%memory --nothing|", "fmt.|"} {
+	for _, code := range []string{"|", "x := 1 % y|", "%capture |", "%%bash\n%%me|", "s := `\n%%me|", "%%memory --nothing|", "zzz.|"} {
 		if matches, _, ok := complete(code); ok {
 			t.Errorf("%q: %v is not ours to say", code, matches)
 		}

@@ -33,8 +33,10 @@ func shown(t *testing.T, s *Session, code string) string {
 		if _, value, ok := strings.Cut(line, "gonbext.Last = "); ok {
 			return value
 		}
-		if _, value, ok := strings.Cut(line, "gonbext.Show("); ok && line != before[i] {
-			return strings.TrimSuffix(value, ")")
+		for _, call := range []string{"gonbext.Show(", "fmt.Println("} {
+			if _, value, ok := strings.Cut(line, call); ok && line != before[i] {
+				return strings.TrimSuffix(value, ")")
+			}
 		}
 	}
 	return ""
@@ -69,7 +71,7 @@ func TestResultOfUsersFunctionIsShown(t *testing.T) {
 		{centred, "centred, err := load()\ncentred(x)", ""},
 		{centred, "{\ncentred(x)\n}", ""},
 		{"func show(x *oocore.Array) {}", "show(x)", ""},
-		{"func mean(x *oocore.Array) float64 { return 0 }", "mean(x)", ""},
+		{"func mean(x *oocore.Array) float64 { return 0 }", "mean(x)", "mean(x)"},
 		{"func mean(x *oocore.Array) float64 { return 0 }", "m := mean(x)\nm", "m"},
 		{"func both(x *oocore.Array) (*oocore.Array, error) { return x, nil }", "both(x)", ""},
 		{"func both(x *oocore.Array) (*oocore.Array, error) { return x, nil }", "y, err := both(x)\ny.Sqrt()", "y.Sqrt()"},
@@ -80,7 +82,8 @@ func TestResultOfUsersFunctionIsShown(t *testing.T) {
 		{"func named(x *oocore.Array) map[string]*oocore.Array { return nil }", "named(x)[\"a\"].Sqrt()", "named(x)[\"a\"].Sqrt()"},
 		{"func over[T any](x T) *oocore.Array { return nil }", "over(x)", "over(x)"},
 		{"func over[T any](x T) *oocore.Array { return nil }", "over[*oocore.Array](x)", "over[*oocore.Array](x)"},
-		{"func same[T any](x T) T { return x }", "same(x)", ""},
+		{"func same[T any](x T) T { return x }", "same(x)", "same(x)"},
+		{"func double(n int) int { return 2 * n }", "double(21)", "double(21)"},
 		{"func adder(y *oocore.Array) func(*oocore.Array) *oocore.Array { return y.Add }", "adder(x)(x)", "adder(x)(x)"},
 		{"type op func(*oocore.Array) *oocore.Array\nvar f op", "f(x)", "f(x)"},
 		{"type image = *oocore.Array\nfunc load() image { return nil }", "load()", "load()"},
@@ -99,7 +102,7 @@ func TestResultOfUsersFunctionIsShown(t *testing.T) {
 		{"import . \"example.com/dsp\"", "Load(x)", ""},
 		{"import \"example.com/dsp/filter\"", "filter.Run()", ""},
 		{"import filter \"example.com/dsp\"", "filter.Run()", ""},
-		{"func f() *other.Array { return nil }", "f()", ""},
+		{"func f() *other.Array { return nil }", "f()", "f()"},
 	} {
 		if got := shownBy(t, c.declared, opened+c.body); got != c.want {
 			t.Errorf("an earlier cell has %q: %q shows %q, want %q", c.declared, c.body, got, c.want)

@@ -5,7 +5,7 @@ import (
 	"runtime"
 
 	"github.com/gonbext/gonbext/cuda"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 // device sets the device of the cells that follow, and describes it.
@@ -38,7 +38,7 @@ func (r *rewriting) device(operands []string) error {
 
 // blasName says what multiplies matrices on the CPU.
 func blasName() string {
-	if version, ok := kernel.OpenBLAS(); ok {
+	if version, ok := device.OpenBLAS(); ok {
 		return "products by " + version
 	}
 	return "products by gonbext's own kernels"

@@ -8,8 +8,8 @@ import (
 func TestDeviceDescribesModel(t *testing.T) {
 	s := newSession()
 	for code, parts := range map[string][]string{
-		"%device model:T4":    {"Device of the cells that follow: model:T4.", "a model of T4", "T4 data sheet", "largest block", "288 KiB (294,912 bytes)", "so it fits"},
-		"%device model:64KiB": {"64 KiB", "so it fails"},
+		"%device model:T4":    {"Device of the cells that follow: model:T4.", "a model of T4", "T4 data sheet", "largest block"},
+		"%device model:64KiB": {"64 KiB", "smaller than a [384, 192] float32 tensor"},
 		"%device cpu":         {"cpu, ", "cores", "products by"},
 		"%footprint 40000x40000 float32 --device H200":      {"5.96 GiB", "H200", "NVIDIA H200 data sheet", "RTX3050"},
 		"%footprint [384, 192] float32 --device model:8GiB": {"294,912", "fits a device of 8 GiB", "over the link once"},

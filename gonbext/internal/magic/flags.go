@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/cuda"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/cluster"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -45,11 +46,13 @@ var (
 	chunksFlag = flag{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "the chunk shape of what the cell saves", "Chunks"}
 	chartFlag  = flag{"--chart", "auto|svg|none", checkChart, chartNames, "live charts, pictures only, or tables only", "Chart"}
 	htmlFlag   = flag{"--html", "FILE", checkHTML, []string{"report.html"}, "writes the report as a page of its own too", ""}
+	onFlag     = flag{"--on", "slurm|gridengine|dask://HOST:PORT", checkCluster, []string{"slurm", "dask://localhost:8786"}, "the cluster that runs are handed to; --budget is then a worker's, and --processes how many run at once", "On"}
+	atOnceFlag = flag{"--processes", "N", checkCount, []string{"4"}, "worker processes that share the budget", "Processes"}
 	freshFlag  = flag{"--fresh", "", nil, nil, "computes anew what is on disk already", "Fresh"}
 )
 
 var (
-	runFlags       = []flag{budgetFlag, deviceFlag, chunksFlag, chartFlag, freshFlag}
+	runFlags       = []flag{budgetFlag, deviceFlag, chunksFlag, chartFlag, freshFlag, onFlag, atOnceFlag}
 	footprintFlags = []flag{
 		{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "a chunk shape to ask about", ""},
 		{"--device", "CARD|SIZE|cuda:0|cpu", checkCard, cardNames(), "a GPU to ask about, by its name or its memory; others are shown beside it; cpu for none", ""},
@@ -207,7 +210,7 @@ func checkGPU(n int) error {
 }
 
 func checkChunks(value string) error {
-	shape, err := grid.Parse(value)
+	shape, err := host.ParseShape(value)
 	if err != nil {
 		return err
 	}
@@ -220,6 +223,18 @@ func checkChunks(value string) error {
 func checkHTML(value string) error {
 	if ext := filepath.Ext(value); ext != ".html" && ext != ".htm" {
 		return fmt.Errorf("%q is no name of a page, as report.html is", value)
+	}
+	return nil
+}
+
+func checkCluster(value string) error {
+	_, err := cluster.On(value, cluster.Options{})
+	return err
+}
+
+func checkCount(value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n < 1 {
+		return fmt.Errorf("%q is no number of processes: give one or more", value)
 	}
 	return nil
 }

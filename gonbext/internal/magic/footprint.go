@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/gonbext/internal/footprint"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -21,7 +21,7 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 	if dims == 0 {
 		return fmt.Errorf("it needs a shape, as in %%footprint 3075200x512 float32")
 	}
-	shape, err := grid.Parse(strings.Join(operands[:dims], " "))
+	shape, err := host.ParseShape(strings.Join(operands[:dims], " "))
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 	for _, s := range given {
 		switch s.name { // the values have been checked
 		case chunksFlag.name:
-			o.Chunks, _ = grid.Parse(s.value)
+			o.Chunks, _ = host.ParseShape(s.value)
 		case deviceFlag.name:
 			device = s.value
 		}
@@ -52,18 +52,16 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 	if err != nil {
 		return err
 	}
-	r.Displays = append(r.Displays, relay.Bundle{
-		Data:     map[string]any{"text/plain": report.Text(), "text/html": report.HTML()},
-		Metadata: map[string]any{},
-	})
-	return nil
+	out, err := report.Output()
+	r.Displays = append(r.Displays, relay.BundleOf(out))
+	return err
 }
 
 func isLetter(word string) bool { return word != "" && (word[0]|0x20) >= 'a' && (word[0]|0x20) <= 'z' }
 
 func typeNames() []string {
 	var names []string
-	for _, t := range dtype.All() {
+	for _, t := range dtype.Stored() {
 		names = append(names, t.String())
 	}
 	return names

@@ -3,6 +3,7 @@ package magic
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/scanner"
 	"go/token"
 	"slices"
@@ -24,7 +25,7 @@ const ending = "}}"
 
 // opening is main up to the user's first statement. Their statements get a
 // block of their own, so that nothing generated can clash with what they declare.
-func opening(face, function, id string, line int, settings []setting) string {
+func (r *rewriting) opening(face, function string, line int, settings []setting) string {
 	if function == "" {
 		return "func main() { {"
 	}
@@ -33,7 +34,18 @@ func opening(face, function, id string, line int, settings []setting) string {
 	if function == "Plain" {
 		deferred, call = "", ""
 	}
-	fmt.Fprintf(&b, "func main() { %s%s.%s(%s.Cell(%q, %d)", deferred, face, function, face, id, line)
+	fmt.Fprintf(&b, "func main() { %s%s.%s(%s.Cell(%q, %d)", deferred, face, function, face, r.ID, line)
+	for _, d := range r.source.declarations {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || r.nominal != nil || f.Name.Name == "main" {
+			continue
+		}
+		name := f.Name.Name
+		if f.Recv != nil && len(f.Recv.List) > 0 {
+			name = typeName(f.Recv.List[0].Type) + "." + name
+		}
+		fmt.Fprintf(&b, ", %s.Func(%q, %d)", face, name, r.source.place(f.Pos()).line+1)
+	}
 	for _, s := range settings {
 		value := ""
 		if s.check != nil {

@@ -1,7 +1,9 @@
 package magic
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
@@ -45,7 +47,26 @@ func (s *Session) Inspect(code string, cursor int) relay.Inspection {
 	if at < 0 || lines[rowOf(text, at)].kind == specialLine || lines[rowOf(text, at)].kind == continuation {
 		return relay.Inspection{}
 	}
+	if o := operationAt(text, at); o != nil {
+		return relay.Inspection{Help: map[string]any{"text/plain": describe(o, s.api())}}
+	}
+	if c, ok := s.lookUpAt(lines, specials, text, at); ok {
+		plain, markdown := c.help()
+		return relay.Inspection{Help: map[string]any{"text/plain": plain, "text/markdown": markdown}}
+	}
 	return pass(at)
+}
+
+// lookUpAt is the function or other name of this module's that has the character at a place.
+func (s *Session) lookUpAt(lines []line, specials []special, text []rune, at int) (callable, bool) {
+	end := at
+	for end < len(text) && (text[end] == '_' || unicode.IsLetter(text[end]) || unicode.IsDigit(text[end])) {
+		end++
+	}
+	row, before := rowOf(text, end), string(text[:end])
+	above := slices.Clone(lines[:row+1])
+	above[row].text = before[strings.LastIndexByte(before, '\n')+1:]
+	return s.lookUp(above, slices.DeleteFunc(slices.Clone(specials), func(c special) bool { return c.at > row }))
 }
 
 // rowOf is the line that the cursor is in, from 0.

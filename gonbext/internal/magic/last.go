@@ -3,19 +3,20 @@ package magic
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 )
 
 // severalResults are the functions and methods of oocore that give no value, or
 // more than one: a cell whose last line calls one has nothing to show.
 var severalResults = []string{
-	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath",
+	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "CollectAll", "Create", "FromSeq", "FromReader", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath",
 }
 
 // otherValues are the functions and methods of oocore and linalg that give one value, which is
 // no array.
 var otherValues = []string{
 	"Err", "Shape", "DimNames", "Dims", "DType", "Size", "Bytes", "Chunks", "String", "Nonzero", "UnravelIndex", "Split", "SplitAt", "Unstack", "Quantize",
-	"Batches", "OpenQuantized", "OpenAll", "At", "Meshgrid", "Indices", "Memory", "Shards", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
+	"Batches", "OpenQuantized", "OpenAll", "Pyramid", "ChunksOf", "RowsOf", "WriteTo", "PathIn", "Reads", "At", "Meshgrid", "Indices", "Memory", "Shards", "ShardSize", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
 	"Length", "Lstsq", "PCA", "RandomizedPCA", "P",
 }
 
@@ -39,14 +40,14 @@ func (r *rewriting) last(face string) {
 	}
 }
 
-// showLast wraps the last statement of a cell that has no magic of ours in gonbext's Show. It
-// leaves a call that is not of oocore and gives no array, as one may stand alone in a program.
+// showLast wraps the last statement of a cell that has no magic of ours in gonbext's Show, or
+// prints it.
 func (r *rewriting) showLast(face string) {
 	e, scope := r.lastExpression()
 	if e == nil || scope.packageOf(ast.NewIdent("gonbext")) != "gonbext" {
 		return
 	}
-	if t := scope.typeOf(e); scope.isStatement(e) && t != oocoreValue && !scope.isArray(t) {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.ARROW { // it waits
 		return
 	}
 	start, end := r.source.place(e.Pos()), r.source.place(e.End())
@@ -67,8 +68,9 @@ func (r *rewriting) showLast(face string) {
 }
 
 // lastExpression is what main ends with, where that is an expression with one value, and what
-// names mean there. It is nil where it is none, or not known to be one, and for a function
-// without its brackets and an operator between arrays: the compiler says what is wrong there.
+// names mean there. It is nil where it is none, or a call that is not known to be one, and for a
+// function without its brackets and an operator between arrays: the compiler says what is wrong
+// there.
 func (r *rewriting) lastExpression() (ast.Expr, *scope) {
 	body := r.source.body
 	if len(body) == 0 {
@@ -99,8 +101,8 @@ func (r *rewriting) lastExpression() (ast.Expr, *scope) {
 	return e, s
 }
 
-// isPlain reports an operation on numbers or texts that needs nothing of package gonbext to be
-// shown, which would have to be linked.
+// isPlain reports an operation on numbers or texts, or a call that gives one, which needs nothing
+// of package gonbext to be shown: that would have to be linked.
 func (s *scope) isPlain(e ast.Expr) bool {
 	if _, at := s.find("fmt"); at != nil {
 		return false
@@ -109,18 +111,14 @@ func (s *scope) isPlain(e ast.Expr) bool {
 	case *ast.BasicLit, *ast.BinaryExpr:
 		return true
 	case *ast.UnaryExpr:
-		return e.Op != token.AND && e.Op != token.ARROW
-	}
-	return false
-}
-
-// isStatement reports whether Go compiles e alone on a line.
-func (s *scope) isStatement(e ast.Expr) bool {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.UnaryExpr:
-		return e.Op == token.ARROW
+		return e.Op != token.AND
 	case *ast.CallExpr:
-		return !s.converts(e.Fun)
+		t, ok := s.typeOf(e).(*ast.Ident)
+		if !ok {
+			return false
+		}
+		_, at := s.find(t.Name)
+		return at == nil && slices.Contains(basicTypes, t.Name)
 	}
 	return false
 }

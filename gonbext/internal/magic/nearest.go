@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gonbext/gonbext/oocore/suggest"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // A word that is longer is no misspelling of ours, and an error that is longer is not read.
@@ -21,7 +21,7 @@ func nearest(s string, candidates []string) string {
 	s = s[:min(len(s), wordMost)]
 	best, least := "", 0
 	for i, c := range candidates {
-		if d := suggest.Distance(s, c); i == 0 || d < least {
+		if d := host.Distance(s, c); i == 0 || d < least {
 			best, least = c, d
 		}
 	}

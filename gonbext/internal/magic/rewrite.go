@@ -22,6 +22,7 @@ type rewriting struct {
 	inherited inherited
 	nominal   *nominal // nil where cells run
 	notebook  string
+	api       func() []callable
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
 	shows     bool   // the last line of a cell without a magic of ours is shown
@@ -46,7 +47,7 @@ func bareExec(c special) bool {
 // GoNB's own commands stay.
 func (r *rewriting) rewrite(c special) error {
 	if m := asksHelp(c); m != nil {
-		r.say(m.help())
+		r.explain(m.help(), m.markdown())
 		r.helped = r.helped || m.function != ""
 		r.replace(c, "")
 		return nil
@@ -89,9 +90,7 @@ func (r *rewriting) rewrite(c special) error {
 	if err != nil {
 		return err
 	}
-	if m.name != "%help" { // GoNB has one too
-		r.replace(c, code)
-	}
+	r.replace(c, code)
 	return nil
 }
 
@@ -148,11 +147,11 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 			r.Chart = s.value
 		}
 	}
-	r.Watch = true
+	r.Watch, r.Plain = true, function == "Time"
 	imports, face := readNames(all).imports()
 	r.imports = imports + cloud(all)
 	r.last(face)
-	return opening(face, function, r.ID, at+1, given), nil
+	return r.opening(face, function, at+1, given), nil
 }
 
 // begin generates the beginning of main in a cell of statements, and in one of GoNB's own,
@@ -186,7 +185,7 @@ func (r *rewriting) begin(at position) {
 	if r.main == nil {
 		first.text, first.kind = "", goLine
 	}
-	first.text = first.text[:at.column] + opening(face, function, r.ID, line, r.inherit(nil)) + first.text[at.column:]
+	first.text = first.text[:at.column] + r.opening(face, function, line, r.inherit(nil)) + first.text[at.column:]
 }
 
 // inherit adds the session's settings where the cell has none of its own.

@@ -160,11 +160,14 @@ func TestRewriteKeepsStrings(t *testing.T) {
 func TestRewriteUsageErrors(t *testing.T) {
 	for code, want := range map[string]string{
 		"%%memory --buget 1GiB":                      `%%memory: there is no flag --buget, did you mean --budget?`,
+		"%%memory --on pbs":                          `%%memory: --on: there is no batch system "pbs": take slurm, gridengine or dask://HOST:PORT`,
+		"%%memory --processes 0":                     `%%memory: --processes: "0" is no number of processes: give one or more`,
 		"%%memory -fresh":                            `%%memory: there is no flag -fresh, did you mean --fresh?`,
 		"%%memory --budget":                          `%%memory: --budget needs a value, such as --budget 512MiB`,
 		"%%memory 512MiB":                            `%%memory: 512MiB is not a flag, did you mean --budget 512MiB?`,
 		"%%memory fresh":                             `%%memory: "fresh" is not a flag, did you mean --fresh?`,
 		"%%memory --fresh=yes":                       `%%memory: --fresh takes no value: write --fresh alone`,
+		"%help matmull":                              `%help: there is no operation matmull, did you mean matmul?`,
 		"%%memory --device gpu":                      `%%memory: --device: there is no device "gpu", did you mean cpu?`,
 		"%%memory --device cuda":                     `%%memory: --device: there is no device "cuda", did you mean cuda:0?`,
 		"%%memory --chart sgv":                       `%%memory: --chart: there is no chart "sgv", did you mean svg?`,
@@ -186,9 +189,9 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%runs 0":                                    `%runs: "0" is not a number of runs, as in %runs 50`,
 		"%runs 1 2":                                  `%runs: it takes one number, and got "1" and "2"`,
 		"%compare last":                              `%compare: it takes two runs, as in %compare last-1 last, and got 1`,
-		"%%memoy\nf()":                               `there is no magic %%memoy, did you mean %%memory? %lsmagic lists all`,
-		"%footpirnt 3x4":                             `there is no magic %footpirnt, did you mean %footprint? %lsmagic lists all`,
-		"%auotget":                                   `there is no magic %auotget, did you mean %autoget? %lsmagic lists all`,
+		"%%memoy\nf()":                               `there is no magic %%memoy, did you mean %%memory? %help lists all`,
+		"%footpirnt 3x4":                             `there is no magic %footpirnt, did you mean %footprint? %help lists all`,
+		"%auotget":                                   `there is no magic %auotget, did you mean %autoget? %help lists all`,
 		"%%memory --budget 64 MiB":                   `%%memory: write the size in one word: --budget 64MiB`,
 		"%%memory --budget=64 MiB":                   `%%memory: write the size in one word: --budget 64MiB`,
 		"%budget 1.5 GB":                             `%budget: write the size in one word: %budget 1.5GB`,
@@ -211,7 +214,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"type t int\n%%memory\nfunc (t) f() {}":      `%%memory: line 3 has method f, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory\nfunc f[T any](x T) {}":            `%%memory: line 2 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory --fr\x1b[31m":                      `%%memory: there is no flag --fr\x1b[31m, did you mean --fresh?`,
-		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --chart?`,
+		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --on?`,
 		"%%memory --chunks 1024x":                    `%%memory: --chunks: "1024x" is not a shape: write lengths such as 3075200x512`,
 		"%report -1 2":                               `%report: it takes one run, and got "-1" and "2"`,
 		"%runs -5":                                   `%runs: "-5" is not a number of runs, as in %runs 50`,
@@ -405,7 +408,11 @@ func TestHelpIsAskedForInManyWays(t *testing.T) {
 		"%%memory --budget 1GiB --help": "--budget SIZE",
 		"%compare?":                     "%compare A B",
 		"%report --help":                "--chart",
+		"%help TopK":                    "TopK returns the k largest",
+		"%help matmul":                  "Held at once: ",
 		"%lsmagic":                      "%with_password",
+		"%help":                         "%writefile",
+		"%disk --help":                  "clean WHAT",
 		"%gonbext":                      "%%memory --help",
 	} {
 		cell, err := newSession().Rewrite(code)
@@ -417,9 +424,12 @@ func TestHelpIsAskedForInManyWays(t *testing.T) {
 			t.Errorf("%q shows %s", code, text)
 		}
 	}
-	cell, err := newSession().Rewrite("%help")
-	if err != nil || len(cell.Displays) != 1 || cell.Code != "%help" {
-		t.Errorf("GoNB's own help does not follow: %+v, %v", cell, err)
+}
+
+func TestHelpStandsBesideWhatMagicsAnswer(t *testing.T) {
+	cell, err := newSession().Rewrite("%disk\n%%memory --help")
+	if err != nil || len(cell.Displays) != 1 || len(cell.Late) != 1 {
+		t.Errorf("%+v, %v", cell, err)
 	}
 }
 
@@ -430,8 +440,10 @@ func TestInspect(t *testing.T) {
 		{"%%memory?|", "--budget SIZE"},
 		{"x := 1\n%chunks| a.zarr", "%chunks PATH"},
 		{"%%memroy|", "did you mean %%memory"},
-		{"%%memory\nfmt.Prin|tln(1)", "%%      \nfmt.Prin‸tln(1)"},
+		{"%%memory\nzzz.Prin|tln(1)", "%%      \nzzz.Prin‸tln(1)"},
 		{"%%memory\nf(x, |)", "%%      \n‸f(x, )"},
+		{"oocore.Eval(\"sum(arg|topk(x, 3))\")", "ArgTopK returns the positions"},
+		{"oocore.Eval(`around(x, |", "around is another name of round"},
 		{"%%memory\n  |", ""},
 		{"|", ""},
 		{"  |  ", ""},
@@ -486,8 +498,9 @@ var (
 	plainImport = regexp.MustCompile(`^import gonbext_? "\S+"; (import oocore "\S+"; )?`)
 )
 
-// A cell of GoNB's own shows an array, a value of oocore's, and what Go would not compile alone
-// on a line. Calls of anything else stay statements.
+// A cell of GoNB's own shows what it ends with: an array, a value of oocore's, that of a call whose
+// function the notebook declares, and what Go would not compile alone on a line. Calls of
+// anything else stay statements.
 func TestLastValueOfPlainCellIsShown(t *testing.T) {
 	for body, want := range map[string]string{
 		"x := oocore.Open(\"a.npy\")\nx":                     "x := oocore.Open(\"a.npy\")\ngonbext.Show(x)",
@@ -500,28 +513,32 @@ func TestLastValueOfPlainCellIsShown(t *testing.T) {
 		"oocore.Full[float32](1, 2)":                         "gonbext.Show(oocore.Full[float32](1, 2))",
 		"x := oocore.Open(\"a.npy\")\nx.Shape()":             "x := oocore.Open(\"a.npy\")\ngonbext.Show(x.Shape())",
 		"x := oocore.Open(\"a.npy\")\nn := x.Size()\nn":      "x := oocore.Open(\"a.npy\")\nn := x.Size()\ngonbext.Show(n)",
-		"x := 1\nx":                            "x := 1\ngonbext.Show(x)",
-		"x[0]":                                 "gonbext.Show(x[0])",
-		"len(x) // of it":                      "gonbext.Show(len(x)) // of it",
-		"float64(n)":                           "gonbext.Show(float64(n))",
-		"x := []int{1}\nx[0] + 1":              "x := []int{1}\nfmt.Println(x[0] + 1)",
-		"[]int{\n\t1,\n}":                      "gonbext.Show([]int{\n\t1,\n})",
-		"f(x)":                                 "",
-		"<-done":                               "",
-		"(f(x))":                               "",
-		"copy(x, y)":                           "",
-		"len := func(x int) {}\nlen(1)":        "",
-		"linalg.SVD(x)":                        "",
-		"x := oocore.Open(\"a.npy\")\nx.Shape": "",
-		"x := oocore.Open(\"a.npy\")\nx == x":  "",
-		"x := oocore.Open(\"a.npy\")\n(2 * x)": "",
-		"f := func() {}\nf":                    "",
-		"gonbext := oocore.Open(\"a.npy\")\ngonbext":   "",
-		"gonbext.Save(x, \"a.npy\")":                   "",
-		"filter := pipeline()\nfilter.Run()":           "",
-		"x := oocore.Open(\"a.npy\")\nif true { x }":   "",
-		"x := oocore.Open(\"a.npy\")\nx.Print(ctx)":    "",
-		"oocore.Open(\"a.npy\")\n}\nfunc g() {\nrun()": "",
+		"x := 1\nx":               "x := 1\ngonbext.Show(x)",
+		"x[0]":                    "gonbext.Show(x[0])",
+		"len(x) // of it":         "gonbext.Show(len(x)) // of it",
+		"float64(n)":              "gonbext.Show(float64(n))",
+		"x := []int{1}\nx[0] + 1": "x := []int{1}\nfmt.Println(x[0] + 1)",
+		"[]int{\n\t1,\n}":         "gonbext.Show([]int{\n\t1,\n})",
+		"f(x)":                    "",
+		"<-done":                  "",
+		"(f(x))":                  "",
+		"f := func(n int) int { return n }\nf(2)":         "f := func(n int) int { return n }\nfmt.Println(f(2))",
+		"f := func() []int { return nil }\n(f())":         "f := func() []int { return nil }\ngonbext.Show((f()))",
+		"f := func() (int, error) { return 1, nil }\nf()": "",
+		"f := func() { println() }\nf()":                  "",
+		"copy(x, y)":                                      "",
+		"len := func(x int) {}\nlen(1)":                   "",
+		"linalg.SVD(x)":                                   "",
+		"x := oocore.Open(\"a.npy\")\nx.Shape":            "",
+		"x := oocore.Open(\"a.npy\")\nx == x":             "",
+		"x := oocore.Open(\"a.npy\")\n(2 * x)":            "",
+		"f := func() {}\nf":                               "",
+		"gonbext := oocore.Open(\"a.npy\")\ngonbext":      "",
+		"gonbext.Save(x, \"a.npy\")":                      "",
+		"filter := pipeline()\nfilter.Run()":              "",
+		"x := oocore.Open(\"a.npy\")\nif true { x }":      "",
+		"x := oocore.Open(\"a.npy\")\nx.Print(ctx)":       "",
+		"oocore.Open(\"a.npy\")\n}\nfunc g() {\nrun()":    "",
 	} {
 		for _, program := range []string{"%%", "%main -v", "import \"os\"\n%%"} {
 			code := program + "\n" + body

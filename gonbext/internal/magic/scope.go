@@ -224,9 +224,13 @@ func (s *scope) results(call *ast.CallExpr) []ast.Expr {
 	return types
 }
 
-// valueFunctions are Go's own functions that may not stand alone, and its own types.
-var valueFunctions = strings.Fields("append cap complex imag len make max min new real" +
-	" any bool byte complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr")
+// basicTypes are Go's types of numbers, texts and truth values, and valueFunctions its own
+// functions that may not stand alone, and all of its types.
+var (
+	basicTypes = strings.Fields("bool byte complex64 complex128 float32 float64 int int8 int16 int32 int64 rune string" +
+		" uint uint8 uint16 uint32 uint64 uintptr")
+	valueFunctions = append(strings.Fields("append cap complex imag len make max min new real any error"), basicTypes...)
+)
 
 // converts reports whether f, called, is a conversion or one of valueFunctions: such a call
 // has one value, and Go compiles it nowhere alone on a line.

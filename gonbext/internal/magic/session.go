@@ -12,7 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
@@ -27,7 +30,10 @@ type Session struct {
 	kept      map[string]meaning // declared by the cells that have run
 	waiting   []layer            // of cells before their turn, and of the one that runs
 	locals    map[string]bool    // variables of the mains of cells
+	source    string             // the folder of this module's source
 	api       func() []callable  // what programs call of this module
+	goSource  func() string      // the folder of Go's library
+	library   map[string][]callable
 }
 
 // nominal is how gonbext check has cells planned.
@@ -67,13 +73,25 @@ func NewSession() *Session {
 	return &Session{
 		notebook: notebook, newID: func() string { return notebook + rand.Text() },
 		kept: map[string]meaning{}, locals: map[string]bool{}, api: func() []callable { return nil },
+		goSource: sync.OnceValue(goSource), library: map[string][]callable{},
 	}
 }
 
 // ReadAPI has the session know what cells call of the module whose source is in a folder.
 func (s *Session) ReadAPI(source string) {
+	s.source = source
 	s.api = sync.OnceValue(func() []callable { return readAPI(source) })
 	go s.api()
+	go s.goSource()
+}
+
+// goSource is the folder of Go's library.
+func goSource() string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "src")
 }
 
 // Notebook is what the ids of the session's cells begin with.
@@ -112,8 +130,9 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 			}
 		}
 	}
-	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook}
+	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook, api: s.api}
 	r.ID = s.newID()
+	r.answer(s, specials)
 	if main, ok := r.bare(specials); ok {
 		r.main = &main
 	}
@@ -133,7 +152,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	for _, name := range r.source.locals() {
 		s.locals[name] = true
 	}
-	if r.main == nil && !r.Watch && !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+	if r.main == nil && !r.Watch && !r.shows && len(r.Displays)+len(r.Late) == 0 && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
 		cell := relay.Cell{Code: code}
 		if s.wait(r.layer) {
 			cell.ID = r.ID
@@ -142,7 +161,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	}
 	s.inherited = r.inherited
 	if r.helped {
-		return relay.Cell{Displays: r.Displays}, nil
+		return relay.Cell{Displays: r.Displays, Late: r.Late}, nil
 	}
 	s.wait(r.layer)
 	r.Code = r.text()

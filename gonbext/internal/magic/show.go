@@ -27,15 +27,16 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 		return r.budget(operands)
 	case "%device":
 		return r.device(operands)
+	case "%disk":
+		return r.disk(operands)
+	}
+	if m.name == "%help" && len(operands) == 1 {
+		return r.helpOn(operands[0])
 	}
 	if len(operands) > 0 {
 		return fmt.Errorf("it takes no words, and got %q", operands[0])
 	}
-	if m.name == "%lsmagic" {
-		r.say(lsmagic())
-	} else {
-		r.say(help())
-	}
+	r.explain(help(), helpPage())
 	return nil
 }
 
@@ -43,6 +44,14 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 func (r *rewriting) say(text string) {
 	r.Displays = append(r.Displays, relay.Bundle{
 		Data:     map[string]any{"text/plain": text},
+		Metadata: map[string]any{},
+	})
+}
+
+// explain shows a text that has a form for notebooks.
+func (r *rewriting) explain(text, markdown string) {
+	r.Displays = append(r.Displays, relay.Bundle{
+		Data:     map[string]any{"text/plain": text, "text/markdown": markdown},
 		Metadata: map[string]any{},
 	})
 }

@@ -25,25 +25,20 @@ var table = []magic{
 		"%%memory --budget 512MiB" + exampleCell},
 	{"%%footprint", "", "shows what the cell would allocate and what would fit; nothing runs", runFlags, "Footprint",
 		"%%footprint --budget 512MiB" + exampleCell},
+	{"%%time", "", "runs the cell and says the time that it took, and that of all cores", []flag{budgetFlag, deviceFlag, chunksFlag, freshFlag}, "Time",
+		"%%time" + exampleCell},
 	{"%footprint", "SHAPE [DTYPE...]", "shows the bytes of an array by dtype beside this machine's limits", footprintFlags, "",
 		"%footprint 3075200x512 float32 --chunks 1024x512"},
-	{"%chunks", "PATH", "draws the chunks of a stored array, with the bytes that each takes", nil, "", "%chunks acts.zarr"},
+	{"%chunks", "PATH", "draws the chunks of a stored array, with the bytes that each takes, or lists the arrays of a collection", nil, "", "%chunks acts.zarr"},
 	{"%runs", "[all] [N]", "lists the latest runs of this notebook, or of all", nil, "", "%runs 50"},
 	{"%report", "[RUN]", "draws a run again, the latest or one that %runs names; plan is the last plan", []flag{chartFlag, htmlFlag}, "", "%report 2 --html report.html"},
 	{"%compare", "A B", "puts two runs side by side: numbers or names that %runs gives, or last, last-1, …", []flag{chartFlag}, "", "%compare last-1 last"},
 	{"%budget", "[SIZE|none]", "sets the budget of the cells that follow, or shows it", nil, "", "%budget 512MiB"},
 	{"%device", "[NAME|none]", "sets the device of the cells that follow, or shows it", nil, "", "%device model:8GiB"},
+	{"%disk", "[clean WHAT]", "shows what gonbext keeps on this disk, and removes it", nil, "", "%disk clean unfinished"},
+	{"%help", "[OPERATION]", "shows this help, as %gonbext and %lsmagic do, or what an operation does, takes and costs", nil, "", "%help topk"},
 	{"%gonbext", "", "shows this help", nil, "", "%gonbext"},
-	{"%help", "", "shows this help, then GoNB's own", nil, "", "%help"},
-	{"%lsmagic", "", "lists all magics, GoNB's too", nil, "", "%lsmagic"},
-}
-
-// gonbCommands are GoNB's own special commands.
-var gonbCommands = []string{
-	"%%", "%main", "%args", "%exec", "%test", "%wasm", "%autoget", "%noautoget", "%capture", "%cd", "%env",
-	"%goflags", "%goworkfix", "%list", "%ls", "%remove", "%rm", "%reset", "%track", "%untrack", "%version",
-	"%widgets", "%widgets_hb", "%with_inputs", "%with_password",
-	"%%writefile", "%%script", "%%bash", "%%sh", "%%gx",
+	{"%lsmagic", "", "shows this help", nil, "", "%lsmagic"},
 }
 
 // find returns nil for a command that is not ours.
@@ -60,14 +55,17 @@ func find(name string) *magic {
 // it is a command.
 func unknown(name string) error {
 	word := strings.TrimLeft(name, "%")
-	if name == word || word == "" || !isLetter(word) || find(name) != nil || slices.Contains(gonbCommands, name) {
-		return nil
+	all := make([]string, 0, len(gonbCommands)+len(table))
+	for _, c := range gonbCommands {
+		all = append(all, strings.Fields(c[0])[0])
 	}
-	all := slices.Clone(gonbCommands)
 	for i := range table {
 		all = append(all, table[i].name)
 	}
-	return fmt.Errorf("there is no magic %s, did you mean %s? %%lsmagic lists all", name, nearest(name, all))
+	if name == word || word == "" || !isLetter(word) || slices.Contains(all, name) {
+		return nil
+	}
+	return fmt.Errorf("there is no magic %s, did you mean %s? %%help lists all", name, nearest(name, all))
 }
 
 // usage is the magic as one writes it.
@@ -104,37 +102,5 @@ func (m *magic) markdown() string {
 		fmt.Fprintf(&b, "\n- `%s` %s", f.usage(), f.does)
 	}
 	fmt.Fprintf(&b, "\n\n```go\n%s\n```\n", m.example)
-	return b.String()
-}
-
-// help is what %gonbext shows, as plain text.
-func help() string {
-	var b strings.Builder
-	b.WriteString("Magics of gonbext:\n")
-	for i := range table {
-		fmt.Fprintf(&b, "\n%s\n    %s\n", table[i].usage(), table[i].does)
-	}
-	b.WriteString(`
-%%memory --help, or %%memory?, shows one of them; so does Shift-Tab.
-A cell of statements needs no magic, and may declare functions, types and variables beside them.
-%%memory and %%footprint stand at the cell's top, or below its imports and functions; statements follow.
-Sizes are written like 512MiB, chunk shapes like 1024x512. Flags come as --flag value or --flag=value.
-
-Example:
-    %%memory --budget 256MiB
-    x := oocore.Open("acts.npy")
-    gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
-`)
-	return b.String()
-}
-
-// lsmagic is what %lsmagic shows.
-func lsmagic() string {
-	var b strings.Builder
-	b.WriteString("gonbext:\n")
-	for i := range table {
-		fmt.Fprintf(&b, "    %-12s %s\n", table[i].name, table[i].does)
-	}
-	fmt.Fprintf(&b, "\nGoNB: %s, !COMMAND, !*COMMAND\n", strings.Join(gonbCommands, ", "))
 	return b.String()
 }

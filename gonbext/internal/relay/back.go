@@ -64,7 +64,7 @@ func (r *relay) compiled(j *job, m message) {
 	}
 	r.rewriting.Lock()
 	defer r.rewriting.Unlock()
-	r.magic.Compiled(j.cell.ID, content["status"] == "ok" || processEnding(m) != "")
+	r.magic.Compiled(j.cell.ID, content["status"] == "ok" || processEnding(m, "evalue") != "")
 }
 
 // named tells exports to colour cells as Go: GoNB names no lexer.
@@ -122,8 +122,9 @@ func (r *relay) fromIOPub() {
 			r.hidden.output(m)
 			continue
 		}
-		if held, ok := said.before(m); ok {
-			_ = r.front.iopub.send(held.frames())
+		held, why := said.before(m)
+		for _, h := range held {
+			_ = r.front.iopub.send(h.frames())
 		}
 		j := r.jobs.get(parent.ID)
 		switch kind {
@@ -147,8 +148,10 @@ func (r *relay) fromIOPub() {
 		if kind == "error" {
 			m = r.explained(m)
 			if j != nil {
-				if j.ending = processEnding(m); j.ending == "" {
+				if j.ending = processEnding(m, "evalue"); j.ending == "" {
 					m = r.restore(m, j)
+				} else {
+					m = r.outgrown(m, why)
 				}
 			}
 		}
@@ -161,6 +164,11 @@ func (r *relay) fromIOPub() {
 				r.publish("stream", m.parent, map[string]any{"name": "stderr", "text": text + "\n"})
 			}
 		default:
+			if j != nil && kind != "update_display_data" {
+				if w := j.watch.Load(); w != nil {
+					w.passed()
+				}
+			}
 			_ = r.front.iopub.send(m.frames())
 		}
 	}
@@ -263,6 +271,26 @@ func (r *relay) heard(session string) {
 	r.notices.Lock()
 	defer r.notices.Unlock()
 	r.asker = session
+}
+
+// outgrown says of a cell that gonbext or its watchdog has ended why it did.
+func (r *relay) outgrown(m message, why string) message {
+	content, err := fields(m.content)
+	if err != nil {
+		return m
+	}
+	name := "Error"
+	if r.gonb != nil && r.gonb.watchdog != nil {
+		if text := r.gonb.watchdog.Ended(); text != "" {
+			name, why = "MemoryError", text
+		}
+	}
+	if why == "" {
+		return m
+	}
+	content["ename"], content["evalue"], content["traceback"] = name, why, []string{why}
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // restore says what the compiler says of a cell by the cell's own lines.

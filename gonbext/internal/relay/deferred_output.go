@@ -39,7 +39,7 @@ func (r *relay) late(j *job) ([]Bundle, error) {
 			if out.Library {
 				r.library.carried(j.origin)
 			}
-			j.lateOutputs = append(j.lateOutputs, bundle(out))
+			j.lateOutputs = append(j.lateOutputs, BundleOf(out))
 		}
 	})
 	return j.lateOutputs, j.lateErr

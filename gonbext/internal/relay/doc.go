@@ -9,7 +9,7 @@
 //
 // From the inside out: message (wire.go) and signer (sign.go) are the protocol;
 // socket (socket.go) carries it; process (process.go) is the GoNB behind;
-// jobs (jobs.go) are the requests that the relay has changed; front.go and
+// pending (pending.go) are the requests that the relay has changed; front.go and
 // back.go route the two directions; watch.go shows runs.
 //
 // The sockets that face Jupyter trust nobody: each connection has five seconds to

@@ -122,6 +122,9 @@ func (f *fake) work(m message) {
 	case "kernel_info_request":
 		f.reply(m, "kernel_info_reply", map[string]any{"status": "ok", "implementation": "fake"})
 	default: // shows what it was given
+		if strings.HasPrefix(code, "🙂") {
+			code = fmt.Sprint(content["cursor_pos"])
+		}
 		f.reply(m, strings.Replace(kind, "request", "reply", 1), map[string]any{"status": "ok", "code": code, "cursor_start": content["cursor_pos"], "cursor_end": content["cursor_pos"],
 			"matches": []string{code, code + "().Deadline"}})
 	}

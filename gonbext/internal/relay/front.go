@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 )
 
 // answers are the requests that stock GoNB leaves without an answer, which
@@ -230,7 +231,10 @@ func (r *relay) maskMagics(m *message) {
 	r.rewriting.Lock()
 	padded, before := r.magic.Pad(code)
 	r.rewriting.Unlock()
-	if padded == code {
+	text := []rune(padded)[before:]
+	at := min(max(cursor, 0), len(text))
+	before += len(utf16.Encode(text[:at])) - at // GoNB counts in UTF-16
+	if padded == code && before == 0 {
 		return
 	}
 	r.jobs.moved(m.head().ID, before)

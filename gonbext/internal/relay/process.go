@@ -11,11 +11,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gonbext/gonbext/gonbext/internal/watchdog"
 )
 
 // marker names an environment variable that everything below the kernel
 // inherits: how its processes are known when GoNB is gone.
-const marker = "GONBEXT_SESSION"
+const marker = watchdog.Session
 
 // grace is what GoNB gets to end its cell and remove its folder. Jupyter itself
 // kills after five seconds.
@@ -23,12 +25,13 @@ const grace = 3 * time.Second
 
 // process is the GoNB behind the relay.
 type process struct {
-	cmd    *exec.Cmd
-	id     string // the marker's value
-	begun  time.Time
-	log    *os.File      // what it writes
-	exited chan struct{} // closed when it has ended, after err is set
-	err    error
+	cmd      *exec.Cmd
+	id       string // the marker's value
+	begun    time.Time
+	log      *os.File      // what it writes
+	exited   chan struct{} // closed when it has ended, after err is set
+	err      error
+	watchdog *watchdog.Watchdog // of its cells; nil where there can be none
 }
 
 // startProcess starts command in the relay's process group, where Jupyter's
@@ -39,6 +42,7 @@ func startProcess(command, env []string, log *os.File) (*process, error) {
 	p.cmd.Env = append(env, marker+"="+p.id)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	dieWithParent(p.cmd)
+	p.watchdog, _ = watchdog.New(p.id) // without it cells hold themselves to their budgets
 	started := make(chan error)
 	go func() {
 		// Linux ties the death signal to the thread that started the child, so
@@ -52,6 +56,7 @@ func startProcess(command, env []string, log *os.File) (*process, error) {
 		close(p.exited)
 	}()
 	if err := <-started; err != nil {
+		p.unwatch()
 		return nil, fmt.Errorf("start GoNB: %w", err)
 	}
 	return p, nil
@@ -77,6 +82,13 @@ func (p *process) end() {
 		time.Sleep(time.Millisecond)
 	}
 	sweepPipes(os.TempDir(), p.begun)
+	p.unwatch()
+}
+
+func (p *process) unwatch() {
+	if p.watchdog != nil {
+		p.watchdog.Close()
+	}
 }
 
 // lastWords is the end of the log without its information, warnings and

@@ -176,10 +176,10 @@ func TestReportComesBeforeIdle(t *testing.T) {
 	}
 	got := strings.Join(kinds, " ")
 	if !strings.HasPrefix(got, "status execute_input display_data update_display_data") ||
-		!strings.HasSuffix(got, "update_display_data status") || strings.Count(got, " display_data") != 1 {
+		!strings.HasSuffix(got, "stream update_display_data display_data status") || strings.Count(got, " display_data") != 2 {
 		t.Errorf("outputs: %s", got)
 	}
-	if len(shown) != 1 {
+	if len(shown) != 2 {
 		t.Errorf("the progress is not replaced in place: %v", shown)
 	}
 	if last := string(all[len(all)-2].content); !strings.Contains(last, "report, exit status 0") {
@@ -210,15 +210,34 @@ func TestReportKnowsHowTheProcessEnded(t *testing.T) {
 	}
 }
 
+// The sentence with which gonbext ends a cell is its error, in the place of an exit status.
+func TestErrorOfACellSaysWhyItWasEnded(t *testing.T) {
+	x := start(t, words{}, nil)
+	for _, why := range []string{"add: shapes (3,) and (4,) do not broadcast together (cell:2)", "Out of memory: the cell took 70 MiB"} {
+		for _, m := range x.until(x.ask(x.shell, "execute_request", executeContent("complain "+why+"\ncomplain exit status 1\nfail exit status 1"))) {
+			if m.head().Type != "error" {
+				continue
+			}
+			if content, err := fields(m.content); err != nil || content["evalue"] != why || len(content["traceback"].([]any)) != 1 {
+				t.Errorf("%s: %s", why, m.content)
+			}
+		}
+	}
+}
+
 // GoNB says twice how a process ended: what a cell itself writes is shown all the same.
 func TestProcessEndingIsShownOnce(t *testing.T) {
 	x := start(t, words{}, nil)
 	for code, want := range map[string]string{ // the kinds of the outputs
-		"complain exit status 1\nfail exit status 1":          "error",
-		`complain ^C\nexit status 1` + "\nfail exit status 1": "error",
-		"complain exit status 1\nfail exit status 2":          "stream error",
-		"complain exit status 1\nprint on":                    "stream stream",
-		"complain exit status 1":                              "stream",
+		"complain exit status 1\nfail exit status 1":                            "error",
+		`complain ^C\nexit status 1` + "\nfail exit status 1":                   "error",
+		"complain exit status 1\nfail exit status 2":                            "stream error",
+		"complain exit status 1\nprint on":                                      "stream stream",
+		"complain exit status 1":                                                "stream",
+		"complain add: no (cell:2)\ncomplain exit status 1\nfail exit status 1": "error",
+		"complain add: no (cell:2)\ncomplain exit status 1\nfail exit status 2": "stream stream error",
+		"complain add: no (cell:2)\nprint on":                                   "stream stream",
+		"complain it failed\ncomplain exit status 1\nfail exit status 1":        "stream error",
 	} {
 		var kinds []string
 		for _, m := range x.until(x.ask(x.shell, "execute_request", executeContent(code))) {
@@ -417,6 +436,13 @@ func TestCompletion(t *testing.T) {
 		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
 		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","cursor_end":7,"cursor_start":7,"matches":`+matches+`,"status":"ok"}`)
 	}
+}
+
+// GoNB counts UTF-16, and front ends what a reader sees as one sign.
+func TestCompletionBehindEmoji(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.shell, "complete_request", map[string]any{"code": "🙂🙂 x", "cursor_pos": 4})
+	equal(t, string(x.answered("complete_reply", "shell").content), `{"code":"6","cursor_end":4,"cursor_start":4,"matches":["6"],"status":"ok"}`)
 }
 
 func TestInspectionOfAMagic(t *testing.T) {

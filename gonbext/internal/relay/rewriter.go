@@ -58,7 +58,7 @@ type Cell struct {
 	Chart    string   // how the report draws: auto, svg or none; "" is auto
 }
 
-// display is the display_id of the cell's progress, and of the report in its place.
+// display is the display_id of the cell's progress.
 func (c *Cell) display() string { return "gonbext-" + c.ID }
 
 // Bundle is one output in several forms, by MIME type: the content of a

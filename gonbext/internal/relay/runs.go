@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
-	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -79,6 +78,7 @@ type cellRuns struct {
 	said   time.Time       // when progress was shown last
 	shown  state
 	cards  []Bundle // that were not shown yet
+	last   string   // what stands below all else
 	// carried is set once an output of this execution carries the chart library.
 	carried bool
 }
@@ -118,7 +118,11 @@ func (w *cellRuns) look() {
 			w.known[name] = true
 			if card, err := record.ReadCard(path); err == nil && card.Cell == w.cell.ID {
 				_ = os.Remove(path) // what is shown need not be kept
-				w.card(card)
+				if card.Title == "" {
+					w.last += card.Text
+				} else {
+					w.card(card)
+				}
 			}
 			continue
 		}
@@ -151,7 +155,7 @@ func (w *cellRuns) card(card *record.Card) {
 		out = chart.Output{Text: err.Error()}
 	}
 	w.note(out)
-	w.cards = append(w.cards, bundle(out))
+	w.cards = append(w.cards, BundleOf(out))
 }
 
 // carries reports whether the next output is to carry the chart library.
@@ -198,7 +202,7 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 	if w.cell.Chart == string(chart.None) {
 		live = nil
 	}
-	return bundle(chart.Progress(h, p, time.Since(h.Start), live, chart.Place{Kernel: w.all.kernel, Display: w.cell.display()})), true
+	return BundleOf(chart.Progress(h, p, time.Since(h.Start), live, chart.Place{Kernel: w.all.kernel, Display: w.cell.display()})), true
 }
 
 // stillThere is after what time progress is shown again though nothing has changed: a page
@@ -218,7 +222,8 @@ func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
 		r, err := record.Read(path)
 		if err == nil && r.Header.Process && r.Status() == record.Killed {
 			// The process could not say how it ended; it is known here.
-			if ending != "" && record.Conclude(path, record.Exited, ending) == nil {
+			end := record.End{Status: record.Exited, Error: ending, Duration: time.Since(r.Header.Start)}
+			if ending != "" && record.Conclude(path, end) == nil {
 				r, err = record.Read(path)
 			}
 		}
@@ -226,26 +231,27 @@ func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
 			runs = append(runs, r)
 		}
 	}
-	if len(runs) == 0 {
-		return b, false
-	}
 	if w.cell.Plain {
 		var text strings.Builder
 		for _, r := range runs {
 			text.WriteString(line(r, !w.said.IsZero()))
 		}
-		return bundle(chart.Output{Text: strings.TrimSuffix(text.String(), "\n")}), text.Len() > 0
+		text.WriteString(w.last)
+		return BundleOf(chart.Output{Text: strings.TrimSuffix(text.String(), "\n")}), text.Len() > 0
+	}
+	if len(runs) == 0 {
+		return b, false
 	}
 	mode, err := chart.ParseMode(w.cell.Chart)
 	if err != nil {
-		return bundle(chart.Output{Text: err.Error()}), true
+		return BundleOf(chart.Output{Text: err.Error()}), true
 	}
 	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.carries()})
 	if err != nil {
-		return bundle(chart.Output{Text: err.Error()}), true
+		return BundleOf(chart.Output{Text: err.Error()}), true
 	}
 	w.note(out)
-	return bundle(out), true
+	return BundleOf(out), true
 }
 
 // line is what a run of a plain cell has saved; without an output it is "" unless progress was
@@ -267,21 +273,21 @@ func line(r *record.Run, shown bool) string {
 		return text + "\n"
 	}
 	took := units.Duration(r.End.Duration)
-	if h.Output == "" || len(h.Stages) == 0 {
+	of := h.Result
+	switch {
+	case h.Output == "" || of == nil: // of an earlier release
 		return name + ": " + took + "\n"
+	case of.Arrays > 1:
+		return fmt.Sprintf("%s: %d arrays, %s in %s\n", name, of.Arrays, units.Bytes(of.Bytes), took)
 	}
-	last := &h.Stages[len(h.Stages)-1]
-	text := fmt.Sprintf("%s: %s %s", name, grid.Format(last.Shape), last.DType)
-	if t, err := dtype.Parse(last.DType); err == nil {
-		text += ", " + units.Bytes(int64(grid.Size(last.Shape))*int64(t.Size()))
-	}
-	return text + " in " + took + "\n"
+	return fmt.Sprintf("%s: %s %s, %s in %s\n", name, host.FormatShape(of.Shape), of.DType, units.Bytes(of.Bytes), took)
 }
 
 // Close ends the watch.
 func (w *cellRuns) Close() { w.unfollow() }
 
-func bundle(o chart.Output) Bundle {
+// BundleOf is a drawing as an output of a cell.
+func BundleOf(o chart.Output) Bundle {
 	b := Bundle{Data: map[string]any{"text/plain": o.Text}, Metadata: map[string]any{}}
 	if o.HTML != "" {
 		b.Data["text/html"] = o.HTML

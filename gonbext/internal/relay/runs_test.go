@@ -250,6 +250,7 @@ func TestPlainCellSaysWhatItSaved(t *testing.T) {
 		t.Helper()
 		w, err := record.Create(dir, record.Header{
 			Cell: "A", Title: "sqrt(x)", Output: output, Start: start, Budget: 1 << 20, Workers: 1,
+			Result: &record.Result{Shape: []int{40, 2}, DType: "float32", Arrays: 1, Bytes: 320},
 			Stages: []record.Stage{{Name: "sqrt(x)", Kind: "map", Shape: []int{40, 2}, Chunks: []int{4, 2}, DType: "float32", Tasks: 10, Slots: 1}},
 		})
 		if err != nil {
@@ -265,12 +266,15 @@ func TestPlainCellSaysWhatItSaved(t *testing.T) {
 		defer w.Close()
 		run("", start, record.Done)
 		_, progress = w.Progress()
+		if _, err := record.WriteCard(dir, &record.Card{Cell: "A", Text: "Wall time 2 s\n"}); err != nil {
+			t.Fatal(err)
+		}
 		run("x.npy", start, record.Done)
 		run("y.npy", start, record.Skipped)
 		run("z.npy", start, record.Failed)
 		b, ok := w.Report("exit status 0")
-		if !ok {
-			t.Fatal("no report")
+		if cards := w.Cards(); !ok || len(cards) > 0 || !strings.HasSuffix(text(b), "\nWall time 2 s") {
+			t.Fatalf("%d cards above %v", len(cards), b)
 		}
 		return progress, text(b)
 	}

@@ -45,15 +45,18 @@ func (t *trace) add(cell string, m message) {
 // frame is a place in the program that GoNB made of the cells.
 var frame = regexp.MustCompile(`(\S+/gonb_[0-9a-f]+/main\.go):(\d+)`)
 
-// missing is the line that GoNB owes the reader: "" where it marked the trace, or
+// missing is the line that GoNB owes the reader: "" where it marked the trace's first place, or
 // there is none.
 func (t *trace) missing(cell string) string {
 	text := string(t.stderr)
-	if cell != t.cell || strings.Contains(text, "[[ Cell ") {
+	if cell != t.cell {
 		return ""
 	}
 	at := frame.FindStringSubmatch(text)
 	if at == nil {
+		return ""
+	}
+	if before, _, _ := strings.Cut(text, at[0]); strings.Contains(before[strings.LastIndex(before, "\n")+1:], "[[ Cell ") {
 		return ""
 	}
 	program, err := os.ReadFile(filepath.Clean(at[1]))

@@ -48,6 +48,9 @@ func TestTraceInFragments(t *testing.T) {
 			t.Errorf("main.go:%d: %q, want %q", line, got, want)
 		}
 	}
+	if got := stderrOf(main, ":", "10 +0x5f\n\t[[ Cell [3] Line 3 ]] ", main+":7 +0x5f\n").missing("id"); !strings.Contains(got, "Line 6 ") {
+		t.Errorf("where only a place after the first one is marked: %q", got)
+	}
 	for name, tr := range map[string]*trace{
 		"marked by GoNB":    stderrOf("[[ Cell [3] Line 6 ]] " + main + ":10 +0x5f\n"),
 		"no trace":          stderrOf("a warning\n"),

@@ -1,6 +1,9 @@
 package relay
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Watcher shows the runs of one cell. Its methods are called from one goroutine
 // at a time.
@@ -20,12 +23,14 @@ type Watcher interface {
 // refresh is the time between two looks at a run.
 const refresh = 200 * time.Millisecond
 
-// watch publishes what a Watcher has to show: one output, replaced in place.
+// watch publishes what a Watcher has to show: one output, which progress replaces in place. The
+// report stands below all that the cell has put out.
 type watch struct {
 	watcher Watcher
 	display string // the output's display_id
 	publish func(kind string, content any)
-	shown   bool
+	shown   atomic.Bool
+	below   atomic.Bool // another output of the cell stands below the one that is shown
 	stop    chan struct{}
 	stopped chan struct{}
 }
@@ -56,12 +61,25 @@ func (x *watch) run() {
 	}
 }
 
-// finish puts the report in the place of the progress. It is called once.
+// passed notes that the cell has put out something else.
+func (x *watch) passed() {
+	if x.shown.Load() {
+		x.below.Store(true)
+	}
+}
+
+// finish puts the report in the place of the progress, or below what came after that. It is
+// called once.
 func (x *watch) finish(ending string) {
 	close(x.stop)
 	<-x.stopped
 	x.cards()
 	if b, ok := x.watcher.Report(ending); ok {
+		if x.below.Load() {
+			x.show(Bundle{Data: map[string]any{}, Metadata: map[string]any{}})
+			x.display += "-report"
+			x.shown.Store(false)
+		}
 		x.show(b)
 	}
 	x.watcher.Close()
@@ -69,16 +87,16 @@ func (x *watch) finish(ending string) {
 
 func (x *watch) cards() {
 	for _, b := range x.watcher.Cards() {
+		x.passed()
 		x.publish("display_data", display{b, map[string]any{}})
 	}
 }
 
 func (x *watch) show(b Bundle) {
 	kind := "display_data"
-	if x.shown {
+	if x.shown.Swap(true) {
 		kind = "update_display_data"
 	}
-	x.shown = true
 	x.publish(kind, display{b, map[string]any{"display_id": x.display}})
 }
 

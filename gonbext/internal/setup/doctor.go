@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/cuda"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -45,7 +46,7 @@ func Doctor(ctx context.Context) []Check {
 		checkPython(ctx),
 		checkJupyter(ctx),
 		checkMemory(),
-		{Name: "instructions", Found: kernel.Level()},
+		{Name: "instructions", Found: host.Instructions()},
 		checkBLAS(),
 		checkGPU(),
 	}
@@ -201,7 +202,7 @@ func checkBLAS() Check {
 	if runtime.GOOS == "darwin" {
 		c.Fix = "brew install openblas"
 	}
-	version, ok := kernel.OpenBLAS()
+	version, ok := device.OpenBLAS()
 	if !ok {
 		c.Missing = "none: matrix products take the kernels that are built in, which are slower"
 		return c

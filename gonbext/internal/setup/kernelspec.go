@@ -2,11 +2,15 @@ package setup
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Kernel is the name that notebooks know the kernel by.
@@ -48,10 +52,35 @@ func Install(ctx context.Context, say Progress) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	lessons, err := extensionDir()
+	if err == nil {
+		err = errors.Join(copyFiles(dir, "jupyter/kernel"), copyFiles(lessons, "jupyter/lessons"))
+	}
+	if err != nil {
 		return "", fmt.Errorf("install: %w", err)
 	}
 	return dir, replaceFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'), 0o644)
+}
+
+// jupyterFiles are the kernel's logo, and the extension of JupyterLab that has the lessons in
+// its launcher.
+//
+//go:embed jupyter
+var jupyterFiles embed.FS
+
+// copyFiles writes the files of a folder of jupyterFiles to dir.
+func copyFiles(dir, from string) error {
+	return fs.WalkDir(jupyterFiles, from, func(name string, e fs.DirEntry, err error) error {
+		target := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(name, from)))
+		if err != nil || e.IsDir() {
+			return errors.Join(err, os.MkdirAll(target, 0o755))
+		}
+		data, err := jupyterFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return replaceFile(target, data, 0o644)
+	})
 }
 
 // InstalledKernel is the binary that Jupyter's entry calls, "" without one.
@@ -77,6 +106,12 @@ func InstalledKernel() (string, error) {
 func kernelDir() (string, error) {
 	data, err := jupyterData()
 	return filepath.Join(data, "kernels", Kernel), err
+}
+
+// extensionDir is where JupyterLab looks for the extension.
+func extensionDir() (string, error) {
+	data, err := jupyterData()
+	return filepath.Join(data, "labextensions", Kernel), err
 }
 
 // jupyterData is the user's folder in which Jupyter looks.

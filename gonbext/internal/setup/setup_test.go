@@ -121,6 +121,7 @@ func TestEnvIsThatOfAWorkspace(t *testing.T) {
 	path := t.TempDir()
 	program(t, path, "go", `echo "-trimpath -mod=mod -tags=x"`)
 	t.Setenv("PATH", path)
+	t.Setenv("XDG_CACHE_HOME", path) // without gopls
 	env := Tools{GoImports: "/tools/goimports"}.Env([]string{"A=1", "GOWORK=off", "GOFLAGS=-mod=mod"})
 	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x -ldflags=-s", "GOWORK=auto"}
 	if strings.Join(env, "\n") != strings.Join(want, "\n") {

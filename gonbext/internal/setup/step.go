@@ -21,10 +21,10 @@ func step(say Progress, what string, do func() error) error {
 	for {
 		select {
 		case <-tick.C:
-			say("  %s so far", units.Duration(time.Since(begun).Round(time.Second)))
+			say("%s … %s so far", what, units.Duration(time.Since(begun).Round(time.Second)))
 		case err := <-done:
 			if took := time.Since(begun); err == nil && took > time.Second {
-				say("  done in %s", units.Duration(took))
+				say("%s: done in %s", what, units.Duration(took))
 			}
 			return err
 		}

@@ -6,55 +6,77 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// Removed is a file or folder that Uninstall has removed.
-type Removed struct {
-	Path  string
-	Bytes int64
+// Kept is a file or folder that gonbext has put on this machine for this user.
+type Kept struct {
+	What, Path string
+	Bytes      int64
 }
 
-// Uninstall removes what gonbext has put on this machine for this user: the kernel's entry
-// in Jupyter, and all that is in gonbext's folder of the user's cache. The copy of the
-// lessons stays where it was changed: kept is its folder then.
-func Uninstall() (removed []Removed, kept string, err error) {
-	var failed []error
-	remove := func(path string) {
-		n, there := BytesBelow(path)
-		if !there {
-			return
+// kinds say what is in gonbext's folder of the user's cache, by how names there begin.
+var kinds = []struct{ prefix, what string }{
+	{"bin", "the kernel"}, {"tools-", "GoNB and goimports"}, {"gopls-", "gopls"}, {"jupyter-", "JupyterLab"},
+	{lessonsCopy, "lessons"}, {"runs", "records of runs"}, {"unfinished", "what runs that did not end have left"},
+}
+
+// Installed is the kernel's entry in Jupyter, settings of JupyterLab's, and all that is in
+// gonbext's folder of the user's cache.
+func Installed() (all []Kept, err error) {
+	add := func(what, path string) {
+		if n, there := BytesBelow(path); there {
+			all = append(all, Kept{what, path, n})
 		}
-		if err := os.RemoveAll(path); err != nil {
-			failed = append(failed, err)
-			return
-		}
-		removed = append(removed, Removed{path, n})
 	}
 	entry, err := kernelDir()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	remove(entry)
+	add("the kernel's entry in Jupyter", entry)
+	if lessons, err := extensionDir(); err == nil {
+		add("the lessons in JupyterLab's launcher", lessons)
+	}
 	if path := ownCompleterSettings(); path != "" {
-		remove(path)
+		add("a setting of JupyterLab", path)
 	}
 	cache, err := cacheDir()
 	if err != nil {
-		return removed, "", err
+		return all, err
 	}
 	entries, err := os.ReadDir(cache)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return removed, "", err
+		return all, err
 	}
 	for _, e := range entries {
-		path := filepath.Join(cache, e.Name())
-		if e.Name() == lessonsCopy && lessonsChanged(path) {
-			kept = path
+		what := e.Name()
+		for _, k := range kinds {
+			if strings.HasPrefix(e.Name(), k.prefix) {
+				what = k.what
+			}
+		}
+		add(what, filepath.Join(cache, e.Name()))
+	}
+	return all, nil
+}
+
+// Uninstall removes what is Installed. The copy of the lessons stays where it was changed: kept
+// is its folder then.
+func Uninstall() (removed []Kept, kept string, err error) {
+	all, err := Installed()
+	failed := []error{err}
+	for _, k := range all {
+		if filepath.Base(k.Path) == lessonsCopy && lessonsChanged(k.Path) {
+			kept = k.Path
 			continue
 		}
-		remove(path)
+		if err := os.RemoveAll(k.Path); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		removed = append(removed, k)
 	}
-	if kept == "" {
+	if cache, err := cacheDir(); err == nil && kept == "" {
 		if err := os.Remove(cache); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = append(failed, err)
 		}

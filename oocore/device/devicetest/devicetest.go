@@ -18,10 +18,10 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/exec/exectest"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/exectest"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -121,7 +121,7 @@ func jobs(rows int) []Expression {
 			in = x.Greater(0.5)
 		}
 		for _, axes := range [][]int{{0}, {1}, {}} {
-			all = append(all, Expression{Name: fmt.Sprint(r, axes), Root: in.Reduce(r, oocore.ReduceOptions{Axes: axes})})
+			all = append(all, Expression{Name: fmt.Sprint(r, axes), Root: in.Reduce(oocore.Reduction(r), oocore.ReduceOptions{Axes: axes})})
 		}
 	}
 	return all

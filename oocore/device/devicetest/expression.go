@@ -10,9 +10,10 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -41,7 +42,7 @@ func All() bool { return testcases.All() }
 
 // Unwritten returns an array of a file that there is not: for plans, which look into none.
 func Unwritten(of dtype.Type, shape ...int) *oocore.Array {
-	return oocore.Build("open", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+	return lazy.Build[oocore.Array]("open", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
 		return graph.Open(site, store.Info{Path: "x.npy", Shape: shape, DType: of}, "x")
 	})
 }
@@ -50,7 +51,7 @@ func Unwritten(of dtype.Type, shape ...int) *oocore.Array {
 type Expression struct {
 	Name   string
 	Root   *oocore.Array
-	Side   []*oocore.Array // reductions that are computed beside
+	Side   []*oocore.Array // side reductions
 	Exact  bool            // the bits are the CPU's
 	Path   string          // of the result; "" for memory
 	Chunks []int           // of the result; nil for those that the planner chooses
@@ -59,15 +60,9 @@ type Expression struct {
 }
 
 // node is the engine's form of an array.
-func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
+func node(t testing.TB, a *oocore.Array) *graph.Node {
 	t.Helper()
-	if err := oocore.Build("node", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
-		n = in[0]
-		return n, nil
-	}, a).Err(); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must[*graph.Node](t)(lazy.Node(a))
 }
 
 // logical is the expression's plan for any resources.

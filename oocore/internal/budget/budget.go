@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -19,22 +19,60 @@ const runtimeBaseline = 16 << 20
 // Nominal is the overhead of a small program, on whatever machine.
 const Nominal = runtimeBaseline
 
-// Overhead returns what the process takes without the buffers of runs. It moves in steps,
-// so that the budget that one rejection names will do for the next attempt.
-func Overhead() int64 { return overhead(runtimeBaseline / 2) }
+// Overhead returns what the process takes without the buffers of runs, for a run with a budget;
+// 0 is the default one. It moves in steps, and a program that comes back with the budget that a
+// rejection named has the overhead of that rejection, although it has grown a little.
+func Overhead(budget int64) int64 { return ofRun.measured(budget) }
 
 // Foreseen returns the overhead that an algorithm of several runs is planned with: it has
 // room for what each run leaves behind in Go's runtime and heap.
-func Foreseen() int64 { return overhead(runtimeBaseline) }
+func Foreseen(budget int64) int64 { return ofAlgorithm.measured(budget) }
 
-func overhead(room int64) int64 {
-	const step = 16 << 20
+// Named notes that a rejection names a budget, for the overheads that were returned last.
+func Named(budget int64) {
+	for _, s := range []*steps{&ofRun, &ofAlgorithm} {
+		s.Lock()
+		s.named, s.budget = s.last, budget
+		s.Unlock()
+	}
+}
+
+// steps is an overhead in whole steps.
+type steps struct {
+	room int64 // to grow in, beside what the program holds already
+	sync.Mutex
+	last          int64 // the overhead that was returned
+	named, budget int64 // the overhead with which a rejection named a budget
+}
+
+var (
+	ofRun       = steps{room: runtimeBaseline / 2}
+	ofAlgorithm = steps{room: runtimeBaseline}
+)
+
+func (s *steps) measured(budget int64) int64 {
 	m, err := machine.Process()
 	if err != nil {
 		return runtimeBaseline
 	}
-	// What the program holds already, and room to grow in.
-	return max(runtimeBaseline, (m.Anonymous-arena.Live()+room+step-1)/step*step)
+	held := m.Anonymous - arena.Live()
+	if detector {
+		held = min(held, m.GoHeap+m.GoRuntime)
+	}
+	return s.next(held+s.room, s.room/4, budget)
+}
+
+// next returns an overhead of need bytes, in whole steps. For a budget that was named it is the one that
+// this was named with, as long as that lacks no more than slack.
+func (s *steps) next(need, slack, budget int64) int64 {
+	const step = 16 << 20
+	s.Lock()
+	defer s.Unlock()
+	s.last = max(runtimeBaseline, (need+step-1)/step*step)
+	if back := budget == 0 || budget >= s.budget; back && 0 < s.named && s.named < need && need <= s.named+slack {
+		s.last = s.named
+	}
+	return s.last
 }
 
 // HasGarbage reports whether the overhead is more than that of a small program, so that
@@ -145,7 +183,7 @@ func withinRun() bool {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if strings.Contains(f.Function, "/oocore/exec.") {
+		if strings.Contains(f.Function, "/oocore/internal/exec.") {
 			return true
 		}
 		if !more {

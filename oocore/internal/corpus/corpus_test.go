@@ -26,12 +26,13 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	stores "github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -101,16 +102,13 @@ func TestDigests(t *testing.T) {
 	var processes sync.WaitGroup
 	for _, level := range levels {
 		processes.Go(func() {
-			lines, err := inProcess(level, asked)
+			lines, err := inProcess(os.Args[0], level, asked)
 			lock.Lock()
 			defer lock.Unlock()
 			if err != nil {
 				t.Errorf("%s: %v", level, err)
 			}
 			for _, l := range lines {
-				if l.level != level {
-					continue // the machine has fewer instructions
-				}
 				d := found[l.key]
 				if d == nil {
 					d = &digests{revisions: l.revisions, of: map[string]string{}}
@@ -124,7 +122,14 @@ func TestDigests(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	compare(t, wanted, found, all)
+	for key, problem := range compare(wanted, found) {
+		t.Errorf("%s: %s", key, problem)
+	}
+	for key := range wanted {
+		if found[key] == nil && all && !*update {
+			t.Errorf("%s gives no result any more", key)
+		}
+	}
 	if !*update {
 		return
 	}
@@ -133,53 +138,60 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// compare fails for what differs. Under -update it fails for bits without a revision alone,
-// and leaves the digests that were wanted in their place.
-func compare(t *testing.T, wanted, found map[string]*digests, all bool) {
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		got, want := found[key], wanted[key]
+// The differences between digests.
+const (
+	added    = "it is not in the corpus: go generate ./oocore/internal/corpus adds it"
+	bits     = "its bits changed and no revision of what it uses did"
+	revision = "a revision changed and its bits did not"
+	both     = "its bits and revisions changed: go generate ./oocore/internal/corpus notes that"
+	planned  = "its plan changed and its bits did not: results that were saved would be computed again. Where that has to be, go generate ./oocore/internal/corpus notes it"
+)
+
+// compare says what differs. Under -update that is bits without a revision alone, of which the
+// digests that were wanted are left in place.
+func compare(wanted, found map[string]*digests) map[string]string {
+	problems := map[string]string{}
+	for key, got := range found {
+		want := wanted[key]
 		if want == nil {
 			if !*update {
-				t.Errorf("%s is not in the corpus: go generate ./oocore/internal/corpus adds it", key)
+				problems[key] = added
 			}
 			continue
 		}
-		bits, plans := false, false
+		bitsChanged, planChanged := false, false
 		for level, d := range got.of {
 			if want.of[level] == "" {
 				continue
 			}
 			b, p, _ := strings.Cut(d, "/")
 			wantBits, wantPlan, _ := strings.Cut(want.of[level], "/")
-			bits, plans = bits || b != wantBits, plans || p != wantPlan
+			bitsChanged, planChanged = bitsChanged || b != wantBits, planChanged || p != wantPlan
 		}
 		revised := got.revisions != want.revisions
 		switch {
-		case bits && !revised:
-			t.Errorf("bits of %s changed and no revision of what it uses did: %v, not %v", key, got.of, want.of)
+		case bitsChanged && !revised:
+			problems[key] = bits
 			found[key] = want
 		case *update:
-		case revised && !bits:
-			t.Errorf("a revision of %s changed and its bits did not: %q, not %q", key, got.revisions, want.revisions)
+		case revised && !bitsChanged:
+			problems[key] = revision
 		case revised:
-			t.Errorf("bits and revisions of %s changed: go generate ./oocore/internal/corpus notes that", key)
-		case plans:
-			t.Errorf("the plan of %s changed and its bits did not: results that were saved would be computed again. Where that has to be, go generate ./oocore/internal/corpus notes it", key)
+			problems[key] = both
+		case planChanged:
+			problems[key] = planned
 		}
 	}
-	for key := range wanted {
-		if found[key] == nil && all && !*update {
-			t.Errorf("%s gives no result any more", key)
-		}
-	}
+	return problems
 }
 
 // line is what a process prints of a result.
-type line struct{ key, level, revisions, digest string }
+type line struct{ key, revisions, digest string }
 
-// inProcess computes expressions in a process of its own.
-func inProcess(level string, expressions []string) (lines []line, err error) {
-	cmd := command.Command(os.Args[0])
+// inProcess computes expressions in a process of a test binary of this package. A machine with
+// fewer instructions than the level's gives no lines.
+func inProcess(binary, level string, expressions []string) (lines []line, err error) {
+	cmd := command.Command(binary)
 	cmd.Env = append(os.Environ(), request+"=1", "GONBEXT_KERNEL="+level, "GONBEXT_BLAS=none", "GONBEXT_RUNS="+os.DevNull+"/none")
 	cmd.Stdin = strings.NewReader(strings.Join(expressions, "\n"))
 	cmd.Stderr = os.Stderr
@@ -193,7 +205,9 @@ func inProcess(level string, expressions []string) (lines []line, err error) {
 		if err := d.Decode(&fields); err != nil {
 			return nil, err
 		}
-		lines = append(lines, line{fields[0], fields[1], fields[2], fields[3]})
+		if fields[1] == level {
+			lines = append(lines, line{fields[0], fields[2], fields[3]})
+		}
 	}
 	return lines, nil
 }
@@ -274,7 +288,11 @@ func evaluate(e string, in *operands) (revisions, digest string, err error) {
 func sized(ctx context.Context, e string, in *operands) (*plan.Sized, error) {
 	n, err := expr.Parse(e, in.nodes, nil)
 	if err != nil {
-		return oocore.EvalContext(ctx, e, in.names, oocore.Workers(1)).Plan("", oocore.Workers(1))
+		p, err := oocore.EvalContext(ctx, e, in.names, oocore.Workers(1)).Plan("", oocore.Workers(1))
+		if err != nil {
+			return nil, err
+		}
+		return lazy.PlanOf(p), nil
 	}
 	p, err := plan.New(n, plan.Target{})
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // Names of arrays in expressions. Those of the type in question have a row more than a block,

@@ -185,7 +185,7 @@ func (r *room) unfaulted(t *testing.T, s *save) (counts *disktest.Fault, before,
 	r.begin(t, s)
 	before = r.elements(t, s)
 	counts = new(disktest.Fault)
-	restore := disk.Use(counts)
+	restore := disk.Use(counts.FS())
 	err := s.run(r.in, r.out)
 	restore()
 	check(t, err)
@@ -207,7 +207,7 @@ func TestEveryFileOperationFails(t *testing.T) {
 			for _, c := range testcases.Sample(t, failures(counts), 1, func(c failure) []string { return []string{c.op.String()} }) {
 				r.begin(t, &s)
 				f := c.fault()
-				restore := disk.Use(f)
+				restore := disk.Use(f.FS())
 				err := s.run(r.in, r.out)
 				restore()
 				if err != nil && !errors.Is(err, f.Err) {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/decomp" // cp and tucker in expressions
@@ -211,6 +212,49 @@ func saves() (all []save) {
 				{Array: x.Sqrt(), Path: filepath.Join(out, "b.zarr"), Options: grid},
 				{Array: mean, Path: filepath.Join(out, "c.npy")},
 			}, options()...)
+			return err
+		},
+	})
+	for _, of := range [][2]string{{"o.safetensors", "#%s"}, {"o.npz", "#%s"}, {"o.safetensors.index.json", "#%s"}, {"o.zarr", "/%s"}, {"folder", "/%s.npy"}} {
+		to, member := of[0], of[1]
+		add("collection to "+to, save{
+			outputs: []string{to + fmt.Sprintf(member, "x"), to + fmt.Sprintf(member, "y"), to + fmt.Sprintf(member, "z")},
+			run: func(in, out string) error {
+				c := oocore.OpenAll(filepath.Join(out, "three.npz"))
+				opts := options()
+				if strings.HasSuffix(to, ".index.json") {
+					opts = options(oocore.ShardSize("30kB"))
+				}
+				_, err := c.Map(func(_ string, x *oocore.Array) *oocore.Array { return x.Sqrt() }).
+					Save(context.Background(), filepath.Join(out, to), opts...)
+				return err
+			},
+			prepare: func(in, out string) error {
+				x := oocore.Open(filepath.Join(in, "x.npy"))
+				for i, name := range []string{"x", "y", "z"} {
+					if err := put(x.Add(i), filepath.Join(out, "three.npz#"+name)); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		})
+	}
+	add("members of a new group", save{
+		outputs: []string{"o.zarr/a", "o.zarr/in/b"},
+		run: func(in, out string) error {
+			x := oocore.Open(filepath.Join(in, "x.npy"))
+			_, err := oocore.SaveAll(context.Background(), []oocore.Output{
+				{Array: x.Sqrt(), Path: filepath.Join(out, "o.zarr/a")}, {Array: x.Mean(0), Path: filepath.Join(out, "o.zarr/in/b")}}, options()...)
+			return err
+		},
+	})
+	add("members of o.npz", save{
+		outputs: []string{"o.npz#a", "o.npz#b"},
+		run: func(in, out string) error {
+			x := oocore.Open(filepath.Join(in, "x.npy"))
+			_, err := oocore.SaveAll(context.Background(), []oocore.Output{
+				{Array: x.Sqrt(), Path: filepath.Join(out, "o.npz#a")}, {Array: x.Mean(0), Path: filepath.Join(out, "o.npz#b")}}, options()...)
 			return err
 		},
 	})

@@ -12,6 +12,7 @@ import (
 // What a bounded reader returns is the file's, from front to back and at random, and it
 // never asks for more than a piece beyond what is being read.
 func TestReaderWithinBounds(t *testing.T) {
+	const pieceBytes = 256 << 10
 	want := make([]byte, 5*pieceBytes+12345)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range want {
@@ -26,7 +27,7 @@ func TestReaderWithinBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	r := &reader{Handle: h}
+	r := &reader{Handle: h, flight: &flight{pieceBytes, make(chan struct{}, 1)}}
 	at := 0
 	for i := range 200 {
 		if i%7 == 0 {
@@ -45,5 +46,17 @@ func TestReaderWithinBounds(t *testing.T) {
 			t.Fatalf("asked for %d to %d", from, to)
 		}
 		at += n
+	}
+}
+
+// What is on its way from the disk is a small part of any container, and several goroutines
+// can read at once.
+func TestSharesOfAContainer(t *testing.T) {
+	for limit := int64(4 << 20); limit < roomyBytes; limit += limit / 7 {
+		f := flightIn(limit)
+		piece, slots := f.piece, cap(f.slots)
+		if piece <= 0 || piece%Page != 0 || slots < 4 || int64(2*piece*slots) > limit/16 {
+			t.Errorf("%d bytes: pieces of %d in %d slots", limit, piece, slots)
+		}
 	}
 }

@@ -73,6 +73,9 @@ func Use(f FS) (restore func()) {
 	return func() { current = old }
 }
 
+// Current returns the file system that this package's functions work on.
+func Current() FS { return current }
+
 // System returns the file system of this machine.
 func System() FS { return system{} }
 
@@ -81,17 +84,56 @@ func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 	return current.OpenFile(name, flag, perm)
 }
 
-// Open opens a file for reading, mostly from front to back.
-func Open(name string) (Handle, error) { return OpenIn(current, name) }
+// Open opens a file for reading, mostly from front to back, and looks at it.
+func Open(name string) (Handle, fs.FileInfo, error) { return OpenIn(current, name) }
+
+// hintedBytes is the size from which on a hint to the disk is worth a system call.
+const hintedBytes = 64 << 10
 
 // OpenIn is Open in another file system.
-func OpenIn(fs FS, name string) (Handle, error) {
+func OpenIn(in FS, name string) (Handle, fs.FileInfo, error) {
 	// A pipe is opened without waiting for who writes to it.
-	h, err := fs.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	h, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := h.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, h.Close())
+	}
+	return hinted(h, st.Size()), st, nil
+}
+
+// OpenSized is Open of a file of a size, without a look at it.
+func OpenSized(name string, size int64) (Handle, error) {
+	h, err := OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	return ahead(h), nil
+	return hinted(h, size), nil
+}
+
+func hinted(h Handle, size int64) Handle {
+	if size >= hintedBytes {
+		return ahead(h)
+	}
+	return h
+}
+
+// windowBytes is what Window maps at once where memory is no matter.
+const windowBytes = 4 << 20
+
+// Window calls use with n bytes of a file from a multiple of the page size on, which are mapped
+// meanwhile. Touching what the file no longer has is a fault.
+func Window(h Handle, at int64, n int, use func(mapped []byte)) error {
+	m, err := h.Map(at, n)
+	if err != nil {
+		return err
+	}
+	defer m.Unmap()
+	defer arrive(h, m, at)()
+	use(m)
+	return nil
 }
 
 // Mkdir makes a folder.
@@ -99,17 +141,30 @@ func Mkdir(name string, perm fs.FileMode) error { return current.Mkdir(name, per
 
 // MkdirAll makes a folder and those above it, where they are missing.
 func MkdirAll(name string, perm fs.FileMode) error {
-	err := Mkdir(name, perm)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := MkdirAll(filepath.Dir(name), perm); err != nil {
+	if err := MakeFolders(current, name, perm, func(string) {}); err != nil {
+		return err
+	}
+	if st, err := os.Stat(name); err == nil && !st.IsDir() {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
+	}
+	return nil
+}
+
+// MakeFolders makes a folder and those above it in a file system, where they are missing, and
+// tells of each that it has made.
+func MakeFolders(in FS, name string, perm fs.FileMode, made func(name string)) error {
+	err := in.Mkdir(name, perm)
+	if above := filepath.Dir(name); errors.Is(err, fs.ErrNotExist) && above != name {
+		if err := MakeFolders(in, above, perm, made); err != nil {
 			return err
 		}
-		err = Mkdir(name, perm)
+		err = in.Mkdir(name, perm)
 	}
-	if errors.Is(err, fs.ErrExist) {
-		if st, statErr := os.Stat(name); statErr == nil && st.IsDir() {
-			return nil
-		}
+	switch {
+	case err == nil:
+		made(name)
+	case errors.Is(err, fs.ErrExist): // or another was faster
+		return nil
 	}
 	return err
 }

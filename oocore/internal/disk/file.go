@@ -1,7 +1,9 @@
 package disk
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"sync"
 )
@@ -38,13 +40,18 @@ func Create(name string, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(reserve(f.Handle, size), f.Truncate(size)); err != nil {
+	if err := f.Resize(size); err != nil {
 		f.Close()
 		_ = Remove(name) // the first error is the one that tells
 		return nil, err
 	}
-	f.large = size >= LargeFile
 	return f, nil
+}
+
+// Resize makes a file longer or shorter, with nobody writing to it. Its room is taken from the disk.
+func (f *File) Resize(size int64) error {
+	f.large = size >= LargeFile
+	return errors.Join(reserve(f.Handle, size), f.Truncate(size))
 }
 
 // CreatePart makes a file of an unknown size, which is one of many that belong
@@ -91,6 +98,46 @@ func (f *File) Write(p []byte, at int64) (cached int, err error) {
 	}
 	_, err = f.WriteAt(p, at)
 	return len(p), err
+}
+
+// callBytes bounds one system call, so that what is cancelled ends soon.
+const callBytes = 8 << 20
+
+// WriteAll stores p at a place, and sends it on its way to the disk.
+func (f *File) WriteAll(ctx context.Context, p []byte, at int64) error {
+	for len(p) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(p), callBytes-int(at%Page))
+		cached, err := f.Write(p[:n], at)
+		if err == nil {
+			err = f.WritebackRange(at, at+int64(n), cached)
+		}
+		if err != nil {
+			return err
+		}
+		p, at = p[n:], at+int64(n)
+	}
+	return nil
+}
+
+// ReadAll fills p from a place. That the file is too short is io.ErrUnexpectedEOF.
+func ReadAll(ctx context.Context, f io.ReaderAt, p []byte, at int64) error {
+	for len(p) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := f.ReadAt(p[:min(len(p), callBytes)], at)
+		if err == io.EOF {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		p, at = p[n:], at+int64(n)
+	}
+	return nil
 }
 
 // Close closes the file, and makes nothing durable.

@@ -182,6 +182,22 @@ func Link(from, to string) error {
 type Root struct {
 	*os.Root
 	path string
+	dir  *os.File // of Many
+}
+
+// Many prepares the folder for many files to be opened in it.
+func (r *Root) Many() (err error) {
+	r.dir, err = r.Open(".")
+	return err
+}
+
+// Close closes the folder, and none of its files.
+func (r *Root) Close() error {
+	err := r.Root.Close()
+	if r.dir != nil {
+		err = errors.Join(err, r.dir.Close())
+	}
+	return err
 }
 
 // Name returns the folder's path.
@@ -194,14 +210,14 @@ func (r *Root) FS() FS { return current.Below(r) }
 func OpenRoot(path string) (*Root, error) {
 	if h, rel := holding(path); h != nil {
 		root, err := h.root.OpenRoot(rel)
-		return &Root{root, path}, full(err, path)
+		return &Root{Root: root, path: path}, full(err, path)
 	}
 	// A pipe, opened, would wait for who writes to it.
 	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
 	root, err := os.OpenRoot(path)
-	return &Root{root, path}, err
+	return &Root{Root: root, path: path}, err
 }
 
 // Inode returns a file's number on its disk, which it keeps under any name.

@@ -1,13 +1,14 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"time"
 )
 
-// FileID is what a file system tells of one version of a file beside its size and
-// modification time.
+// FileID is what a file system tells of one version of a file in addition to its size
+// and modification time.
 type FileID struct {
 	Device, Inode uint64
 	// ChangeTime is when contents, links or permissions last changed. Unlike the
@@ -47,19 +48,45 @@ func Settle(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if inMemory(name) {
+	if InMemory(name) {
 		return false, nil // pages that are written through a mapping change no time, ever
 	}
 	changed := LastChange(st)
 	if time.Since(changed) > dirtyAge {
 		return true, nil
 	}
-	if err := cleanPages(name); err != nil {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	if err := errors.Join(cleanPages(f), f.Close()); err != nil {
 		return false, err
 	}
 	wait, reliable := Unsettled(changed)
 	time.Sleep(wait)
 	return reliable, nil
+}
+
+// Settler asks of many open files what Settle says of one.
+type Settler struct {
+	device         uint64
+	asked, changes bool // whether the device's files change their times with their contents
+}
+
+// Settled reports whether every later change of an open file, which last changed at a time, will
+// show in its times. It does not wait.
+func (s *Settler) Settled(f Handle, device uint64, changed time.Time) bool {
+	if !s.asked || device != s.device {
+		*s = Settler{device, true, !InMemory(f.OS().Name())}
+	}
+	if !s.changes {
+		return false
+	}
+	if time.Since(changed) > dirtyAge {
+		return true
+	}
+	wait, reliable := Unsettled(changed)
+	return reliable && wait == 0 && cleanPages(f.OS()) == nil
 }
 
 // Unsettled returns how long a file that last changed at a time might change again without

@@ -29,21 +29,10 @@ func clockTick() time.Duration {
 
 // cleanPages begins to write back a file's dirty pages, by which the kernel takes from
 // mappings the right to write them unseen.
-func cleanPages(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	err = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
+func cleanPages(f *os.File) error {
+	err := unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	if err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ESPIPE) && !errors.Is(err, unix.EPERM) {
-		return &fs.PathError{Op: "sync_file_range", Path: name, Err: err}
+		return &fs.PathError{Op: "sync_file_range", Path: f.Name(), Err: err}
 	}
 	return nil
-}
-
-// inMemory reports whether a file lies in a file system that has no disk, such as tmpfs.
-func inMemory(name string) bool {
-	var st unix.Statfs_t
-	return unix.Statfs(name, &st) == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC || st.Type == unix.HUGETLBFS_MAGIC)
 }

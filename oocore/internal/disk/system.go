@@ -108,6 +108,9 @@ type below struct{ root *Root }
 func (b below) name(rel string) string { return filepath.Join(b.root.Name(), rel) }
 
 func (b below) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
+	if f := openBelow(b.root, name, flag); f != nil {
+		return f, nil
+	}
 	f, err := b.root.OpenFile(name, flag, perm)
 	return opened(f, full(err, b.name(name)))
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -71,6 +71,7 @@ var collect = map[dtype.Type]func(a *oocore.Array) ([]byte, error){
 	dtype.Uint8: of[uint8], dtype.Uint16: of[uint16], dtype.Uint32: of[uint32], dtype.Uint64: of[uint64],
 	dtype.Float16: of[dtype.Float16Bits], dtype.BFloat16: of[dtype.BFloat16Bits], dtype.Float32: of[float32], dtype.Float64: of[float64],
 	dtype.Complex64: of[complex64], dtype.Complex128: of[complex128],
+	dtype.Float8E4M3FN: of[dtype.Float8E4M3FNBits], dtype.Float8E5M2: of[dtype.Float8E5M2Bits],
 }
 
 func of[T dtype.Element](a *oocore.Array) ([]byte, error) {

@@ -46,6 +46,12 @@ func ourCases() []ours {
 			zarr(t, codec, []int{30, 11}, []int{5, 4}, []int{10, 8})
 		}
 	}
+	for _, t := range dtype.Stored() {
+		if t.StorageOnly() {
+			add(ours{Name: "none", Libraries: []string{tensorStore}, Path: ".zarr", DType: t, Shape: shape, Chunks: chunk, Codec: "none"})
+			add(ours{Name: "safetensors", Libraries: []string{"safetensors"}, Path: ".safetensors#of.layer/0", DType: t, Shape: shape})
+		}
+	}
 	for _, codec := range []string{"none", "zstd:1"} {
 		for _, s := range []struct{ shape, chunks, shards []int }{
 			{[]int{}, nil, nil}, {[]int{17}, nil, nil}, {[]int{17}, []int{5}, []int{10}}, {[]int{0, 3}, []int{2, 3}, nil},

@@ -135,6 +135,16 @@ func theirCases() []theirs {
 			}
 		}
 	}
+	for _, t := range dtype.Stored() {
+		if t.StorageOnly() {
+			add(v3(tensorStore, "none", t, shape, chunk, plain(t, "little")))
+			add(v3(tensorStore, "blosc", t, shape, chunk, append(plain(t, "little"), blosc(t, "lz4", "shuffle"))))
+			nan := v3(tensorStore, "missing chunks, fill NaN", t, shape, chunk, plain(t, "little"))
+			nan.Metadata["fill_value"], nan.Fill, nan.Part = "NaN", map[dtype.Type]string{dtype.Float8E4M3FN: "7f", dtype.Float8E5M2: "7e"}[t], chunk
+			add(nan)
+			add(theirs{Name: "safetensors", Library: "safetensors", Path: ".safetensors#of.layer/0", DType: t, Shape: shape})
+		}
+	}
 	for _, version := range []int{2, 3} {
 		add(theirs{Name: fmt.Sprint("npy version ", version), Library: "NumPy", Path: ".npy", DType: dtype.Float32, Shape: shape, Version: version})
 	}

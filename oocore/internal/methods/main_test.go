@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 func TestMethodsAreCurrent(t *testing.T) {
@@ -16,8 +17,10 @@ func TestMethodsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile("../../methods_gen.go"); err != nil || !bytes.Equal(text, want) {
-		t.Errorf("oocore/methods_gen.go is stale (%v): run go generate ./oocore", err)
+	for folder, want := range want {
+		if text, err := os.ReadFile(filepath.Join("../..", folder, file)); err != nil || !bytes.Equal(text, want) {
+			t.Errorf("%s of oocore/%s is stale (%v): run go generate ./oocore", file, folder, err)
+		}
 	}
 }
 
@@ -27,6 +30,7 @@ func TestMethodsRejectWhatDoesNotFollow(t *testing.T) {
 		{"(a *Array) F(k float64)", "F is.", "row f: k is float64, and the builder's parameter for k takes another"},
 		{"(a *Array) F(k, n int)", "F is.", "row f: f(x, k) has no argument for n"},
 		{"(a *Array) F(k int", "F is.", "is no signature"},
+		{"Array.F", "", "row f: Array.F has no signature, and byHand does not say why"},
 		{"(a *Array) F(k int)", "f is.", "row f: its Doc does not begin with F"},
 	} {
 		all, err := op.Read(op.Row{Usage: "f(x, k)", Go: c.signature, Doc: c.doc, Build: build})

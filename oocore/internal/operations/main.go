@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
 )
 
 //go:generate go run . ../../OPERATIONS.md ../../ARRAY_API.md

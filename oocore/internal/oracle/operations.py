@@ -3,16 +3,17 @@ what NumPy, SciPy or TensorLy say of them.
 
     python operations.py OUT --seed 1 [--only shape,order]
 
-It prints all cases as JSON in one line, reads from its input the numbers of those
-that are wanted, as JSON too, and writes the arrays of these to OUT: the inputs, and
-for case 7 7.want, what it computes, and 7.error, the error that is allowed.
+It reads the rows of operations as JSON in one line, prints all cases as JSON in one line,
+reads from its input the numbers of those that are wanted, as JSON too, and writes the arrays
+of these to OUT: the inputs, and for case 7 7.want, what it computes, and 7.error, the error
+that is allowed.
 
-A module's cases(rng) yields dicts: op, the function's name in expressions; expr;
+A module's cases(rng), which finds the rows in ROWS, yields dicts: op, the function's name in expressions; expr;
 in, the arrays by name; want, the expected array, or error, true, where there is
 none; rtol and atol, which are 0 where all bits but those of NaN are to be equal, or
 allowed, the error of each element.
 """
-import argparse, functools, importlib.util, json, os, pathlib, sys
+import argparse, functools, importlib, json, os, pathlib, sys
 import ml_dtypes
 import numpy as np
 
@@ -61,13 +62,13 @@ def main():
     o = p.parse_args()
     os.makedirs(o.out, exist_ok=True)
     np.seterr(all="ignore")
+    rows = json.loads(sys.stdin.readline())
     listed, writers, only = [], [], set(filter(None, o.only.split(",")))
     for file in sorted((pathlib.Path(__file__).parent / "ops").glob("*.py")):
         if only and file.stem not in only:
             continue
-        spec = importlib.util.spec_from_file_location(file.stem, file)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = importlib.import_module("ops." + file.stem)
+        module.ROWS = rows
         rng = np.random.default_rng([o.seed, *file.stem.encode()])
         for made in module.cases(rng):
             i = len(listed)

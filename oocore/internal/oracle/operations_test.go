@@ -10,7 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -42,6 +44,10 @@ func TestOperations(t *testing.T) {
 // written then, by the same process: making them takes longer than that.
 func operations(t *testing.T, only string) (all []sample, write func(chosen []sample)) {
 	dir := t.TempDir()
+	rows, err := json.Marshal(ordinary())
+	if err != nil {
+		t.Fatal(err)
+	}
 	python := exec.Command(numpy(t), "operations.py", dir, "--only", only)
 	var problems bytes.Buffer
 	python.Stderr = &problems
@@ -60,6 +66,9 @@ func operations(t *testing.T, only string) (all []sample, write func(chosen []sa
 		python.Process.Kill()
 		python.Wait()
 	})
+	if _, err := stdin.Write(append(rows, '\n')); err != nil {
+		t.Fatal(err)
+	}
 	if err := json.NewDecoder(stdout).Decode(&all); err != nil {
 		stdin.Close()
 		python.Wait()
@@ -81,6 +90,45 @@ func operations(t *testing.T, only string) (all []sample, write func(chosen []sa
 			t.Fatalf("operations.py: %v\n%s", err, problems.Bytes())
 		}
 	}
+}
+
+// ordinary are the rows that operations.py makes ordinary cases of.
+func ordinary() (rows []map[string]any) {
+	kernels := map[string]*kernel.Row{}
+	for _, r := range kernel.Rows() {
+		kernels[r.Name] = r
+	}
+	reductions := map[string]bool{}
+	for _, r := range kernel.Reductions() {
+		reductions[r.Name] = true
+	}
+	for _, f := range expr.Functions() {
+		if f.Alias != "" {
+			continue
+		}
+		k := kernels[f.Name]
+		row := map[string]any{"name": f.Name, "numpy": f.NumPy, "kernel": k != nil, "fused": f.Passes == op.Fused, "family": "", "exact": true}
+		arrays := 0
+		for _, p := range f.Params {
+			if p.Kind == op.Array && !p.Word && !p.Optional {
+				arrays++
+			} else if p.Kind != op.Type {
+				arrays = -100 // it has others
+			}
+		}
+		row["arrays"] = max(arrays, 0)
+		switch {
+		case k != nil:
+			row["exact"] = k.Units[0]+k.Units[1] == 0
+			if k.Family == kernel.Bits {
+				row["family"] = "bits"
+			}
+		case reductions[f.Name]:
+			row["family"] = "reduction"
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // enough finds operations that have too few cases, those in the expressions of

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/internal/expr"
 )
 
 // extremes are numbers that no parameter expects.

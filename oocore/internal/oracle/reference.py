@@ -39,12 +39,7 @@ def over(reduce):
     return f
 
 
-NAMES = {n: getattr(np, n) for n in (
-    "add subtract multiply divide floor_divide remainder power minimum maximum fmin fmax arctan2 hypot copysign "
-    "logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift equal not_equal less "
-    "less_equal greater greater_equal negative abs sign square sqrt cbrt reciprocal exp exp2 expm1 log log2 log10 log1p "
-    "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh floor ceil trunc rint invert logical_not "
-    "isnan isinf isfinite real imag conjugate where clip matmul").split()}
+NAMES = {n: f for n, f in vars(np).items() if isinstance(f, np.ufunc)} | {n: getattr(np, n) for n in "real imag where clip".split()}
 NAMES |= {n: over(getattr(np, n)) for n in "sum prod mean var std min max argmin argmax any all count_nonzero".split()}
 NAMES |= {
     "astype": lambda a, name: np.asarray(a).astype(dt(name)),

@@ -90,7 +90,7 @@ func TestUnboundedParametersAreRejected(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	names := parameterNames()
 	for expression, want := range map[string]string{
-		"tensordot(v, v, 1000000000)":               "tensordot sums over 1000000000 axes, where arrays of shapes (3,) and (3,) have 1 in common",
+		"tensordot(v, v, 1000000000)":               "tensordot: sums over 1000000000 axes, where arrays of shapes (3,) and (3,) have 1 in common",
 		"diff(arange(1000000), 99999)":              "differences are taken 12 times at the most, not 99999",
 		`randomized_svd(m, 1, 1099511627776, "s")`:  "1099511627776 iterations are more than 1000",
 		"median_filter(m, 1099511627776)":           "reaches 549755813888 elements, more than 16777216",

@@ -21,8 +21,8 @@ import (
 //go:generate go run . ../../..
 
 // imported are the packages of README.md, in its order.
-var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn", "oocore/cloud", "oocore/record",
-	"gonbext", "gonbext/cmd/gonbext", "cuda"}
+var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn", "oocore/cloud",
+	"oocore/cluster", "oocore/store", "oocore/record", "oocore/types", "oocore/dtype", "oocore/units", "oocore/machine", "gonbext", "gonbext/cmd/gonbext", "cuda"}
 
 // Lines around a table.
 const (

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // compute is an operation on operands of type t, of which Where has the last two; ""

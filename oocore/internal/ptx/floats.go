@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // operation is what a formula is found by.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // enough is the number of elements, or of partial results, that repay a thread.
@@ -201,7 +201,7 @@ func (f *folder) thread(n string) {
 // first holds for the threads that store what their rows have.
 func (f *folder) first() string { return f.and(f.inside, f.is("eq.u32", f.lane, 0)) }
 
-// axes are the axes that are reduced, or those that are not, and longer than 1.
+// axes are the axes longer than 1 that are reduced, or that are kept.
 func (f *folder) axes(reduced bool) (all []int) {
 	for d, n := range f.domain {
 		if n != 1 && f.reduced[d] == reduced {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // folding is how one reduction of elements of one type is done. Its accumulators are

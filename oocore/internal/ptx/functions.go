@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // formula instantiates a formula's text. Whether the operands are rare is added to a

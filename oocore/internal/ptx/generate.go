@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // iota is the element of an arithmetic sequence at a position of 64 bits.

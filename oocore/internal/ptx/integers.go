@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // comparisons are those of PTX; of floats, NotEqual is true of NaN.

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/ptx"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/internal/vm"
 	"github.com/gonbext/gonbext/oocore/testcases"
-	"github.com/gonbext/gonbext/oocore/vm"
 )
 
 // mapTile computes a tile of a program by the CPU's machine and by its kernel, and reports

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/ptx"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -91,7 +91,7 @@ func TestProductOfFloatsErrsNoMoreThanTwiceAsMuchAsTheCPU(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range append(products, [3]int{9, 11, 3000}) {
+			for _, p := range append(products, [3]int{27, 33, 3000}) { // of so many elements that chance is a hundredth of the error
 				rows, cols, k := p[0], p[1], p[2]
 				a, b := usual(random, in, rows*k, 0.5, 1), usual(random, in, k*cols, 0.5, 1)
 				gpu, cpu := memory(rows*cols*sum.Size()), memory(rows*cols*sum.Size())

@@ -11,12 +11,12 @@
 // before.
 package ptx
 
-//go:generate go run ../../kernel/internal/asm ptx .
+//go:generate go run ../kernel/internal/asm ptx .
 
 import (
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // Module is a text for a driver to load.

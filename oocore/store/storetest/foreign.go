@@ -115,23 +115,43 @@ func Damaged(t *testing.T, file string, random *rand.Rand, rounds int, arrays ..
 				b = b[:max(at, 1)]
 			}
 		}
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
+		tryDamaged(t, path, b, arrays)
+	}
+}
+
+// Fuzz changes bytes of files as Damaged does, led by the code that they reach.
+func Fuzz(f *testing.F, files []string, arrays ...string) {
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
 		}
-		for _, array := range arrays {
-			a, err := store.Open(path + array)
-			if err != nil {
-				if strings.Contains(err.Error(), "\n") {
-					t.Errorf("%q has several lines", err)
-				}
-				continue
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tryDamaged(t, filepath.Join(t.TempDir(), filepath.Base(files[0])), b, arrays)
+	})
+}
+
+// tryDamaged reads arrays of a file of any bytes.
+func tryDamaged(t *testing.T, path string, b []byte, arrays []string) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, array := range arrays {
+		a, err := store.Open(path + array)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q has several lines", err)
 			}
-			if region := All(a.Info().Shape); region.Size() < 1<<16 {
-				_ = a.Read(t.Context(), make([]byte, region.Size()*a.Info().DType.Size()), region)
-			}
-			if err := a.Close(); err != nil {
-				t.Error(err)
-			}
+			continue
+		}
+		if region := All(a.Info().Shape); region.Size() < 1<<16 {
+			_ = a.Read(t.Context(), make([]byte, region.Size()*a.Info().DType.Size()), region)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

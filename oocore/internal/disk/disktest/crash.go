@@ -167,35 +167,8 @@ func (c *Crash) done(err error) error {
 	return err
 }
 
-// OpenFile opens or creates.
-func (c *Crash) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
-	return c.whole().OpenFile(name, flag, perm)
-}
-
-// Mkdir makes a folder.
-func (c *Crash) Mkdir(name string, perm fs.FileMode) error { return c.whole().Mkdir(name, perm) }
-
-// Rename renames.
-func (c *Crash) Rename(from, to string) error { return c.whole().Rename(from, to) }
-
-// Exchange swaps.
-func (c *Crash) Exchange(a, b string) error { return c.whole().Exchange(a, b) }
-
-// Remove removes.
-func (c *Crash) Remove(name string) error { return c.whole().Remove(name) }
-
-// List lists.
-func (c *Crash) List(name string, yield func(fs.DirEntry) bool) error {
-	return c.whole().List(name, yield)
-}
-
-// SyncDir makes a folder's entries durable.
-func (c *Crash) SyncDir(name string) error { return c.whole().SyncDir(name) }
-
-// Below watches the operations in an open folder too.
-func (c *Crash) Below(root *disk.Root) disk.FS { return c.whole().Below(root) }
-
-func (c *Crash) whole() seen { return seen{c, disk.System(), ""} }
+// FS returns the file system that is watched, in open folders too.
+func (c *Crash) FS() disk.FS { return seen{c, disk.System(), ""} }
 
 // seen is a file system that a Crash watches.
 type seen struct {

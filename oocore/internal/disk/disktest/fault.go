@@ -77,35 +77,8 @@ func (f *Fault) fail(op Op, name string) error {
 	return &fs.PathError{Op: op.String(), Path: name, Err: f.Err}
 }
 
-// OpenFile opens or creates.
-func (f *Fault) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
-	return f.whole().OpenFile(name, flag, perm)
-}
-
-// Mkdir makes a folder.
-func (f *Fault) Mkdir(name string, perm fs.FileMode) error { return f.whole().Mkdir(name, perm) }
-
-// Rename renames.
-func (f *Fault) Rename(from, to string) error { return f.whole().Rename(from, to) }
-
-// Exchange is a Rename.
-func (f *Fault) Exchange(a, b string) error { return f.whole().Exchange(a, b) }
-
-// Remove removes.
-func (f *Fault) Remove(name string) error { return f.whole().Remove(name) }
-
-// List lists.
-func (f *Fault) List(name string, yield func(fs.DirEntry) bool) error {
-	return f.whole().List(name, yield)
-}
-
-// SyncDir syncs a folder.
-func (f *Fault) SyncDir(name string) error { return f.whole().SyncDir(name) }
-
-// Below counts the operations in an open folder with all others.
-func (f *Fault) Below(root *disk.Root) disk.FS { return f.whole().Below(root) }
-
-func (f *Fault) whole() counted { return counted{f, disk.System(), ""} }
+// FS returns the file system whose operations are counted, those in open folders too.
+func (f *Fault) FS() disk.FS { return counted{f, disk.System(), ""} }
 
 // counted is a file system whose operations a Fault counts.
 type counted struct {

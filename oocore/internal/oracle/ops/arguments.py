@@ -1,20 +1,10 @@
 """Cases of the less common arguments of functions whose other cases are in the modules of their families."""
-import importlib.util
-import os
 import warnings
 
 import numpy as np
 
+from ops.shape import array, lengths, axis_of, case, refused, joined, TYPES
 
-def load(name):
-    spec = importlib.util.spec_from_file_location("truth_" + name, os.path.join(os.path.dirname(__file__), name + ".py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-shapes = load("shape")
-array, lengths, axis_of, case, refused, joined, TYPES = (getattr(shapes, n) for n in "array lengths axis_of case refused joined TYPES".split())
 warnings.simplefilter("ignore")
 EACH = 50
 REAL = [t for t in TYPES if t[0] != "c"]

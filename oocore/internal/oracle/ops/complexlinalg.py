@@ -1,20 +1,10 @@
 """Cases of linear algebra of complex matrices, small ones, stacks and tall ones."""
-import importlib.util
-import pathlib
 
 import numpy as np
 import scipy.linalg
 
+from ops.shape import case, refused
 
-def load(name):
-    spec = importlib.util.spec_from_file_location("truth_" + name, pathlib.Path(__file__).parent / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-shapes = load("shape")
-case, refused = shapes.case, shapes.refused
 EACH = 24
 
 

@@ -161,7 +161,7 @@ def bad(op, plain, form, wrong):
         yield error(op, form.format(text), x=np.arange(64.0).reshape(4, 4, 4))
 
 
-TUCKER = [", 2, 2", ", 2, 2, 2, 2", ", 5, 2, 2", ", 0, 2, 2", ", -1, 2, 2", ", 4, 1, 2", "", ', "core"', ', 2, 2, 2, "weights"', ', 2, 2, 2, "factor=3"', ', 2, "modes=3"', ', 2, "modes=-1"',
+TUCKER = [", 2, 2", ", 2, 2, 2, 2", ", 5, 2, 2", ", 0, 2, 2", ", -1, 2, 2", "", ', "core"', ', 2, 2, 2, "weights"', ', 2, 2, 2, "factor=3"', ', 2, "modes=3"', ', 2, "modes=-1"',
           ', 2, 2, "modes=1,1"', ', 2, "modes=0,1"', ', 2, "modes="', ', 2, "modes=a"', ', 2, 2, 2, "core", "errors"', ', 2, 2, 2.5', ', 2, 2, 2, "svd"', ', 2, 2, 2, "nonnegative"', ', 2, "modes=1", "factor=1"']
 
 
@@ -240,6 +240,14 @@ def higher(rng):
         yield case(op, f'abs({op}(x, 2, "modes=1", "factor=0"))', x, np.abs(u), "f8", 1e-8)
         yield case(op, f'{op}(slice(x, "1:5, ::2") + 0, 3, 3, 3)', x, whole(*truncated(x[1:5, ::2], [3, 3, 3], range(3))[:2], range(3)), "f8", 1e-8) if op == "hosvd" else case(
             op, f'tucker(transpose(x), 8, 7, 6)', x, x.T, "f8", 1e-9)
+    x = steep(rng, [9, 7, 8], "float64")  # a rank above the product of the others
+    best, us = hooi(tl.tensor(x), rank=[6, 2, 2], n_iter_max=300, tol=1e-12, random_state=0)
+    yield case("tucker", 'tucker(x, 6, 2, 2, "tolerance=1e-11", "iterations=100")', x, whole(tl.to_numpy(best), us, range(3)), "f8", 1e-5)
+    yield case("tucker", 'matmul(transpose(tucker(x, 6, 2, 2, "factor=0")), tucker(x, 6, 2, 2, "factor=0"))', x, np.eye(6), "f8", 1e-9)
+    yield case("hosvd", "hosvd(x, 6, 2, 2)", x, whole(*truncated(x, [6, 2, 2], range(3))[:2], range(3)), "f8", 1e-8)
+    x = steep(rng, [4, 4, 4], "float64")
+    best, us = hooi(tl.tensor(x), rank=[4, 1, 2], n_iter_max=300, tol=1e-12, random_state=0)
+    yield case("tucker", 'tucker(x, 4, 1, 2, "tolerance=1e-11", "iterations=100")', x, whole(tl.to_numpy(best), us, range(3)), "f8", 1e-5)
     yield error("hosvd", 'hosvd(x, 2, 2, 2, "iterations=3")', x=np.arange(64.0).reshape(4, 4, 4))
     yield error("tucker", 'tucker(x, 2, 2, 2, "iterations=-3")', x=np.arange(64.0).reshape(4, 4, 4))
 

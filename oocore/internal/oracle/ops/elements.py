@@ -1,50 +1,47 @@
 """Cases of the functions of each element, of the reductions, and of views and arrays from no file, each by name."""
-import importlib.util
-import pathlib
-
 import numpy as np
 from scipy import special
 
+import reference
+from ops import shape as shapes
+from ops.shape import array, lengths, axis_of, case, joined
 
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-here = pathlib.Path(__file__).parent
-reference, shapes = load("truth_reference", here.parent / "reference.py"), load("truth_shape", here / "shape.py")
-array, lengths, axis_of, case, joined = (getattr(shapes, n) for n in "array lengths axis_of case joined".split())
 EACH = 50
 TYPES = shapes.TYPES + ["bfloat16"]
 INTEGERS = [t for t in TYPES if "int" in t or t == "bool"]
 
-EXACT = ("negative abs sign square sqrt floor ceil trunc rint invert logical_not isnan isinf isfinite real imag conjugate "
-         "add subtract multiply floor_divide remainder minimum maximum fmin fmax copysign logical_and logical_or logical_xor "
-         "bitwise_and bitwise_or bitwise_xor left_shift right_shift equal not_equal less less_equal greater greater_equal where").split()
-NEAR = ("divide power arctan2 hypot cbrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "
-        "arcsinh arccosh arctanh").split()
-TWO = ("add subtract multiply divide floor_divide remainder power minimum maximum fmin fmax arctan2 hypot copysign logical_and logical_or "
-       "logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift equal not_equal less less_equal greater greater_equal").split()
-BITS = "invert bitwise_and bitwise_or bitwise_xor left_shift right_shift".split()
-FOLDS = "sum prod mean var std min max argmin argmax any all count_nonzero".split()
+BY_PARTS = "add subtract negative conjugate real imag where".split()  # exact of complex numbers too
+ROUGH = "radians degrees".split()  # of rows that have no bound
+SPECIAL = "float_power full_like i0 ldexp logaddexp logaddexp2 sinc".split()  # which have cases of their own
+
+
+def of_elements(row):
+    """Reports whether a row is a function of each element of arrays by NumPy's or SciPy's name. Rows of kernels are."""
+    if row["kernel"] or row["name"] in SPECIAL or not row["fused"] or not row["arrays"]:
+        return row["kernel"]
+    f = getattr(np, row["name"], None)
+    try:
+        return f is not None and np.shape(f(*[np.ones((2, 3))] * row["arrays"])) == (2, 3)
+    except (TypeError, ValueError):
+        return False
 
 
 def answered(op, expr, arrays, exactness):
     """A case with NumPy's answer; where NumPy has none for these types, one that is to be refused."""
     try:
         want, allowed = reference.answer(expr, arrays, exactness)
-    except TypeError:
+    except (TypeError, ValueError):
         return {"op": op, "expr": expr, "in": arrays, "error": True}
     return {"op": op, "expr": expr, "in": arrays, "want": want, "allowed": allowed}
 
 
-def elements(rng, op):
-    exact = op in EXACT
+def elements(rng, row):
+    op, kernel, two = row["name"], row["kernel"], row["arrays"] == 2
+    reference.NAMES.setdefault(op, getattr(np, op))
+    exact = row["exact"] and op not in ROUGH
     i = made = 0
     while made < EACH:
-        types = INTEGERS if op in BITS and i % 8 else TYPES
+        types = INTEGERS if row["family"] == "bits" and i % 8 else TYPES if kernel else shapes.TYPES
         name = types[i % len(types)]
         i += 1
         shape = () if i % 9 == 0 else lengths(rng, most=3, high=6)
@@ -52,7 +49,7 @@ def elements(rng, op):
         x = array(rng, shape, name, special=not complex_)
         arrays = {"x": x}
         other = "y"
-        if op in TWO:
+        if two:
             against = tuple(1 if rng.random() < 0.25 else n for n in shape)[int(rng.integers(0, len(shape) + 1)) if rng.random() < 0.2 else 0:]
             second = name if rng.random() < 0.6 else types[int(rng.integers(len(types)))]
             arrays["y"] = array(rng, against, second, special=not complex_)
@@ -65,10 +62,10 @@ def elements(rng, op):
             if rng.random() < 0.2 and name not in ("bool", "bfloat16") and op != "power":
                 del arrays["y"]
                 other = "3" if x.dtype.kind in "iu" or rng.random() < 0.5 else "0.5"
-        if complex_ and op in NEAR:  # of large ones all but the leading digits are lost
+        if complex_ and not exact:  # of large ones all but the leading digits are lost
             arrays = {n: np.asarray(a / 8).astype(a.dtype) for n, a in arrays.items()}
         expr = f"{op}(x)"
-        if op in TWO:
+        if two:
             expr = f"{op}({other}, x)" if rng.random() < 0.1 and op != "power" else f"{op}(x, {other})"
         if op == "where":
             arrays = {"c": array(rng, shape, "bool"), "x": x, "y": array(rng, shape, name if rng.random() < 0.6 else None)}
@@ -80,11 +77,12 @@ def elements(rng, op):
         if op == "log1p" and complex_:  # NumPy's own loses digits near the unit circle
             yield case(op, expr, arrays, lambda: np.log1p(arrays["x"].astype("clongdouble")).astype(x.dtype), 16 * np.finfo(x.dtype).eps, 1e-300)
             continue
-        yield answered(op, expr, arrays, "equal" if exact and not (complex_ and op in ("abs", "sign", "sqrt", "square", "multiply")) else 16 if complex_ else 4)
+        yield answered(op, expr, arrays, "equal" if exact and (not complex_ or not kernel or op in BY_PARTS) else 16 if complex_ else 4)
 
 
-def error_function(rng):
-    """SciPy's erf, with the types of NumPy's functions."""
+def of_scipy(rng, row):
+    """A function of SciPy's, with the types of NumPy's functions."""
+    op, f = row["name"], getattr(special, row["name"])
     real = [t for t in TYPES if not t.startswith("complex")]
     for i in range(60):
         name = real[i % len(real)]
@@ -93,10 +91,10 @@ def error_function(rng):
             x = np.asarray(x / 4).astype(x.dtype)
         with np.errstate(all="ignore"):
             kind = np.exp(x).dtype
-        want = np.asarray(special.erf(x.astype("f8"))).astype(kind)
+        want = np.asarray(f(x.astype("f8"))).astype(kind)
         eps = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}[kind.name]
-        yield {"op": "erf", "expr": "erf(x)", "in": {"x": x}, "want": want, "rtol": 2 * eps, "atol": 1e-45}
-    yield {"op": "erf", "expr": "erf(x)", "in": {"x": array(rng, (3,), "complex128")}, "error": True}
+        yield {"op": op, "expr": f"{op}(x)", "in": {"x": x}, "want": want, "rtol": 2 * eps, "atol": 1e-45}
+    yield {"op": op, "expr": f"{op}(x)", "in": {"x": array(rng, (3,), "complex128")}, "error": True}
 
 
 def folds(rng, op):
@@ -221,10 +219,12 @@ def closeness(rng):
 
 def cases(rng):
     yield from closeness(rng)
-    yield from error_function(rng)
-    for op in EXACT + NEAR:
-        yield from elements(rng, op)
-    for op in FOLDS:
-        yield from folds(rng, op)
+    for row in ROWS:
+        if row["numpy"].startswith("scipy.special.") and row["kernel"]:
+            yield from of_scipy(rng, row)
+        elif row["family"] == "reduction":
+            yield from folds(rng, row["name"])
+        elif of_elements(row):
+            yield from elements(rng, row)
     yield from views(rng)
     yield from leaves(rng)

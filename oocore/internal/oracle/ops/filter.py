@@ -76,6 +76,9 @@ def windows(rng):
     a = rng.integers(0, 3, (30, 30)).astype("f8")  # many are equal
     yield of(rng, "median_filter", a, [15, 9], {"mode": "wrap"}, ', "wrap"')
     for op in ("uniform_filter", "median_filter", "minimum_filter", "maximum_filter"):
+        for origin in (-1, 2):
+            a = array(rng, ["f8"], 2)
+            yield of(rng, op, a, [5], {"mode": "nearest", "origin": origin}, f', "nearest", "origin={origin}"', **near(a, None))
         a = array(rng, ["f4"], 2)
         for wrong in (f"{op}(x, 0)", f"{op}(x, 3, 3, 3)", f'{op}(x, 3, "none")', f"{op}(x, 2.5)"):
             yield {"op": op, "expr": wrong, "in": {"x": a}, "error": True}
@@ -112,6 +115,7 @@ def gaussians(rng):
             want = np.trunc(np.where(np.abs(want - whole) < 1e-9 * (np.abs(want) + 1), whole, want))
         yield {"op": "gaussian_filter", "expr": "gaussian_filter(x, 1.5)", "in": {"x": a}, "want": want.astype(a.dtype)}
     a = array(rng, ["f4"], 2)
+    yield of(rng, "gaussian_filter", array(rng, ["f8"], 2), [1.5], {"truncate": 2}, ', "truncate=2"', rtol=1e-12, atol=1e-12)
     for wrong in ("gaussian_filter(x, -1)", "gaussian_filter(x, 1, 1, 1)", 'gaussian_filter(x, 1, "reflect", 0, -1)', "gaussian_filter(x > 0, 1)"):
         yield {"op": "gaussian_filter", "expr": wrong, "in": {"x": a}, "error": True}
 

@@ -1,16 +1,12 @@
 """Cases of functions that other libraries have beside NumPy's array functions: windows, moments, parts of floats."""
-import importlib.util
-import os
 import warnings
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import stats
 
-_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
-_shape = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_shape)
-array, lengths, axis_of, case, refused, joined, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused joined TYPES EACH".split())
+from ops.shape import array, lengths, axis_of, case, refused, joined, TYPES, EACH
+
 REAL = [t for t in TYPES if t[0] != "c"]
 warnings.simplefilter("ignore")
 

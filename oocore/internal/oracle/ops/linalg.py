@@ -194,7 +194,7 @@ def orthogonal(rng):
             yield case("qr", f'matmul(transpose(qr(x, "q"), {turned}), qr(x, "q"))', {"x": a}, np.broadcast_to(np.eye(k), [*before, k, k]))
     yield from bad("qr", ', "r"')
     yield error("qr", "qr(x)", x=np.eye(3))
-    yield error("qr", 'qr(x, "r")', x=np.ones((0, 3)))
+    yield case("qr", 'qr(x, "r")', {"x": np.ones((0, 3))}, np.ones((0, 3)))
     a = matrix(rng, [3000, 20])
     q, r = np.linalg.qr(a)
     yield case("qr", 'qr(x, "r")', {"x": a}, r * np.sign(np.diagonal(r))[:, None])
@@ -246,7 +246,7 @@ def singular(rng):
     yield error("lstsq", "lstsq(a, b)", a=np.eye(4), b=np.ones(3))
     yield error("lstsq", "lstsq(a, b)", a=np.ones(4), b=np.ones(4))
     yield error("lstsq", "lstsq(a, b, 2)", a=np.eye(4), b=np.ones(4))
-    yield error("lstsq", "lstsq(a, b)", a=np.ones((3, 0)), b=np.ones(3))
+    yield case("lstsq", "lstsq(a, b)", {"a": np.ones((3, 0)), "b": np.ones(3)}, np.ones(0))
     yield error("pinv", "pinv(x, 1)", x=np.eye(3))
     yield error("svd", "svd(x)", x=np.eye(3))
     for _ in range(24):

@@ -1,13 +1,8 @@
 """Cases of operations on the order of elements: sorting, the largest, quantiles, distinct ones, searching."""
-import importlib.util
-import os
 
 import numpy as np
 
-_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
-_shape = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_shape)
-array, lengths, axis_of, case, refused, joined, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused joined TYPES EACH".split())
+from ops.shape import array, lengths, axis_of, case, refused, joined, TYPES, EACH
 
 
 def order(x, axis, descending=False):

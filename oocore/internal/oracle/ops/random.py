@@ -1,14 +1,10 @@
 """Cases of random numbers, against Philox4x32-10 in Python's integers: Salmon and others, SC11, 2011."""
-import importlib.util
 import math
-import os
 
 import numpy as np
 
-_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
-_shape = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_shape)
-array, lengths, axis_of, case, refused, joined, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused joined TYPES EACH".split())
+from ops.shape import array, lengths, axis_of, case, refused, joined, TYPES, EACH
+
 NORMAL, INTEGER, WORD = 1, 2, 3
 
 

@@ -1,13 +1,8 @@
 """Cases of operations that go along an axis: cumulative sums and products, differences."""
-import importlib.util
-import os
 
 import numpy as np
 
-_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
-_shape = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_shape)
-array, lengths, axis_of, case, refused, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused TYPES EACH".split())
+from ops.shape import array, lengths, axis_of, case, refused, TYPES, EACH
 
 LONG = {"f": np.longdouble, "c": np.clongdouble}
 

@@ -1,14 +1,10 @@
 """Cases of histograms, weighted means, covariances, and reductions that leave NaN out."""
-import importlib.util
-import os
 import warnings
 
 import numpy as np
+import scipy.special
 
-_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
-_shape = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_shape)
-array, lengths, axis_of, case, refused, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused TYPES EACH".split())
+from ops.shape import array, lengths, axis_of, case, refused, TYPES, EACH
 
 REAL = [t for t in TYPES if not t.startswith("complex")]
 warnings.simplefilter("ignore", RuntimeWarning)  # of slices without elements, whose results are compared
@@ -528,6 +524,25 @@ def nan_scans(rng):
         yield refused(name, f"{name}(x, 2)", {"x": holed(rng, (3, 4), "float32")})
 
 
+def logsumexp(rng):
+    for i in range(EACH + 10):
+        x = real(rng, lengths(rng), REAL[i % len(REAL)], special=i % 3 == 2)
+        if x.size == 0:
+            x = real(rng, (3, 4), REAL[i % len(REAL)])
+        axes, keep = [], rng.random() < 0.3
+        if rng.random() < 0.7:
+            axes = [int(a) for a in rng.permutation(x.ndim)[:rng.integers(1, x.ndim + 1)]] if x.ndim else []
+        with np.errstate(all="ignore"):
+            wide = x.astype("f8")
+            t = x.dtype if x.dtype.kind == "f" else np.dtype("f8")
+            want = np.asarray(scipy.special.logsumexp(wide, tuple(axes) or None, keepdims=keep)).astype(t)
+        args = "".join(f", {a}" for a in axes) + ', "keepdims"' * keep
+        eps = float(np.finfo(t).eps)
+        yield case("logsumexp", f"logsumexp(x{args})", {"x": x}, lambda: want, 64 * max(eps, 1e-7 if t == "f4" else 0), 64 * eps)
+    yield refused("logsumexp", "logsumexp(x, 2)", {"x": real(rng, (3, 4), "float32")})
+    yield refused("logsumexp", "logsumexp(x)", {"x": np.ones(3, "complex64")})
+
+
 def cases(rng):
     yield from histogram(rng)
     yield from histogram_bin_edges(rng)
@@ -542,3 +557,4 @@ def cases(rng):
     yield from masked(rng)
     yield from begun(rng)
     yield from nan_scans(rng)
+    yield from logsumexp(rng)

@@ -1,0 +1,356 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// timeline is the memory of a cell over time: that of its process and of all of its runs, on
+// one clock.
+type timeline struct {
+	samples  []record.Sample // since the first of the records began
+	perPoint int
+	last     time.Duration
+	budget   int64
+	lines    []line // of the Go heap
+	heap     []layer
+	flame    []leaf
+	spans    []span // of the runs
+	cell     bool   // there is more than one run
+}
+
+// span is when a run ran, in seconds, and what it was predicted to hold.
+type span struct {
+	Name      string  `json:"name"`
+	From      float64 `json:"from"`
+	To        float64 `json:"to"`
+	predicted int64
+}
+
+// newTimeline lays the samples of records over each other: each is a point, which has the
+// process's memory from there, and the arena from all.
+func newTimeline(all []*summary) *timeline {
+	t := &timeline{}
+	if len(all) == 0 {
+		return t
+	}
+	origin := slices.MinFunc(all, func(a, b *summary) int { return a.h.Start.Compare(b.h.Start) }).h.Start
+	type source struct {
+		*summary
+		at int // the next of its samples
+	}
+	var runs []*source
+	for _, s := range all {
+		s.offset = possible(s.h.Start.Sub(origin))
+		t.last = max(t.last, s.offset+s.last)
+		t.perPoint = max(t.perPoint, s.perPoint)
+		t.budget = max(t.budget, s.h.Budget)
+		t.cell = t.cell || s.h.Process
+		for _, m := range s.timeline {
+			m.At += s.offset
+			t.samples = append(t.samples, m)
+		}
+		if !s.h.Process {
+			runs = append(runs, &source{summary: s})
+			if s.status != record.Planned && s.status != record.Skipped {
+				t.spans = append(t.spans, span{s.spanName(), s.offset.Seconds(), (s.offset + s.last).Seconds(), s.h.Predicted.Host()})
+			}
+		}
+	}
+	t.cell = t.cell || len(runs) > 1
+	for _, s := range all {
+		if s.h.Process { // whose largest sample knows nothing of the runs' arenas
+			for _, r := range runs {
+				at := s.largest.At + s.offset - r.offset
+				next, _ := slices.BinarySearchFunc(r.timeline, at, func(m record.Sample, at time.Duration) int { return cmp.Compare(m.At, at+1) })
+				b := r.arenaAt(next, at)
+				add(&s.largest.Arena, &b)
+			}
+		}
+	}
+	slices.SortStableFunc(t.samples, func(a, b record.Sample) int { return cmp.Compare(a.At, b.At) })
+	for i := range t.samples {
+		m := &t.samples[i]
+		m.Arena = record.Bytes{}
+		for _, r := range runs {
+			for r.at < len(r.timeline) && r.timeline[r.at].At+r.offset <= m.At {
+				r.at++
+			}
+			b := r.arenaAt(r.at, m.At-r.offset)
+			add(&m.Arena, &b)
+		}
+		if i > 0 && m.Anonymous == 0 { // not known on this system, or then
+			m.Anonymous, m.GoHeap = t.samples[i-1].Anonymous, t.samples[i-1].GoHeap
+		}
+	}
+	t.thin()
+	if n := len(t.samples); n > 0 && t.cell && t.samples[n-1].At < t.last { // as it was shortly before it died
+		m := t.samples[n-1]
+		m.At = t.last
+		for _, s := range all {
+			if s.h.Process {
+				m.Anonymous = max(m.Anonymous, s.lastSeen())
+			}
+		}
+		t.samples = append(t.samples, m)
+	}
+	for _, s := range all {
+		if s.h.Process {
+			t.addLines(s)
+		}
+	}
+	if t.cell {
+		t.flame = t.leaves(all)
+	}
+	return t
+}
+
+// lastSeen is the memory for which a process was ended, 0 of another.
+func (s *summary) lastSeen() int64 {
+	if e := s.run.End; e != nil && s.status == record.Failed && e.ProcessPeak > s.h.Budget {
+		return e.ProcessPeak
+	}
+	return 0
+}
+
+// spanName is what a run saves, or else computes.
+func (s *summary) spanName() string {
+	if s.h.Output != "" {
+		return plain(filepath.Base(s.h.Output))
+	}
+	return plain(s.h.Title)
+}
+
+// maxSpans is how many spans a timeline has at most.
+const maxSpans = 32
+
+// thin leaves as many samples and spans as there is room for.
+func (t *timeline) thin() {
+	if len(t.samples) > maxPoints {
+		few := thinner{limit: maxPoints / 2, per: 1, load: func(m *record.Sample) int64 { return m.Arena.Host() + m.Device + m.GoHeap }}
+		for i := range t.samples {
+			few.add(&t.samples[i])
+		}
+		per := 0
+		t.samples, per = few.points()
+		t.perPoint *= per
+	}
+	slices.SortStableFunc(t.spans, func(a, b span) int { return cmp.Compare(a.From, b.From) })
+	if n := len(t.spans); n > maxSpans {
+		each := int(ceilDiv(int64(n), maxSpans))
+		var few []span
+		for some := range slices.Chunk(t.spans, each) {
+			all := some[0]
+			all.Name = counted(len(some), "run", "runs")
+			for _, sp := range some {
+				all.To, all.predicted = max(all.To, sp.To), max(all.predicted, sp.predicted)
+			}
+			few = append(few, all)
+		}
+		t.spans = few
+	}
+}
+
+// arenaAt is the arena of a run at a moment between the sample before next and next.
+func (s *summary) arenaAt(next int, at time.Duration) (b record.Bytes) {
+	switch {
+	case next == 0:
+		return b
+	case next == len(s.timeline):
+		if s.run.End == nil || at <= s.last { // it died with what it held
+			return s.timeline[next-1].Arena
+		}
+		return b
+	}
+	before, after := &s.timeline[next-1], &s.timeline[next]
+	share := float64(at-before.At) / float64(max(after.At-before.At, 1))
+	for c := range b {
+		b[c] = before.Arena[c] + int64(share*float64(after.Arena[c]-before.Arena[c]))
+	}
+	return b
+}
+
+// How many lines of the Go heap are told apart, and drawn by themselves.
+const (
+	maxLines   = 64
+	drawnLines = 5
+	leastLine  = 1 << 20 // bytes of one that is
+)
+
+// lineColors are those of lines, and heapColor that of the rest of the Go heap.
+var lineColors = [drawnLines]string{"#c36", "#96c", "#e9a", "#657", "#b9d"}
+
+const heapColor = "#999"
+
+// heapLines notes what the lines of a cell held.
+func (s *summary) heapLines() {
+	at := map[string]int{}
+	for l := range s.run.Lines() {
+		l.Site, l.Code = plain(l.Site), clip(plain(l.Code), 100)
+		i, known := at[l.Site+l.Code]
+		if !known {
+			if len(at) == maxLines {
+				continue
+			}
+			i = len(s.lines)
+			at[l.Site+l.Code] = i
+			s.lines = append(s.lines, line{Site: l.Site, Code: l.Code})
+		}
+		s.lines[i].Live, s.lines[i].Allocated = max(s.lines[i].Live, l.Live), max(s.lines[i].Allocated, l.Allocated)
+	}
+	slices.SortStableFunc(s.lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(b.Live, a.Live), cmp.Compare(b.Allocated, a.Allocated))
+	})
+}
+
+// addLines splits the Go heap of a process by lines. Between two looks at them, what they
+// hold is taken to change evenly.
+func (t *timeline) addLines(s *summary) {
+	n := len(t.samples)
+	for _, l := range s.lines {
+		if l.Live >= leastLine || l.Allocated >= notable {
+			t.lines = append(t.lines, l)
+		}
+	}
+	drawn := map[string]*heapLine{}
+	for i, l := range t.lines[:min(len(t.lines), drawnLines)] {
+		if l.Live >= leastLine {
+			drawn[l.Site+l.Code] = &heapLine{layer: layer{key{name: l.Name(), color: lineColors[i]}, make([]float64, n)}}
+			t.heap = append(t.heap, drawn[l.Site+l.Code].layer)
+		}
+	}
+	var last, look time.Duration // the look at lines before, and this one
+	for l := range s.run.Lines() {
+		if at := possible(l.At) + s.offset; at > look {
+			last, look = look, at
+		}
+		if d := drawn[plain(l.Site)+clip(plain(l.Code), 100)]; d != nil {
+			if d.at == 0 && d.next == 0 {
+				d.fill(t.samples, last, 0)
+			}
+			d.fill(t.samples, look, l.Live)
+		}
+	}
+	for _, d := range drawn {
+		d.fill(t.samples, longest, d.live)
+	}
+	for i := range t.samples {
+		var sum float64
+		for _, l := range t.heap {
+			sum += l.values[i]
+		}
+		if most := float64(t.samples[i].GoHeap); sum > most {
+			for _, l := range t.heap {
+				l.values[i] *= most / sum
+			}
+		}
+	}
+}
+
+// heapLine is a line's layer, so far.
+type heapLine struct {
+	layer
+	next int // of its values
+	at   time.Duration
+	live int64
+}
+
+// fill sets the values up to a moment, at which so many bytes were live.
+func (l *heapLine) fill(samples []record.Sample, at time.Duration, live int64) {
+	for ; l.next < len(samples) && samples[l.next].At <= at; l.next++ {
+		share := float64(samples[l.next].At-l.at) / float64(max(at-l.at, 1))
+		l.values[l.next] = float64(l.live) + share*float64(live-l.live)
+	}
+	l.at, l.live = at, live
+}
+
+// figure draws it: the classes of the arena and the lines of the Go heap, stacked, with the
+// whole process, the budget and what was predicted.
+func (t *timeline) figure() (*figure, string) {
+	if len(t.samples) < 2 {
+		return nil, ""
+	}
+	layers := append(stack(t.samples, record.Input, record.Device), t.heap...)
+	heap := layer{key{name: "Go heap", color: heapColor}, nil}
+	if len(t.heap) > 0 {
+		heap.name = "Go heap, other"
+	}
+	process := layer{key{"whole process, private", processColor, dotted}, nil}
+	var seen, held, untouched bool
+	for i := range t.samples {
+		m := &t.samples[i]
+		rest := float64(m.GoHeap)
+		for _, l := range t.heap {
+			rest -= l.values[i]
+		}
+		heap.values = append(heap.values, max(rest, 0))
+		process.values = append(process.values, float64(m.Anonymous))
+		seen, held = seen || m.Anonymous > 0, held || rest > 0
+		untouched = untouched || m.Anonymous > 0 && m.Arena.Host()+m.GoHeap > m.Anonymous+m.Anonymous/16
+	}
+	if held {
+		layers = append(layers, heap)
+	}
+	var lines []layer
+	if seen {
+		lines = append(lines, process)
+	}
+	limits := []limit{{name: "budget", bytes: t.budget, color: budgetColor, line: dashed}, {name: "predicted peak", color: plannedColor, line: dashDot}}
+	for _, sp := range t.spans {
+		limits[1].bytes = max(limits[1].bytes, sp.predicted)
+	}
+	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(t.perPoint), Alt: t.words(), Brush: t.last.Seconds()}
+	if untouched {
+		f.Caption = strings.TrimSpace("Where the stack is above the process, it has memory that was never touched, and takes none. " + f.Caption)
+	}
+	if t.cell {
+		f.Spans, limits[1].spans = t.spans, t.spans
+		if len(f.Spans) > 0 {
+			f.Height += spanHeight
+		}
+	}
+	return f, memoryOverTime(f, t.samples, t.last, layers, lines, limits, f.Spans)
+}
+
+// words are the chart in words.
+func (t *timeline) words() string {
+	var highest record.Sample
+	held := func(m *record.Sample) int64 { return m.Arena.Host() + m.GoHeap }
+	for i := range t.samples {
+		if m := &t.samples[i]; held(m) > held(&highest) {
+			highest = *m
+		}
+	}
+	words := fmt.Sprintf("Memory over %s: at most %s, after %s", units.Duration(t.last), units.Bytes(held(&highest)), units.Duration(highest.At))
+	var parts []string
+	for c := range record.Device {
+		if n := highest.Arena[c]; n > 0 {
+			parts = append(parts, c.String()+" "+units.Bytes(n))
+		}
+	}
+	if highest.GoHeap > 0 {
+		parts = append(parts, "Go heap "+units.Bytes(highest.GoHeap))
+	}
+	if len(parts) > 0 {
+		words += " (" + strings.Join(parts, ", ") + ")"
+	}
+	for _, sp := range t.spans {
+		if t.cell {
+			words += fmt.Sprintf("; %s from %s to %s", clip(sp.Name, 60), seconds(sp.From), seconds(sp.To))
+		}
+	}
+	if t.budget > 0 {
+		words += "; the budget is " + units.Bytes(t.budget)
+		if len(t.spans) == 1 && t.spans[0].predicted > 0 {
+			words += ", the prediction " + units.Bytes(t.spans[0].predicted)
+		}
+	}
+	return words + "."
+}

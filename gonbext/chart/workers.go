@@ -1,0 +1,82 @@
+package chart
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+const (
+	maxWorkers = 64 // that are told apart
+	maxRetries = 64 // that are marked
+)
+
+// laneMark is a moment in a lane, in seconds.
+type laneMark struct {
+	lane int
+	at   float64
+}
+
+// worker is the worker process that a task ran in; -1 where there are none, or too many.
+func (s *summary) worker(t *record.Task) int {
+	if n := s.h.Processes; n > 0 && int(t.Stage) < len(s.h.Stages) {
+		if w := int(t.Slot) / max(s.h.Stages[t.Stage].Slots/n, 1); w < maxWorkers {
+			return w
+		}
+	}
+	return -1
+}
+
+// work adds a task to the lane of its worker.
+func (s *summary) work(t *record.Task) {
+	w := s.worker(t)
+	if w < 0 {
+		return
+	}
+	s.workers.add(t, w, t.Duration)
+	if t.Retries > 0 && len(s.begunAgain) < maxRetries {
+		s.begunAgain = append(s.begunAgain, laneMark{w, t.Start.Seconds()})
+	}
+}
+
+// workerWords say how much of the run its workers were idle, and how often tasks were begun again; "" where there are none.
+func (s *summary) workerWords() string {
+	n := len(s.workers.sum)
+	if n == 0 || s.last <= 0 {
+		return ""
+	}
+	busy := 0.0
+	for step := range s.workers.busy {
+		for lane := range n {
+			from, end, part := s.workers.at(step, lane, s.last.Seconds())
+			busy += part * (end - from)
+		}
+	}
+	words := fmt.Sprintf("%s were idle %.0f %% of %s", counted(n, "worker", "workers"), 100*(1-busy/s.last.Seconds()/float64(n)), units.Duration(s.last))
+	if n == 1 {
+		words = fmt.Sprintf("1 worker was idle %.0f %% of %s", 100*(1-busy/s.last.Seconds()), units.Duration(s.last))
+	}
+	if s.retries > 0 {
+		words += fmt.Sprintf(", and tasks were begun again %s: their worker had ended", counted(int(s.retries), "time", "times"))
+	}
+	return words
+}
+
+// workersFigure draws a lane for each worker; nil where there are none.
+func workersFigure(s *summary) (*figure, string) {
+	words := s.workerWords()
+	if words == "" {
+		return nil, ""
+	}
+	var names []string
+	for i := range s.workers.sum {
+		names = append(names, "worker "+strconv.Itoa(i))
+	}
+	f := &figure{Title: "Workers", Alt: words + ".", Caption: words + "."}
+	if len(s.begunAgain) > 0 {
+		f.Caption += " Lines mark where."
+	}
+	return f, s.workers.draw(s.last.Seconds(), max(12, 44/float64(1+len(names)/8)), names, laneColors[1:2], s.begunAgain)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// dask starts a scheduler with three workers of the Python of GONBEXT_PYTHON, and ends them with the test.
+func dask(t *testing.T) engine {
+	t.Helper()
+	python := os.Getenv("GONBEXT_PYTHON")
+	if python == "" || exec.Command(python, "-c", "import distributed").Run() != nil {
+		t.Skip("left out: a Dask scheduler, whose Python GONBEXT_PYTHON names")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	_, port, _ := net.SplitHostPort(address)
+	dir := t.TempDir()
+	t.Setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "10")
+	start := func(args ...string) *exec.Cmd {
+		c := exec.Command(python, append([]string{"-m", "distributed.cli." + args[0]}, args[1:]...)...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), asCommand+"=1")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		})
+		return c
+	}
+	start("dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+	var workers []*exec.Cmd
+	for i := range 3 {
+		workers = append(workers, start("dask_worker", "tcp://"+address, "--no-nanny", "--nthreads", "1", "--memory-limit", "1GB", "--no-dashboard",
+			"--local-directory", filepath.Join(dir, fmt.Sprint(i))))
+	}
+	ask := func(script string) string {
+		out, _ := exec.Command(python, "-c", "from distributed import Client\nwith Client('tcp://"+address+"') as c: "+script).Output()
+		return strings.TrimSpace(string(out))
+	}
+	eventually(t, "three workers", func() bool { return ask("print(len(c.scheduler_info(n_workers=-1)['workers']))") == "3" })
+	return engine{
+		on:   "dask://" + address,
+		node: func() []int { return []int{workers[0].Process.Pid} },
+		active: func() bool {
+			return ask("print(len(c.list_datasets()), len(c.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))))") != "0 0"
+		},
+	}
+}
+
+func TestDaskHasTheBytesOfOneMachine(t *testing.T) {
+	bucket(t)
+	dask(t).test(t)
+}
+
+func TestDaskRunsGoOnByThemselves(t *testing.T) { dask(t).goOn(t, t.TempDir()) }
+
+// What a Dask scheduler cannot do is one sentence.
+func TestDaskRejects(t *testing.T) {
+	dir := t.TempDir()
+	args := func(more ...string) []string {
+		return append([]string{"compute", "ones(5)*2", "-o", "x.npy", "--memory", "256MiB", "--on"}, more...)
+	}
+	if o := finish(t, command(dir, args("dask://127.0.0.1:1", "--partition", "p")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask has no partitions") {
+		t.Errorf("a partition: exit status %d: %s", o.status, o.stderr)
+	}
+	t.Setenv("GONBEXT_PYTHON", "/bin/false")
+	if o := finish(t, command(dir, args("dask://127.0.0.1:1")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask rejects the request") {
+		t.Errorf("no Python: exit status %d: %s", o.status, o.stderr)
+	}
+	nothingLeft(t, dir)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// submitting puts a Slurm on PATH that takes all jobs and starts none, and makes a folder with an array and
+// a collection.
+func submitting(t *testing.T) (dir string) {
+	t.Helper()
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"sbatch":   "cat >/dev/null; echo x >>" + bin + "/jobs; wc -l <" + bin + "/jobs | tr -d ' '",
+		"squeue":   "exit 0",
+		"scancel":  "exit 0",
+		"scontrol": "echo 'MaxArraySize = 1001'",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir = t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	succeed(t, dir, "compute", "arange(1000)*1.5", "-o", "x.npy")
+	succeed(t, dir, "compute", "a = x; b = x*2", "x=x.npy", "-o", "a=c.safetensors#a", "-o", "b=c.safetensors#b")
+	return dir
+}
+
+// A run that goes on by itself is no failure, whatever it writes.
+func TestDetached(t *testing.T) {
+	dir := submitting(t)
+	for name, args := range map[string][]string{
+		"array":       {"compute", "x*2", "x=x.npy", "-o", "one.npy"},
+		"outputs":     {"compute", "a = x*2; b = x*3", "x=x.npy", "-o", "a=a.npy", "-o", "b=b.npy"},
+		"collection":  {"convert", "c.safetensors", "folder.zarr", "--each", "x*2"},
+		"expressions": {"compute", "--each", "x*2", "c.safetensors", "-o", "d.safetensors"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := finish(t, command(dir, append(args, "--on", "slurm", "--memory", "256MiB", "--detach")...))
+			if o.status != 0 || o.stdout != "" || !strings.Contains(o.stderr, "the run goes on by itself") {
+				t.Errorf("exit status %d: %s%s", o.status, o.stdout, o.stderr)
+			}
+		})
+	}
+}
+
+// Who interrupts the wait for a run is told that its jobs go on.
+func TestInterruptedWait(t *testing.T) {
+	dir := submitting(t)
+	c := command(dir, "compute", "a = x*2; b = x*3", "x=x.npy", "-o", "a=a.npy", "-o", "b=b.npy", "--on", "slurm", "--memory", "256MiB")
+	var said bytes.Buffer
+	c.Stderr = &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a run whose jobs are submitted", func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, ".a.npy.gonbext", "jobs", "run.json"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), `"whole":true`)
+	})
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if o := said.String(); c.ProcessState.ExitCode() != 1 || !strings.Contains(o, "interrupted: ") || !strings.Contains(o, "goes on by itself") || strings.Contains(o, "nothing was written") {
+		t.Errorf("exit status %d: %s", c.ProcessState.ExitCode(), o)
+	}
+}
+
+// Only the list of jobs is of several runs.
+func TestJobsOfSeveralRuns(t *testing.T) {
+	dir := submitting(t)
+	for _, out := range []string{"a.npy", "b.npy"} {
+		if o := finish(t, command(dir, "compute", "x*2", "x=x.npy", "-o", out, "--on", "slurm", "--memory", "256MiB", "--detach")); o.status != 0 {
+			t.Fatal(o.stderr)
+		}
+	}
+	for _, do := range []string{"cancel", "attach", "logs"} {
+		rejected(t, dir, command(dir, "jobs", do, "."), 2, "has 2 runs: name the output of one")
+	}
+	if said := succeed(t, dir, "jobs"); strings.Count(said, "\n") != 2 {
+		t.Errorf("jobs lists %q", said)
+	}
+	succeed(t, dir, "jobs", "cancel", "a.npy")
+	succeed(t, dir, "jobs", "cancel", ".") // the other one
+}

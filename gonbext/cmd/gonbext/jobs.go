@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/oocore/cluster"
+)
+
+func newJobs() *cobra.Command {
+	return &cobra.Command{
+		Use:   "jobs [list|attach|cancel|logs] [OUTPUT|FOLDER]",
+		Short: "List, attach to or cancel runs on a cluster, and show their logs",
+		Long: `List the runs on a cluster whose outputs are in a folder (default the present one), wait for the run of
+an output, cancel it, or show what its jobs have written. A run is known from the files beside its output, on
+any machine that sees them. What a cancelled run has done stays: the same command again resumes there.`,
+		Example: `  gonbext jobs
+  gonbext jobs attach centred.zarr
+  gonbext jobs cancel centred.zarr`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			do, path := "list", "."
+			if len(args) > 0 {
+				do = args[0]
+			}
+			if len(args) > 1 {
+				path = args[1]
+			} else if do != "list" {
+				return usagef("jobs %s: say of which output", do)
+			}
+			runs, err := cluster.Find(path)
+			if err != nil {
+				return err
+			}
+			if len(runs) == 0 && do != "list" {
+				return fmt.Errorf("%s: no run on a cluster computes it now", path)
+			}
+			if len(runs) > 1 && do != "list" {
+				return usagef("jobs %s: %s has %d runs: name the output of one", do, path, len(runs))
+			}
+			switch do {
+			case "list":
+				return listJobs(c, runs)
+			case "attach":
+				return runs[0].Wait(c.Context(), func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
+			case "cancel":
+				return runs[0].Cancel(c.Context())
+			case "logs":
+				text, err := runs[0].Logs()
+				fmt.Fprint(c.OutOrStdout(), text)
+				return err
+			}
+			return usagef("jobs %s: it is one of list, attach, cancel and logs", do)
+		},
+	}
+}
+
+// listJobs prints a line for each run.
+func listJobs(c *cobra.Command, runs []*cluster.Run) error {
+	t := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
+	for _, r := range runs {
+		progress, err := r.Progress(c.Context())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Output(), r.On(), r.Begun().Format(time.DateTime), progress)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// mergeExpressions merge models tensor by tensor: linear (Wortsman et al., arXiv:2203.05482), task arithmetic (Ilharco
+// et al., arXiv:2212.04089), SLERP (Shoemake, SIGGRAPH 1985) and TIES (Yadav et al., arXiv:2306.01708).
+const mergeExpressions = `  linear
+    gonbext compute --each '0.7*a + 0.3*b' a=math.safetensors b=code.safetensors -o merged.safetensors
+  task arithmetic
+    gonbext compute --each 'w + 0.7*(a - w) + 0.3*(b - w)' w=base.safetensors a=math.safetensors b=code.safetensors -o merged.safetensors
+  SLERP, t = 0.3
+    gonbext compute --each 'c = sum(a*b) / sqrt(sum(a*a) * sum(b*b)); o = arccos(c);
+      m = where(abs(c) > 0.9995, 0.7*a + 0.3*b, (sin(0.7*o)*a + sin(0.3*o)*b) / sin(o))' a=math.safetensors b=code.safetensors -o merged.safetensors
+  TIES, density 0.2
+    gonbext compute --each 'd = a - w; p = where(abs(d) > quantile(abs(d), 0.8, "inverted_cdf"), d, 0);
+      e = b - w; q = where(abs(e) > quantile(abs(e), 0.8, "inverted_cdf"), e, 0);
+      s = where(p + q >= 0, 1, -1); f = sign(p) == s; g = sign(q) == s;
+      m = w + (p*f + q*g) / maximum(add(f, g, "dtype=float32"), 1)' w=base.safetensors a=math.safetensors b=code.safetensors -o merged.safetensors`
+
+func newMerge() *cobra.Command {
+	var j job
+	var e each
+	var adapter, to string
+	c := &cobra.Command{
+		Use:   "merge BASE --lora ADAPTER -o DST",
+		Short: "Merge a LoRA adapter into a checkpoint, within a budget",
+		Long: `Merge a LoRA adapter into a checkpoint, in one run, within a budget of memory.
+
+ADAPTER is the folder of a PEFT adapter, with adapter_config.json and adapter_model.safetensors. A weight W that
+it is for becomes W + B·A · alpha / r (alpha / √r where use_rslora is set), with the values of PEFT's
+merge_and_unload; all other tensors are copied. BASE and DST are collections, as convert has them. --dtype, --only
+and --except say in which type the merged tensors are written.
+
+Whole models a and b of one base w are merged by definitions for compute --each, to mergekit's values:
+
+` + mergeExpressions,
+		Example: `  gonbext merge model.safetensors.index.json --lora adapter -o merged/model.safetensors.index.json --memory 512MiB
+  gonbext merge model.safetensors --lora adapter -o merged.gguf --template model.gguf --codec q8_0`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if adapter == "" || to == "" {
+				return usagef("--lora says which adapter, and -o where the result goes: gonbext merge BASE --lora ADAPTER -o DST")
+			}
+			if err := j.checkReport(args[0], filepath.Join(adapter, "adapter_model.safetensors"), to); err != nil {
+				return err
+			}
+			base, err := openAll(args[0])
+			if err != nil {
+				return err
+			}
+			all := base.MergeLoRA(adapter)
+			if err := all.Err(); err != nil {
+				return failure(err)
+			}
+			if all, err = e.changed(all, nil); err != nil {
+				return err
+			}
+			return j.saveCollection(c, all, &e, to)
+		},
+	}
+	c.Flags().StringVar(&adapter, "lora", "", "folder of a PEFT adapter")
+	c.Flags().StringVarP(&to, "output", "o", "", "where the merged checkpoint goes")
+	c.Flags().StringVar(&e.dtype, "dtype", "", "element type of the output (default that of BASE)")
+	e.flags(c)
+	j.flags(c)
+	return c
+}

@@ -1,0 +1,160 @@
+package gonbext
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// heap records what the Go heap holds by the cell's lines, each time that it has changed.
+type heap struct {
+	process *process
+	file    string                    // the source that GoNB composed
+	call    int                       // its line that calls Memory
+	locate  func(host.Site) host.Site // from its lines to the cell's
+	source  func() []string
+
+	seen    int64 // bytes of the heap when lines were looked at last
+	most    int64 // and at any look
+	next    atomic.Int64
+	looking atomic.Bool
+
+	mu    sync.Mutex
+	lines map[host.Site]record.Line
+}
+
+const (
+	leastHeap = 16 << 20 // bytes of a heap whose lines are worth a collection
+	lookShare = 50       // times as long as a look takes is waited for the next
+	linesMost = 20       // that one look records
+	leastLine = 1 << 20  // bytes of a line that is recorded
+)
+
+// changed has the lines looked at beside the cell, if the heap, which has n bytes, is larger
+// than ever, or another than at the last look and that took its time.
+func (h *heap) changed(n int64) {
+	grown := n > max(h.most, leastHeap)/2*3
+	other := max(n, h.seen) > leastHeap && (n > h.seen/4*5 || n < h.seen/5*4) && time.Now().UnixNano() > h.next.Load()
+	if !grown && !other || !h.looking.CompareAndSwap(false, true) {
+		return
+	}
+	h.seen, h.most = n, max(h.most, n)
+	go func() {
+		defer h.looking.Store(false)
+		h.look()
+	}()
+}
+
+// look records what the heap holds by line. Go samples one allocation in 512 KiB, and
+// publishes what a collection has seen.
+func (h *heap) look() {
+	begun := time.Now()
+	runtime.GC()
+	at := time.Since(h.process.begun)
+	var all []runtime.MemProfileRecord
+	for n, ok := runtime.MemProfile(nil, true); !ok; {
+		all = make([]runtime.MemProfileRecord, n+64)
+		n, ok = runtime.MemProfile(all, true)
+		all = all[:min(n, len(all))]
+	}
+	now := map[host.Site]record.Line{}
+	for i := range all {
+		site := h.site(all[i].Stack())
+		l := now[site]
+		l.Live += unsampled(all[i].InUseBytes(), all[i].InUseObjects())
+		l.Allocated += unsampled(all[i].AllocBytes, all[i].AllocObjects)
+		now[site] = l
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var large []record.Line
+	for site, l := range now {
+		if _, known := h.lines[site]; known || max(l.Live, l.Allocated) >= leastLine {
+			l.At = at
+			l.Site, l.Code = h.text(site)
+			h.lines[site] = l
+			large = append(large, l)
+		}
+	}
+	slices.SortFunc(large, byLive)
+	for i := range large[:min(len(large), linesMost)] {
+		h.process.record.Line(&large[i])
+	}
+	h.process.record.Flush()
+	h.next.Store(time.Now().Add(lookShare * time.Since(begun)).UnixNano())
+}
+
+// byLive has the lines that hold most first.
+func byLive(a, b record.Line) int {
+	return cmp.Or(cmp.Compare(b.Live, a.Live), cmp.Compare(b.Allocated, a.Allocated), cmp.Compare(a.Site, b.Site))
+}
+
+// largest is the line that held most at the last look; a zero Line where none is known.
+func (h *heap) largest() (top record.Line) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.lines {
+		if top.Site == "" || byLive(l, top) < 0 {
+			top = l
+		}
+	}
+	return top
+}
+
+// unsampled is what objects that were sampled stand for, as pprof has it.
+func unsampled(bytes, objects int64) int64 {
+	if objects == 0 || runtime.MemProfileRate <= 1 {
+		return bytes
+	}
+	size := float64(bytes) / float64(objects)
+	return int64(float64(bytes) / (1 - math.Exp(-size/float64(runtime.MemProfileRate))))
+}
+
+// site is the innermost line of the cell in a stack; the zero Site where it has none.
+func (h *heap) site(stack []uintptr) host.Site {
+	frames := runtime.CallersFrames(stack)
+	for {
+		f, more := frames.Next()
+		if f.File == h.file && f.Line == h.call {
+			return host.Site{} // the call of Memory
+		}
+		if f.File == h.file {
+			return host.Site{File: f.File, Line: f.Line}
+		}
+		if !more {
+			return host.Site{}
+		}
+	}
+}
+
+// text is what a line is called, and its code.
+func (h *heap) text(site host.Site) (name, code string) {
+	if site == (host.Site{}) {
+		return "Go and gonbext themselves", ""
+	}
+	if h.source == nil {
+		h.source = sync.OnceValue(func() []string {
+			data, _ := os.ReadFile(h.file) // without it lines have no code
+			return strings.Split(string(data), "\n")
+		})
+	}
+	if source := h.source(); site.Line <= len(source) {
+		code = strings.TrimSpace(source[site.Line-1])
+	}
+	if h.locate != nil {
+		if site = h.locate(site); site.File == h.file {
+			return "declared", code // in this cell or an earlier one
+		}
+	}
+	return "line " + strconv.Itoa(site.Line), code
+}

@@ -1,0 +1,89 @@
+package magic
+
+import (
+	"fmt"
+	"html"
+	"strings"
+)
+
+// gonbCommands are GoNB's own special commands, and what they do.
+var gonbCommands = [][2]string{
+	{"%% [ARGS]", "makes the lines below a func main, with arguments; %main alike"},
+	{"%main [ARGS]", "as %%"},
+	{"%args ARGS", "sets the arguments of the program"},
+	{"%exec FUNC [ARGS]", "runs a function"},
+	{"%test [FLAGS]", "runs the cell's tests and benchmarks"},
+	{"%wasm", "runs the cell in the browser"},
+	{"%autoget", "fetches modules that cells import"},
+	{"%noautoget", "fetches none"},
+	{"%capture [-a] FILE", "writes the cell's output to a file too"},
+	{"%cd [DIR]", "changes or shows the folder"},
+	{"%env [NAME VALUE]", "sets a variable of the environment"},
+	{"%goflags [FLAGS]", "sets or shows flags of go build"},
+	{"%goworkfix", "enters go.work's modules into go.mod"},
+	{"%list", "lists the declarations that are kept; %ls alike"},
+	{"%ls", "as %list"},
+	{"%remove NAMES", "forgets declarations; %rm alike"},
+	{"%rm NAMES", "as %remove"},
+	{"%reset [go.mod]", "forgets all declarations"},
+	{"%track [PATH]", "watches files for completion, or lists those watched"},
+	{"%untrack [PATH]", "watches them no more"},
+	{"%version", "shows GoNB's version"},
+	{"%widgets", "prepares widgets"},
+	{"%widgets_hb", "asks whether widgets answer"},
+	{"%with_inputs", "lets the next shell command ask for input"},
+	{"%with_password", "lets it ask for a password"},
+	{"%%writefile [-a] FILE", "writes the cell to a file"},
+	{"%%script CMD", "gives the cell to a program"},
+	{"%%bash", "gives it to bash"},
+	{"%%sh", "gives it to sh"},
+	{"%%gx", "gives it to the Go+ compiler"},
+	{"!COMMAND", "runs a shell command; !* runs it in the folder of the cell's program"},
+}
+
+// helpNotes follow the list of magics.
+var helpNotes = []string{
+	"`%%memory --help` or `%%memory?` shows one of them, `oocore.Open?` or `x.Sum?` a function; so does Shift-Tab.",
+	"A cell of statements needs no magic, and may declare functions, types and variables beside them.",
+	"`%%memory`, `%%footprint` and `%%time` stand at the cell's top, or below its imports and functions; statements follow.",
+	"Sizes are written like `512MiB`, chunk shapes like `1024x512`. Flags come as `--flag value` or `--flag=value`.",
+}
+
+// help is what %help shows, as plain text.
+func help() string {
+	var b strings.Builder
+	b.WriteString("Magics of gonbext:\n")
+	for i := range table {
+		fmt.Fprintf(&b, "\n%s\n    %s\n", table[i].usage(), table[i].does)
+	}
+	fmt.Fprintf(&b, "\n%s\n\nExample:\n    %s\n\nGoNB's own:\n\n", strings.ReplaceAll(strings.Join(helpNotes, "\n"), "`", ""), strings.ReplaceAll(table[0].example, "\n", "\n    "))
+	for _, c := range gonbCommands {
+		fmt.Fprintf(&b, "%-22s %s\n", c[0], c[1])
+	}
+	return b.String()
+}
+
+// helpPage is the same for notebooks, in Markdown.
+func helpPage() string {
+	var b strings.Builder
+	b.WriteString("| Magic | |\n|:--|:--|\n")
+	for i := range table {
+		m := &table[i]
+		var flags strings.Builder
+		for _, f := range m.flags {
+			fmt.Fprintf(&flags, "<br><code>%s</code> %s", inTable(f.usage()), inTable(f.does))
+		}
+		fmt.Fprintf(&b, "| <code>%s</code> | %s%s |\n", inTable(strings.TrimSpace(m.name+" "+m.operands)), inTable(m.does), flags.String())
+	}
+	fmt.Fprintf(&b, "\n- %s\n\n```go\n%s\n```\n", strings.Join(helpNotes, "\n- "), table[0].example)
+	b.WriteString("\n<details><summary>GoNB's own</summary>\n\n| | |\n|:--|:--|\n")
+	for _, c := range gonbCommands {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", c[0], c[1])
+	}
+	b.WriteString("\n</details>\n")
+	return b.String()
+}
+
+// inTable escapes what would begin the next column: as HTML, which all renderers of Markdown
+// take alike in a code element, but not between backticks.
+func inTable(s string) string { return strings.ReplaceAll(html.EscapeString(s), "|", "&#124;") }

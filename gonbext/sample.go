@@ -1,0 +1,207 @@
+package gonbext
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// edge is how many elements Show prints at each end of an array's last two axes, as NumPy's
+// edgeitems is.
+const edge = 3
+
+// sample is the elements at the ends of an array's last two axes, with "…" and "⋮" for those
+// between, and within names what they are of: "[0]" in an array of three axes.
+func sample(a *oocore.Array) (rows [][]string, within string) {
+	shape := a.Shape()
+	if lead := len(shape) - 2; lead > 0 {
+		within = "[" + strings.Repeat("0, ", lead-1) + "0]"
+		a = a.Slice(strings.Repeat("0, ", lead) + "..., :")
+		shape = shape[lead:]
+	}
+	for axis, n := range shape {
+		if n > 2*edge {
+			spec := strings.Repeat(":, ", axis)
+			a = oocore.Concatenate(axis, a.Slice(fmt.Sprintf("%s:%d", spec, edge)), a.Slice(fmt.Sprintf("%s%d:", spec, n-edge)))
+		}
+	}
+	texts, columns := texts(a), a.Shape()[a.Dims()-1]
+	if len(shape) == 1 { // nothing stands below
+		for i := range texts {
+			texts[i] = strings.TrimSpace(texts[i])
+		}
+	}
+	for i := 0; i < len(texts); i += columns {
+		row := texts[i : i+columns : i+columns]
+		if shape[len(shape)-1] > columns {
+			row = append(append(row[:edge:edge], "…"), row[edge:]...)
+		}
+		rows = append(rows, row)
+	}
+	if len(shape) > 1 && shape[0] > len(rows) {
+		gap := make([]string, len(rows[0]))
+		for i := range gap {
+			gap[i] = "⋮"
+		}
+		rows = append(append(rows[:edge:edge], gap), rows[edge:]...)
+	}
+	return rows, within
+}
+
+// Reading and computing more than this is not cheap.
+const (
+	cheapBytes   = 64 << 20
+	cheapSeconds = 0.1
+)
+
+// stats is an array's minimum, mean and maximum, nil where they are not cheap to have.
+func stats(a *oocore.Array) []string {
+	if t := a.DType(); a.Bytes() > cheapBytes || t == oocore.Complex64 || t == oocore.Complex128 || t == oocore.Bool {
+		return nil
+	}
+	all := oocore.Stack(0, a.Min().AsType(oocore.Float64), a.Mean().AsType(oocore.Float64), a.Max().AsType(oocore.Float64))
+	plan, err := all.Plan("")
+	if err != nil {
+		return nil
+	}
+	p := host.Sized(plan)
+	if _, err := p.Encode(); err != nil { // a Go function: what it costs and does nobody knows
+		return nil
+	}
+	read, seconds := int64(0), 0.0
+	for i := range p.Stages {
+		s, _ := p.Estimate(i)
+		read, seconds = read+p.Placed(i).Read, seconds+s
+	}
+	if read > cheapBytes || seconds > cheapSeconds {
+		return nil
+	}
+	ctx, stop := during()
+	defer stop()
+	values, err := oocore.Collect[float64](ctx, all, host.Cell(record.Unreported))
+	if err != nil {
+		if ctx.Err() != nil {
+			fail("Show", err)
+		}
+		return nil // of elements that are not shown
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = short(v)
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 && !canBeMissing(a.DType()) {
+			texts[i] = strconv.FormatFloat(v, 'f', 0, 64)
+		}
+	}
+	return texts
+}
+
+// From large on, and below small, numbers are written with an exponent, as NumPy does.
+const large, small = 1e8, 1e-4
+
+// short is a number with six significant digits.
+func short(v float64) string {
+	text := strconv.FormatFloat(v, 'g', 6, 64)
+	if size := math.Abs(v); size < large && (size >= small || size == 0) {
+		rounded, _ := strconv.ParseFloat(text, 64)
+		return strconv.FormatFloat(rounded, 'f', -1, 64)
+	}
+	return text
+}
+
+// texts computes the few elements of a small array. Those of a float type are aligned at the
+// decimal point.
+func texts(a *oocore.Array) []string {
+	switch a.DType() {
+	case oocore.Complex64, oocore.Complex128:
+		return format("%.6g", collected[complex128](a.AsType(oocore.Complex128)))
+	case oocore.Float8E4M3FN, oocore.Float8E5M2, oocore.Float16, oocore.BFloat16, oocore.Float32, oocore.Float64:
+		return aligned(collected[float64](a.AsType(oocore.Float64)))
+	case oocore.Bool:
+		return format("%t", collected[bool](a))
+	case oocore.Uint64:
+		return format("%d", collected[uint64](a))
+	default:
+		return format("%d", collected[int64](a.AsType(oocore.Int64)))
+	}
+}
+
+// number is the value of an array of no dimensions, with all digits that its type tells apart.
+func number(a *oocore.Array) string {
+	switch a.DType() {
+	case oocore.Float64:
+		return strconv.FormatFloat(collected[float64](a)[0], 'g', -1, 64)
+	case oocore.Float32:
+		return strconv.FormatFloat(float64(collected[float32](a)[0]), 'g', -1, 32)
+	}
+	return strings.TrimSpace(texts(a)[0])
+}
+
+// collected computes a small array in a run of which no report is drawn.
+func collected[T oocore.Element](a *oocore.Array) []T {
+	return Collect[T](a, host.Cell(record.Unreported))
+}
+
+func format[T oocore.Element](verb string, values []T) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprintf(verb, v)
+	}
+	return texts
+}
+
+// aligned writes numbers such that their decimal points stand below each other where they are
+// set to the right: with as many places behind it, of which those that a number has no digits
+// for are spaces. Where numbers are very large or very small, all are written with an exponent.
+func aligned(values []float64) []string {
+	low, high := math.Inf(1), 0.0
+	for _, v := range values {
+		if v = math.Abs(v); v > 0 && v <= math.MaxFloat64 {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if high >= large || low < small {
+		return format("%.5e", values)
+	}
+	texts, places := make([]string, len(values)), 0
+	for i, v := range values {
+		texts[i] = short(v)
+		places = max(places, placesOf(texts[i]))
+	}
+	for i := range texts {
+		if v := values[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+			texts[i] += strings.Repeat(" ", places-placesOf(texts[i]))
+		}
+	}
+	return texts
+}
+
+// placesOf is how many characters stand behind the integer of a number, its point with them.
+func placesOf(text string) int {
+	if at := strings.IndexByte(text, '.'); at >= 0 {
+		return len(text) - at
+	}
+	return 0
+}
+
+// sampleText is a card's sample in columns, and its statistics.
+func sampleText(c *record.Card) string {
+	var out strings.Builder
+	if c.Within != "" {
+		fmt.Fprintf(&out, "%s:\n", c.Within)
+	}
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range c.Sample {
+		fmt.Fprintln(table, strings.Join(row, "\t")+"\t")
+	}
+	table.Flush()
+	if len(c.Stats) > 0 {
+		fmt.Fprintf(&out, "minimum %s, mean %s, maximum %s\n", c.Stats[0], c.Stats[1], c.Stats[2])
+	}
+	return out.String()
+}

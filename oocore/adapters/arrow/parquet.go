@@ -1,0 +1,329 @@
+// Package arrow reads columns of Parquet files (.parquet) as arrays, and Kerchunk's references in Parquet
+// (refs.parq#name). It is imported for that alone:
+//
+//	import _ "github.com/gonbext/gonbext/oocore/adapters/arrow"
+//
+//	price := oocore.Open("trades.parquet#price")
+//	vectors := oocore.Open("documents.parquet#embedding")   // lists of one length: rows × length
+//	all := oocore.OpenAll("trades.parquet")                 // every column that is an array
+//
+// #column may be left out where one column is an array. Columns have numbers, bools, float16, dates and
+// times, or lists of these of one length; dates and times are integers, with their units in the
+// attributes. Fields of structs are struct.field. A missing value is an error that names its row.
+//
+// A row group is a chunk, which is decoded as a whole: the plan counts its column's memory, by the sizes
+// that the file tells.
+package arrow
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+func init() {
+	store.Register(parquetFormat{store.Extensions{".parquet"}, "Parquet files are read only: save to NAME.zarr or NAME.npy"})
+}
+
+type parquetFormat struct {
+	store.Extensions
+	store.ReadOnly
+}
+
+var headers store.Headers[*metadata.FileMetaData]
+
+// readMetadata reads the footer of a file of so many bytes.
+func readMetadata(name string, r io.ReaderAt, size int64) (*metadata.FileMetaData, error) {
+	return headers.Read(name, r, func() (m *metadata.FileMetaData, bytes int64, err error) {
+		defer recovered(&err)
+		f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size))
+		if err != nil {
+			return nil, 0, err
+		}
+		m = f.MetaData()
+		return m, int64(m.Size()), nil
+	})
+}
+
+// recovered makes an error of a panic of the library, which malformed files can bring about.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the file is malformed: %.200s", strings.ReplaceAll(fmt.Sprint(r), "\n", " "))
+	}
+}
+
+// column is what a file has of an array.
+type column struct {
+	index      int // of the schema's columns
+	name       string
+	dtype      dtype.Type
+	attributes json.RawMessage
+	list       bool
+}
+
+// columns returns those of a file, with what is wrong with them as arrays.
+func columns(m *metadata.FileMetaData) (all []column, why []error) {
+	for i := range m.Schema.NumColumns() {
+		c := m.Schema.Column(i)
+		of := column{index: i, name: c.Path(), list: c.MaxRepetitionLevel() == 1}
+		if path := c.ColumnPath(); of.list && len(path) > 2 {
+			of.name = strings.Join(path[:len(path)-2], ".") // without list.element
+		}
+		var err error
+		if of.dtype, of.attributes, err = elementType(c); err == nil && c.MaxRepetitionLevel() > 1 {
+			err = unsupported("lists of lists")
+		}
+		all, why = append(all, of), append(why, err)
+	}
+	return all, why
+}
+
+// elementType is that of a column, and what dates and times count.
+func elementType(c *schema.Column) (t dtype.Type, attributes json.RawMessage, err error) {
+	logical := c.LogicalType()
+	if c.PhysicalType() == parquet.Types.Boolean {
+		return dtype.Bool, nil, nil
+	}
+	switch logical := logical.(type) {
+	case schema.IntLogicalType:
+		signed := [...]dtype.Type{dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64}
+		unsigned := [...]dtype.Type{dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64}
+		if i := slices.Index([]int8{8, 16, 32, 64}, logical.BitWidth()); i >= 0 && logical.IsSigned() {
+			return signed[i], nil, nil
+		} else if i >= 0 {
+			return unsigned[i], nil, nil
+		}
+	case schema.DateLogicalType:
+		attributes, err = store.TimeAttributes('M', "D")
+		return dtype.Int32, attributes, err
+	case schema.TimestampLogicalType:
+		unit := map[schema.TimeUnitType]string{schema.TimeUnitMillis: "ms", schema.TimeUnitMicros: "us", schema.TimeUnitNanos: "ns"}[logical.TimeUnit()]
+		attributes, err = store.TimeAttributes('M', unit)
+		return dtype.Int64, attributes, err
+	case schema.Float16LogicalType:
+		return dtype.Float16, nil, nil
+	case schema.NoLogicalType, schema.UnknownLogicalType, nil:
+		switch c.PhysicalType() {
+		case parquet.Types.Int32:
+			return dtype.Int32, nil, nil
+		case parquet.Types.Int64:
+			return dtype.Int64, nil, nil
+		case parquet.Types.Float:
+			return dtype.Float32, nil, nil
+		case parquet.Types.Double:
+			return dtype.Float64, nil, nil
+		}
+		return dtype.Invalid, nil, unsupported(c.PhysicalType().String())
+	}
+	return dtype.Invalid, nil, unsupported(logical.String())
+}
+
+// find returns the column of a name, or the only one.
+func find(m *metadata.FileMetaData, name string) (column, error) {
+	all, why := columns(m)
+	var names []string
+	found := -1
+	for i, c := range all {
+		switch {
+		case name == c.name:
+			if why[i] != nil {
+				return c, fmt.Errorf("column %.80q: %w", name, why[i])
+			}
+			return c, nil
+		case why[i] == nil:
+			names, found = append(names, c.name), i
+		}
+	}
+	switch {
+	case name != "":
+		return column{}, fmt.Errorf("there is no column %.80q: the file has %s", name, store.QuoteNames("column that is an array", names))
+	case len(names) != 1:
+		return column{}, fmt.Errorf("the file has %s: name one, as NAME.parquet#column", store.QuoteNames("column that is an array", names))
+	}
+	return all[found], nil
+}
+
+func (x parquetFormat) Open(ctx context.Context, path string) (store.Array, error) {
+	name, of, _ := x.Cut(path)
+	o, id, err := store.OpenObject(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := openColumn(ctx, path, name, of, o, id)
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return a, nil
+}
+
+func openColumn(ctx context.Context, path, name, of string, o store.Object, id store.FileVersion) (_ *array, err error) {
+	defer recovered(&err)
+	m, err := readMetadata(name, store.HeadOf(ctx, o, id.Size), id.Size)
+	if err != nil {
+		return nil, err
+	}
+	c, err := find(m, of)
+	if err != nil {
+		return nil, err
+	}
+	length := int64(-1) // of a list
+	info := store.Info{Path: path, Format: "parquet", DType: c.dtype, ID: id, Details: store.Details{Attributes: c.attributes}}
+	var groups []int
+	var heap int64
+	for g := range m.NumRowGroups() {
+		group := m.RowGroup(g)
+		chunk, err := group.ColumnChunk(c.index)
+		if err != nil {
+			return nil, err
+		}
+		rows, values := group.NumRows(), chunk.NumValues()
+		switch {
+		case rows < 0 || values < 0 || chunk.TotalCompressedSize() < 0 || chunk.TotalCompressedSize() > id.Size || chunk.TotalUncompressedSize() < 0:
+			return nil, errors.New("the file's footer has impossible sizes")
+		case rows == 0:
+		case !c.list && values != rows:
+			return nil, fmt.Errorf("column %.80q has %d values in %d rows", c.name, values, rows)
+		case c.list && length < 0:
+			length = values / rows
+		}
+		if rows > 0 && c.list && (values%rows != 0 || values/rows != length) {
+			return nil, fmt.Errorf("column %.80q has lists of several lengths: arrays have one", c.name)
+		}
+		groups = append(groups, int(rows))
+		heap = max(heap, chunk.TotalCompressedSize()+2*chunk.TotalUncompressedSize())
+		info.Bytes += chunk.TotalCompressedSize()
+		info.Codec = strings.ToLower(chunk.Compression().String())
+	}
+	if c.list {
+		info.Shape = []int{int(max(length, 0))}
+	}
+	if info.Codec == "uncompressed" {
+		info.Codec = ""
+	}
+	a, err := newArray(info, o, groups, heap+decoderHeap)
+	if err != nil {
+		return nil, err
+	}
+	a.decode = func(ctx context.Context, group int, dst []byte) (err error) {
+		defer recovered(&err)
+		f, err := file.NewParquetReader(io.NewSectionReader(store.HeadOf(ctx, o, id.Size), 0, id.Size), file.WithMetadata(m))
+		if err != nil {
+			return err
+		}
+		r, err := f.RowGroup(group).Column(c.index)
+		if err != nil {
+			return err
+		}
+		return c.decode(r, dst, max(int(length), 1), a.begin(group))
+	}
+	return a, nil
+}
+
+const (
+	batch = 4096 // values
+	// decoderHeap is what batches and the library's buffers take besides pages.
+	decoderHeap = 1 << 20
+)
+
+// decode fills dst with the values of a column in a row group, in lists of a length. first is the
+// group's first row.
+func (c *column) decode(r file.ColumnChunkReader, dst []byte, length, first int) error {
+	n := len(dst) / c.dtype.Size()
+	switch r := r.(type) {
+	case *file.BooleanColumnChunkReader:
+		return drain(r, n, length, first, convert(dst, func(v bool) bool { return v }))
+	case *file.Float32ColumnChunkReader:
+		return drain(r, n, length, first, convert(dst, func(v float32) float32 { return v }))
+	case *file.Float64ColumnChunkReader:
+		return drain(r, n, length, first, convert(dst, func(v float64) float64 { return v }))
+	case *file.Int64ColumnChunkReader:
+		return drain(r, n, length, first, convert(dst, func(v int64) int64 { return v }))
+	case *file.Int32ColumnChunkReader:
+		switch c.dtype.Size() {
+		case 1:
+			return drain(r, n, length, first, convert(dst, func(v int32) int8 { return int8(v) }))
+		case 2:
+			return drain(r, n, length, first, convert(dst, func(v int32) int16 { return int16(v) }))
+		}
+		return drain(r, n, length, first, convert(dst, func(v int32) int32 { return v }))
+	case *file.FixedLenByteArrayColumnChunkReader:
+		halves := dtype.Slice[uint16](dst)
+		return drain(r, n, length, first, func(at int, values []parquet.FixedLenByteArray) {
+			for i, v := range values {
+				halves[at+i] = binary.LittleEndian.Uint16(v)
+			}
+		})
+	}
+	return unsupported(r.Type().String())
+}
+
+// columnOf is the column of a group of rows whose values are of a type.
+type columnOf[T any] interface {
+	file.ColumnChunkReader
+	ReadBatch(n int64, values []T, defined, repeated []int16) (levels int64, read int, err error)
+}
+
+// drain reads n values, in lists of a length, and gives them to put batch by batch.
+func drain[T any](r columnOf[T], n, length, first int, put func(at int, values []T)) error {
+	values, defined, repeated := make([]T, batch), make([]int16, batch), make([]int16, batch)
+	of := r.Descriptor()
+	for at := 0; at < n; {
+		want := min(n-at, batch)
+		levels, read, err := r.ReadBatch(int64(want), values[:want], defined[:want], repeated[:want])
+		switch {
+		case err != nil:
+			return err
+		case levels == 0:
+			return errors.New("it has fewer values than the file's footer says")
+		}
+		for i := range int(levels) {
+			switch {
+			case of.MaxRepetitionLevel() > 0 && (repeated[i] == 0) != ((at+i)%length == 0):
+				return errors.New("lists have several lengths: arrays have one")
+			case of.MaxDefinitionLevel() > 0 && defined[i] != of.MaxDefinitionLevel():
+				return missing(first + (at+i)/length)
+			}
+		}
+		if int64(read) != levels {
+			return errors.New("it has fewer values than its levels say")
+		}
+		put(at, values[:read])
+		at += read
+	}
+	if r.HasNext() {
+		return errors.New("it has more values than the file's footer says")
+	}
+	return r.Err()
+}
+
+// Members lists the columns that are arrays.
+func (x parquetFormat) Members(ctx context.Context, path string) ([]store.Member, error) {
+	name, of, _ := x.Cut(path)
+	return store.InFile(ctx, name, of, func(r io.ReaderAt, size int64) (names []string, err error) {
+		defer recovered(&err)
+		m, err := readMetadata(name, r, size)
+		if err != nil {
+			return nil, err
+		}
+		all, why := columns(m)
+		for i, c := range all {
+			if why[i] == nil {
+				names = append(names, c.name)
+			}
+		}
+		return names, nil
+	})
+}

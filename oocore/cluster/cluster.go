@@ -1,0 +1,177 @@
+// Package cluster runs plans on a cluster's batch system.
+//
+// The engine is the batch system: gonbext has no scheduler, no queue and no daemon of its own.
+// A run is a chain of jobs that depend on each other. Each stage is an array of jobs, whose elements run
+// ranges of tasks by gonbext task, and a job that merges when they have ended: it reads the
+// reports that the tasks have left in files, submits what is missing again, completes the stage
+// and prepares the next. The last one puts the output in its place. No process has to live
+// meanwhile but the jobs themselves.
+//
+// What is true is in files: a range of tasks is done when its report is in its place, which
+// follows the fsync of what it wrote. The same range may run twice at once, with the same bytes.
+//
+// All machines see the output's folder, the inputs and the gonbext command under the same paths.
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
+)
+
+var internals = hook.Get(oocore.Plan{})
+
+// Options pass through to the batch system.
+type Options struct {
+	Partition string   `json:"partition,omitempty"`
+	Account   string   `json:"account,omitempty"`
+	Time      string   `json:"time,omitempty"`   // limit of each job, as the batch system writes it
+	Engine    []string `json:"engine,omitempty"` // further options of its command
+	// ElementTime is how much predicted work an element of an array has at least; 0 is 30 s.
+	ElementTime time.Duration `json:"elementTime,omitempty"`
+	// Ask makes an interrupt ask, once: a second one within 10 s cancels the run, which goes on otherwise.
+	Ask bool `json:"-"`
+	// Detach returns as soon as all is submitted, with ErrDetached.
+	Detach bool `json:"-"`
+	// Tell, where it is set, is given a line of what is submitted, before it is, and of how far it is.
+	Tell func(line string) `json:"-"`
+}
+
+// ErrDetached is returned by Save where a run was submitted and goes on by itself.
+var ErrDetached = errors.New("the run goes on by itself")
+
+// On makes Save leave its tasks to a batch system: "slurm", "gridengine", or a Dask scheduler as "dask://HOST:PORT". Memory is then the budget of one
+// worker, Processes how many run at once, and Workers the cores of each. The output is a
+// path that all machines see.
+func On(name string, o Options) (oocore.Option, error) {
+	if _, err := find(name); err != nil {
+		return nil, err
+	}
+	if o.ElementTime == 0 {
+		o.ElementTime = elementTime
+	}
+	return internals.Cluster(&client{batch: name, options: o}), nil
+}
+
+// client is the process that submits a run.
+type client struct {
+	batch   string
+	options Options
+	run     *run // what it has submitted
+}
+
+func (c *client) Executor(saved json.RawMessage) exec.Executor {
+	return &executor{batch: c.batch, options: c.options, saved: saved, step: -1, submitted: func(r *run) { c.run = r }}
+}
+
+func (c *client) Records() bool { return false }
+
+// Wait waits for the run.
+func (c *client) Wait(ctx context.Context) error {
+	if c.options.Detach {
+		return c.run.detached()
+	}
+	err := c.run.wait(ctx, c.options.Tell)
+	if !errors.Is(err, ErrDetached) || !c.options.Ask {
+		return err
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt)
+	defer signal.Stop(again)
+	if c.options.Tell != nil {
+		c.options.Tell(fmt.Sprintf("interrupted: the run goes on by itself; interrupt again within %v to cancel it", askTime))
+	}
+	select {
+	case <-again:
+		ctx = context.WithoutCancel(ctx)
+		if _, gone := load(filepath.Dir(c.run.Plan)); errors.Is(gone, fs.ErrNotExist) {
+			return c.run.wait(ctx, nil) // it has ended meanwhile
+		}
+		if failed := c.run.cancel(ctx); failed != nil {
+			return errors.Join(failed, err) // it may go on
+		}
+		return fmt.Errorf("%s: the run is cancelled: the same command again resumes it", c.run.Output)
+	case <-time.After(askTime):
+		return err
+	}
+}
+
+// askTime is how long an interrupt asks.
+const askTime = 10 * time.Second
+
+// elementTime is how much predicted work an element has where no option says it.
+const elementTime = 30 * time.Second
+
+func (r *run) detached() error {
+	return fmt.Errorf("%w: gonbext jobs attach %s waits for it, and jobs cancel ends it", ErrDetached, r.Output)
+}
+
+// wait waits until the run's output is in its place. Where ctx ends, the run goes on.
+func (r *run) wait(ctx context.Context, tell func(string)) error {
+	staging, told, ended := filepath.Dir(r.Plan), "", 0
+	for look := 0; ; look++ {
+		now, err := load(staging)
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(r.folder(), endedFile)); errors.Is(err, fs.ErrNotExist) {
+				return nil // the last job removes the folder
+			}
+			if err := r.failure(); err != nil {
+				return err
+			}
+			return fmt.Errorf("%s: the run was cancelled: the same command again resumes it", r.Output)
+		}
+		if err != nil {
+			return err
+		}
+		s, err := now.counts()
+		if err == nil && look%lookAtJobs == lookAtJobs-1 {
+			var active map[string]string
+			active, err = now.batch().active(ctx, now.jobs())
+			if ended++; len(active) > 0 {
+				ended = 0
+			}
+			for id, state := range active {
+				if b := now.batch(); b.Stuck != nil && b.Stuck.MatchString(state) {
+					return fmt.Errorf("%s: %s cannot start job %s, whose state is %s: its machine may not see %s: gonbext jobs cancel %s, then the same command again", r.Output, b.Name, id, state, r.folder(), r.Output)
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			return r.detached()
+		}
+		if err != nil {
+			return err
+		}
+		if logs, _ := filepath.Glob(filepath.Join(r.folder(), "*.log")); ended > 1 && len(logs) == 0 {
+			return fmt.Errorf("%s: all jobs have ended, and none has written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.Output, r.folder())
+		}
+		if ended > 1 {
+			return fmt.Errorf("%s: all jobs have ended, and %d of %d tasks are done: the same command again resumes there, and gonbext jobs logs says why", r.Output, s.done, s.of)
+		}
+		if line := fmt.Sprintf("%d of %d tasks, stage %d of %d", s.done, s.of, s.stage+1, len(now.Stages)); line != told && tell != nil {
+			told = line
+			tell(line)
+		}
+		select {
+		case <-ctx.Done():
+			return r.detached()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// pause is how long a client waits between two looks.
+const pause = time.Second
+
+// lookAtJobs is after how many of these looks at files the batch system is asked, too.
+const lookAtJobs = 10

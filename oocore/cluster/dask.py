@@ -1,0 +1,84 @@
+"""What gonbext asks of a Dask scheduler: submit, state, cancel, forget. Run by the user's own Python."""
+import argparse, ctypes, os, signal, subprocess, sys, uuid
+
+
+def element(script, index, job, args, env, *before):
+    """Runs the script of one element on a worker, and returns its exit status."""
+    if args["ok"] and any(before):
+        return 3
+    env = {**os.environ, **env, "DASK_JOB": job, "DASK_ELEMENT": str(index), "GONBEXT_PYTHON": sys.executable}
+
+    def die_with_worker():
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+    folder = os.path.dirname(args["log"])
+    status = 3  # as of what would fail again: the run has ended, or this machine does not see its folder
+    if os.path.isdir(folder):
+        with open(args["log"].replace("%a", str(index)), "ab") as log:
+            status = subprocess.run(["sh"], input=script.encode(), cwd=args["dir"], env=env, stdout=log, stderr=log, preexec_fn=die_with_worker).returncode
+    if not os.path.exists(os.path.join(folder, "run.json")):
+        from distributed import get_client
+        client = get_client()
+        for name in sorted(client.list_datasets(), key=job.__eq__):  # this job last: until then it is started again where it is killed
+            if run_of(name) == run_of(job):
+                client.unpublish_dataset(name)
+    return status
+
+
+def run_of(job):
+    return job.rpartition("-")[0]
+
+
+def submit(client, args):
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    if not workers:
+        sys.exit("the scheduler has no workers")
+    least = min(w["memory_limit"] // w["nthreads"] or args.memory << 20 for w in workers)
+    if least < args.memory << 20:
+        sys.exit(f"a thread of its workers has {least >> 20} MiB, and the plan needs {args.memory} MiB: give --memory less, or the workers more")
+    after = [j for j in (args.ok or args.after).split(",") if j]
+    run = run_of(after[0]) if after else "gonbext-" + uuid.uuid4().hex[:12]
+    job, script = f"{run}-{uuid.uuid4().hex[:12]}", sys.stdin.read()
+    before = [f for j in after for f in client.get_dataset(j)]
+    env = {k: v for k, v in os.environ.items() if k.startswith("GONBEXT_")}
+    futures = [client.submit(element, script, i, job, {"ok": args.ok != "", "log": args.log, "dir": args.dir}, env, *before,
+                             key=f"{job}-{i}", retries=3, pure=False) for i in range(args.elements)]
+    client.publish_dataset(**{job: futures})  # which holds them when this client has gone
+    print(job)
+
+
+def unfinished(jobs, dask_scheduler):
+    """Returns those of some jobs that have an element which has not ended."""
+    ended = ("memory", "erred", "released", "forgotten")
+    return [j for j in jobs if any(t.state not in ended for k, t in dask_scheduler.tasks.items() if k.startswith(j))]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    for name in ("do", "address"):
+        p.add_argument(name)
+    for name in ("--log", "--dir", "--ok", "--after", "--jobs"):
+        p.add_argument(name, default="")
+    p.add_argument("--memory", type=int, default=0)
+    p.add_argument("--elements", type=int, default=1)
+    args = p.parse_args()
+    try:
+        from distributed import Client
+    except ImportError:
+        sys.exit(f"{sys.executable} has no package distributed: pip install distributed, or name another Python in GONBEXT_PYTHON")
+    with Client(args.address, timeout="10s", set_as_default=False) as client:
+        if args.do == "submit":
+            return submit(client, args)
+        jobs = args.jobs.split(",")
+        if args.do == "state":
+            return print("\n".join(f"{job} RUNNING" for job in client.run_on_scheduler(unfinished, jobs)))
+        for job in set(jobs) & set(client.list_datasets()):
+            client.cancel(client.get_dataset(job), force=True)
+            client.unpublish_dataset(job)
+
+
+try:
+    main()
+except Exception as e:
+    sys.exit(f"{type(e).__name__}: {e}")

@@ -1,0 +1,400 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// executor takes the reports of a run's tasks, submits what is missing, and leaves.
+type executor struct {
+	batch     string
+	options   Options
+	saved     json.RawMessage
+	run       *run   // nil in the process that submits, until it has begun one
+	step      int    // the stage that the present job merges; -1 in the process that submits
+	self      string // the present job
+	submitted func(*run)
+}
+
+// Open takes plans that are sized for workers.
+func (e *executor) Open(c *exec.Coordinator) (exec.Stages, error) {
+	if c.Plan().Each.Workers == 0 {
+		return nil, errors.New("the plan is sized for one process")
+	}
+	c.Detach()
+	if e.run != nil {
+		c.Began(e.run.Begun)
+	}
+	return &stages{executor: e, Coordinator: c, taken: map[int]exec.Tasks{}}, nil
+}
+
+type stages struct {
+	*executor
+	*exec.Coordinator
+	found bool               // the run is the present one
+	taken map[int]exec.Tasks // from reports, by stage
+}
+
+// Close gives the record of the last job's run the rows that earlier jobs have taken.
+func (s *stages) Close() (err error) {
+	for stage := 0; err == nil && s.run != nil && s.step == len(s.run.Stages)-1 && stage <= s.step; stage++ {
+		err = s.each(stage, func(lane int, t exec.Range, rep report) error {
+			if !s.taken[stage].Has(t.First) {
+				s.Replay(stage, lane, rep.Begun, rep.Report)
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+// Stage finds the run, or begins one.
+func (s *stages) Stage(ctx context.Context, stage int) (exec.Runner, error) {
+	if !s.found {
+		file, err := s.PlanFile()
+		if err != nil {
+			return nil, err
+		}
+		s.run, err = load(filepath.Dir(file))
+		if s.step < 0 {
+			err = s.begin(ctx, file, s.run, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.found = true
+		if s.submitted != nil {
+			s.submitted(s.run)
+		}
+	}
+	if s.Lost() { // a job was killed when it had ended the stage, and had not noted that
+		if err := os.RemoveAll(s.run.reports(stage)); err != nil {
+			return nil, err
+		}
+	}
+	return &runner{s, stage}, nil
+}
+
+// each calls f for the reports of a stage, with the worker that each counts as in the record: one that
+// was free when the step began, for what batch systems call a worker is seldom a machine.
+func (s *stages) each(stage int, f func(lane int, t exec.Range, rep report) error) error {
+	found, err := s.run.findReports(stage)
+	if err != nil {
+		return err
+	}
+	lanes := assign(s.run.spans(stage, found), s.run.AtOnce)
+	for i, t := range found {
+		rep, ok, err := s.run.readReport(stage, t)
+		if ok && err == nil {
+			err = f(lanes[i], t, rep)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assign gives each step one of n workers that is free when it begins.
+func assign(steps []span, n int) []int {
+	order := make([]int, len(steps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return steps[a].Begun.Compare(steps[b].Begun) })
+	lanes, free := make([]int, len(steps)), make([]time.Time, max(n, 1))
+	for _, i := range order {
+		lane := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(steps[i].Begun) })
+		if lane < 0 { // clocks differ, or more run than were asked for
+			lane = slices.Index(free, slices.MinFunc(free, time.Time.Compare))
+		}
+		lanes[i], free[lane] = lane, steps[i].Ended
+	}
+	return lanes
+}
+
+// begin makes a run of a plan. old is the one that is in its place, if there is one.
+func (s *stages) begin(ctx context.Context, file string, old *run, err error) error {
+	switch {
+	case err == nil:
+		states, err := old.batch().active(ctx, old.jobs())
+		if err != nil {
+			return err
+		}
+		if len(states) > 0 {
+			return fmt.Errorf("%s computes it already, in %d jobs: gonbext jobs attach or cancel %s", old.batch().Name, len(states), old.Output)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		old, _ = loadFile(filepath.Join(filepath.Dir(runFile(filepath.Dir(file))), endedFile))
+	}
+	p := s.Plan()
+	r := &run{On: s.batch, Begun: time.Now(), Options: s.options, Memory: p.Each.Budget, Cores: p.Each.Workers, Saved: s.saved}
+	if r.Output, err = store.Absolute(p.Arrays[p.Output].Path); err != nil {
+		return err
+	}
+	r.Before, _ = store.VersionOf(ctx, r.Output) // none where there is no output yet
+	if r.Plan, err = filepath.Abs(file); err != nil {
+		return err
+	}
+	if r.Command, err = internals.Command(); err != nil {
+		return err
+	}
+	if r.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	r.AtOnce = p.Workers / max(p.Each.Workers, 1)
+	r.Merging = p.Budget - int64(r.AtOnce)*p.Each.Budget + mergeOverhead
+	for i, seconds := range taskSeconds(p) {
+		st := stage{Name: p.Stages[i].Name, Tasks: p.Stages[i].Tasks()}
+		st.Each = pack(st.Tasks, seconds, s.options.ElementTime)
+		if st.Step = (st.Each + stepsEach - 1) / stepsEach; p.Stages[i].Kind == plan.MatMulStage { // whose tasks share what they read
+			st.Step = st.Each
+		}
+		r.Stages = append(r.Stages, st)
+	}
+	s.run = r
+	if old == nil {
+		return nil
+	}
+	for i := range old.Stages { // reports and partial results have names by it
+		r.Stages[i].Each, r.Stages[i].Step = old.Stages[i].Each, old.Stages[i].Step
+	}
+	return r.forgetFailure()
+}
+
+const (
+	// stepsEach is how many reports an element makes at most: what a killed one has reported is not computed again.
+	stepsEach = 8
+	// mostOfStage is how many elements a stage has at most.
+	mostOfStage = 10_000
+	// mergeOverhead is what a process that merges takes besides what its plan says: the program and its files.
+	mergeOverhead = 64 << 20
+)
+
+// taskSeconds are the predicted seconds of a task of each stage, for one worker.
+func taskSeconds(p *plan.Sized) (all []float64) {
+	h := p.Header()
+	h.Workers = p.Each.Workers
+	rates.Predict(&h)
+	for i := range h.Stages {
+		st := &h.Stages[i]
+		seconds := float64(p.Stages[i].Read+p.Stages[i].Written) / storageRate
+		for _, w := range st.Work {
+			seconds += w.Nanos / 1e9 / float64(max(p.Each.Workers, 1))
+		}
+		if st.Seconds != nil {
+			seconds = st.Seconds.Likely
+		}
+		all = append(all, max(seconds/float64(max(st.Tasks, 1)), 1e-6))
+	}
+	return all
+}
+
+// storageRate is what is assumed of storage, in bytes a second, where no run on this machine has told.
+const storageRate = 200e6
+
+type runner struct {
+	*stages
+	stage int
+}
+
+func (r *runner) Close() error { return nil }
+
+// Run takes the reports that there are. Where tasks are missing, it leaves.
+func (r *runner) Run(ctx context.Context, tasks exec.Tasks, done func(index int)) error {
+	st := &r.run.Stages[r.stage]
+	missing := tasks
+	err := r.each(r.stage, func(lane int, t exec.Range, rep report) error {
+		if tasks.Without(exec.Tasks{t}).Len() == tasks.Len() { // an earlier process has taken it
+			return nil
+		}
+		missing = missing.Without(exec.Tasks{t})
+		r.taken[r.stage] = append(r.taken[r.stage], t) // which come in order
+		return r.Take(ctx, r.stage, lane, rep.Begun, t, rep.Report, done)
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case missing.Len() == 0:
+		return nil
+	case r.stage > r.step && r.step >= 0 && len(st.Rounds) > 0: // its jobs wait for this one to end
+		r.run.Ready = r.stage
+		if err := r.run.save(); err != nil {
+			return err
+		}
+		return exec.ErrLeft
+	case len(st.Rounds) >= maxRounds:
+		return fmt.Errorf("%s: %d of %d tasks are not done after %d rounds: gonbext jobs logs %s says why", st.Name, missing.Len(), st.Tasks, maxRounds, r.run.Output)
+	}
+	if err := r.submit(ctx, r.stage, st.elements(missing)); err != nil {
+		return err
+	}
+	return exec.ErrLeft
+}
+
+// submit submits elements of a stage and, behind them, all later stages.
+func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) error {
+	run, b := r.run, r.run.batch()
+	most, err := b.mostElements(ctx)
+	if err != nil {
+		return err
+	}
+	var after []string
+	if r.step < 0 {
+		if line := r.costs(stage, elements); r.options.Tell != nil {
+			r.options.Tell(line)
+		}
+	} else {
+		after = []string{r.self}
+		if err := b.cancel(ctx, without(run.jobsFrom(stage+1), r.self)); err != nil {
+			return err
+		}
+		for i := stage + 1; i < len(run.Stages); i++ {
+			run.Stages[i].Rounds = nil
+		}
+	}
+	run.Whole, run.Ready = false, stage
+	for i := stage; i < len(run.Stages); i++ { // jobs look for it
+		st := &run.Stages[i]
+		if i > stage {
+			elements = st.elements(exec.Tasks{{First: 0, End: st.Tasks}})
+		}
+		st.Rounds = append(st.Rounds, round{Elements: elements})
+	}
+	if err := run.save(); err != nil {
+		return err
+	}
+	submit := func(j job) (string, error) {
+		j.dir, j.options = run.Dir, &run.Options
+		if j.memory == 0 {
+			j.cores, j.memory = 1, run.Merging
+		}
+		j.log = filepath.Join(run.folder(), j.name+".log")
+		if j.elements > 0 {
+			j.log = strings.TrimSuffix(j.log, ".log") + b.ElementLog + ".log"
+		}
+		return b.submit(ctx, j)
+	}
+	abort := func(err error) error {
+		err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), without(run.jobs(), r.self)))
+		if r.step < 0 { // else the job that merges says that the run has failed
+			err = errors.Join(err, os.Remove(runFile(filepath.Dir(run.Plan))))
+		}
+		return err
+	}
+	if r.step < 0 {
+		if err := r.listFiles(); err != nil {
+			return err
+		}
+		if run.Probe, err = submit(job{name: "probe", script: run.script("--probe")}); err != nil {
+			return abort(err)
+		}
+		after = []string{run.Probe}
+	}
+	for i := stage; i < len(run.Stages); i++ {
+		number := len(run.Stages[i].Rounds) - 1
+		round := &run.Stages[i].Rounds[number]
+		elements := round.Elements
+		for first := 0; first < elements.Len(); first += most {
+			n := min(most, elements.Len()-first)
+			id, err := submit(job{name: fmt.Sprintf("stage-%d-%d-%d", i, number, first), cores: run.Cores, memory: run.Memory, elements: n, atOnce: run.AtOnce, after: after, ok: true,
+				script: run.script(fmt.Sprintf(`--memory %d --workers %d --stage %d --round %d --element $((%d+$%s))`, run.Memory, run.Cores, i, number, first-b.First, b.Index))})
+			if err != nil {
+				return abort(err)
+			}
+			round.Jobs = append(round.Jobs, id)
+		}
+		waits := round.Jobs
+		if len(waits) == 0 { // of a stage without tasks
+			waits = after
+		}
+		if round.Merge, err = submit(job{name: fmt.Sprintf("merge-%d-%d", i, number), after: waits, ok: len(round.Jobs) == 0, script: run.script(fmt.Sprintf("--merge %d", i))}); err != nil {
+			return abort(err)
+		}
+		after = []string{round.Merge}
+	}
+	run.Whole = true
+	if err := run.save(); err != nil {
+		return abort(err)
+	}
+	return nil
+}
+
+// script runs gonbext task, again where it is killed. 3 is the status of what would fail again.
+func (r *run) script(args string) string {
+	return fmt.Sprintf(`#!/bin/sh
+for attempt in 1 2 3; do
+  %s task --plan %s %s </dev/null
+  status=$?
+  case $status in 0|3) exit $status;; esac
+  echo "attempt $attempt: exit status $status on $(hostname)" >&2
+done
+exit $status
+`, quote(r.Command), quote(r.Plan), args)
+}
+
+// quote makes a word of the shell of a text.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// filesFile lists the paths that the first job looks for.
+const filesFile = "files.json"
+
+// listFiles writes what all machines must see.
+func (r *runner) listFiles() error {
+	var paths []string
+	for i := range r.run.Stages {
+		for _, path := range r.Files(i).Reads {
+			local, err := store.Absolute(path)
+			if err == nil && filepath.Dir(local) != filepath.Dir(r.run.Plan) && !slices.Contains(paths, local) {
+				paths = append(paths, local)
+			}
+		}
+	}
+	text, err := json.Marshal(paths)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.run.folder(), filesFile), text, 0o600)
+}
+
+// costs says what is about to be submitted.
+func (r *runner) costs(stage int, elements exec.Tasks) string {
+	p := r.Plan()
+	var tasks, jobs int
+	var bytes int64
+	var work, wall float64
+	seconds := taskSeconds(p)
+	for i := stage; i < len(r.run.Stages); i++ {
+		st := &r.run.Stages[i]
+		n := st.elements(exec.Tasks{{First: 0, End: st.Tasks}}).Len()
+		if i == stage {
+			n = elements.Len()
+		}
+		jobs += n
+		tasks += st.Tasks
+		bytes += p.Stages[i].Read + p.Stages[i].Written
+		work += seconds[i] * float64(st.Tasks)
+		wall += seconds[i] * float64(st.Each) * math.Ceil(float64(n)/float64(max(r.run.AtOnce, 1)))
+	}
+	return fmt.Sprintf("%s: %d stages, %d tasks in %d elements of arrays, %s through storage, at most %d workers of %s and %d cores: predicted %s and %.2g worker-hours, besides waiting in the queue",
+		r.run.batch().Name, len(r.run.Stages)-stage, tasks, jobs, units.Bytes(bytes), r.run.AtOnce, units.Bytes(r.run.Memory), r.run.Cores,
+		units.Duration(time.Duration(wall*float64(time.Second))), work/3600)
+}

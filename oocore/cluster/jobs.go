@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Run is a run on a batch system whose output is not in its place yet. It is known from the
+// files beside the output, on any machine that sees them.
+type Run struct{ of *run }
+
+// Find returns the runs whose outputs lie in a folder, or the run of an output.
+func Find(path string) (all []*Run, err error) {
+	entries, _ := os.ReadDir(path) // none where it is no folder
+	for _, e := range entries {
+		if r, err := load(filepath.Join(path, e.Name())); err == nil {
+			all = append(all, &Run{r})
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	staging, err := store.AttachStagingDir("", store.StagingIn(".", path))
+	if err != nil {
+		return nil, err
+	}
+	r, err := load(staging.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []*Run{{r}}, nil
+}
+
+// Output returns the path of the run's output.
+func (r *Run) Output() string { return r.of.Output }
+
+// On returns the name of the run's batch system.
+func (r *Run) On() string { return r.of.On }
+
+// Begun returns when the run was submitted.
+func (r *Run) Begun() time.Time { return r.of.Begun }
+
+// Progress says how far the run is, and how many of its jobs have not ended.
+func (r *Run) Progress(ctx context.Context) (string, error) {
+	s, err := r.of.counts()
+	if err != nil {
+		return "", err
+	}
+	active, err := r.of.batch().active(ctx, r.of.jobs())
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%d of %d tasks, %d jobs", s.done, s.of, len(active))
+	if len(active) == 0 {
+		text += ": the same command again resumes it"
+	}
+	return text, nil
+}
+
+// Wait waits until the output is in its place. tell, where it is not nil, is given a line when there
+// is progress. Where ctx ends, the run goes on and the error is ErrDetached.
+func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
+	if err := r.of.wait(ctx, tell); err != nil {
+		return err
+	}
+	now, err := store.VersionOf(ctx, r.of.Output)
+	return hook.CheckWritten(r.of.Output, r.of.Before, now, err)
+}
+
+// Cancel ends the run's jobs. What is done stays: the same run again resumes there.
+func (r *Run) Cancel(ctx context.Context) error { return r.of.cancel(ctx) }
+
+// Logs returns what the run's jobs have written, each under its file's name.
+func (r *Run) Logs() (string, error) { return r.of.logs() }

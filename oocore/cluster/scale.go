@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Scale is what a plan takes on some number of workers, predicted from the plan alone.
+type Scale struct {
+	Workers     int
+	Seconds     float64
+	WorkerHours float64 // that workers are held
+	Memory      int64   // of each
+	Limit       string  // what the longest stage waits for
+}
+
+const (
+	// sharedRate is what is assumed of storage for all workers together, in bytes a second.
+	sharedRate = 5e9
+	// handOver is what a job that merges takes between two stages, with the queue's own time, in seconds.
+	handOver = 3
+)
+
+// Scaling predicts a plan on a cluster for numbers of workers. Storage is taken to give 200 MB/s to a worker, unless
+// runs on this machine have told more, and 5 GB/s to all; a queue is taken to be empty.
+func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
+	b, err := find(on)
+	if err != nil {
+		return nil, err
+	}
+	sized := lazy.PlanOf(p)
+	var all []Scale
+	for _, n := range workers {
+		all = append(all, scale(b, sized, taskSeconds(sized), n))
+	}
+	return all, nil
+}
+
+// scale is one row. seconds are those of a task of each stage.
+func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
+	s := Scale{Workers: workers, Memory: p.Each.Budget, WorkerHours: handOver * float64(len(p.Stages)) / 3600}
+	longest := 0.0
+	for i := range p.Stages {
+		tasks := p.Stages[i].Tasks()
+		each := pack(tasks, seconds[i], elementTime)
+		elements := (tasks + each - 1) / each
+		rounds := (elements + workers - 1) / workers
+		took := float64(rounds) * (b.Start + seconds[i]*float64(each))
+		limit := "computing and its own storage link"
+		switch storage := float64(p.Stages[i].Read+p.Stages[i].Written) / sharedRate; {
+		case storage > took:
+			took, limit = storage, "storage that all workers share"
+		case elements < workers && each == 1:
+			limit = units.Count(int64(elements)) + " tasks, which are not cut further"
+		case elements < workers:
+			limit = units.Count(int64(elements)) + " elements of 30 s"
+		case b.Start > seconds[i]*float64(each):
+			limit = "the start of elements"
+		}
+		if took > longest {
+			longest, s.Limit = took, limit
+		}
+		s.Seconds += took + handOver
+		s.WorkerHours += took * float64(min(workers, elements)) / 3600
+	}
+	return s
+}
+
+// pack is how many tasks an element has: those of some seconds at least.
+func pack(tasks int, seconds float64, least time.Duration) int {
+	return min(max(int(math.Ceil(least.Seconds()/seconds)), (tasks+mostOfStage-1)/mostOfStage, 1), max(tasks, 1))
+}
+
+// PrintScaling prints a table with what a plan takes on one worker to a thousand.
+func PrintScaling(w io.Writer, on string, p *oocore.Plan) error {
+	rows, err := Scaling(on, p, 1, 2, 4, 8, 16, 32, 64, 128, 1000)
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "workers on %s\tpredicted\tworker-hours\tmemory each\tlimited by\n", on)
+	for _, s := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%.2g\t%s\t%s\n", units.Count(int64(s.Workers)), units.Duration(time.Duration(s.Seconds*float64(time.Second))), s.WorkerHours, units.Bytes(s.Memory), s.Limit)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,78 @@
+package host
+
+import (
+	"context"
+	"io"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// A plan as hosts compare it with others, and a stage of it.
+type (
+	Plan  = plan.Sized
+	Stage = plan.SizedStage
+)
+
+// Sized returns the plan that an oocore.Plan shows.
+func Sized(p *oocore.Plan) *Plan { return lazy.PlanOf(p) }
+
+// Predict says in a plan's header how long its stages and the run will take on this
+// machine. Where no run has told, and of plans that wait for a network, it leaves the times
+// out.
+func Predict(h *record.Header) { rates.Predict(h) }
+
+// Site is a line of the user's program.
+type Site = graph.Site
+
+// Caller returns the innermost line of the user's own program on the stack: see Site.
+func Caller() Site { return graph.Caller() }
+
+// Relocate sets how the lines of a program that was made of a user's text are named as he
+// knows them.
+func Relocate(f func(Site) Site) { graph.Relocate(f) }
+
+// ResumableError says that what was computed is kept, and that the same run goes on with it.
+type ResumableError = exec.ResumableError
+
+// Tasks are the tasks of a stage from First up to End, which is not among them.
+type Tasks = exec.Range
+
+// Serve runs tasks of a plan that another process coordinates: a line of JSON for each range
+// of tasks comes from in, and its report goes to out. It returns when in ends.
+func Serve(ctx context.Context, plan string, budget int64, workers int, in io.Reader, out io.Writer) error {
+	return exec.Serve(ctx, plan, budget, workers, in, out)
+}
+
+// Worker runs ranges of tasks of a plan in a file.
+type Worker = exec.Worker
+
+// NewWorker returns a worker within a budget of bytes, which computes workers tasks at once.
+func NewWorker(plan string, budget int64, workers int) (*Worker, error) {
+	return exec.NewWorker(plan, budget, workers)
+}
+
+// CheckCodec returns an error that names what may be given where the text is no codec.
+func CheckCodec(text string) error {
+	if _, ok := store.Encoded("x.gguf", text); ok {
+		return nil
+	}
+	_, err := codec.Parse(text, []int{1}, dtype.Uint8)
+	return err
+}
+
+// Remote reports whether a path names an object in an object store, and no file.
+func Remote(path string) bool { return blob.Remote(path) }
+
+// Instructions names the widest instructions of the processor that are used.
+func Instructions() string { return kernel.Level() }

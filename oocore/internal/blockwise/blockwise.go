@@ -1,0 +1,204 @@
+// Package blockwise defines operations that are not elementwise: an Op fills any box of its
+// result from boxes of its inputs.
+//
+// Padding, concatenating, filters with a halo, sorting a run, transforming along an
+// axis and multiplying small matrices are all such. Requirements says
+// what memory a box takes: the plan predicts that, and the executor allocates it. The
+// executor calls Fill for one box after another, on any number of goroutines.
+//
+// An Op is a value: a struct of exported fields that JSON can carry, registered under
+// its name, so that a plan with it runs in another process too.
+package blockwise
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+// Op computes boxes of one array. Its methods are called from many goroutines at
+// once, for boxes in any order, and for a box again: they change nothing of the Op.
+//
+// An element has the same bits whatever box it is computed in.
+//
+// It takes any box, at a cost of about its size, and becomes part of whatever reads its
+// result, with no pass of its own, unless it is a Chunker.
+type Op interface {
+	// Requirements is what filling a box of at most the given lengths takes.
+	Requirements(box []int) Requirements
+
+	// Fill computes the elements of t.Box into t.Dst.
+	Fill(ctx context.Context, t *Task) error
+}
+
+// Chunker is an Op whose Fill must be given boxes of certain lengths, such as the whole of an axis
+// for a transform along it. A stage of its own then computes the result.
+type Chunker interface {
+	// Chunks are these lengths; boxes at the end of an axis are shorter. They follow from shapes
+	// and types alone, so that results never depend on a budget. nil takes any box.
+	Chunks() []int
+}
+
+// ChunksOf returns the lengths of boxes that an Op must be given; nil where it takes any.
+func ChunksOf(op Op) []int {
+	if c, ok := op.(Chunker); ok {
+		return c.Chunks()
+	}
+	return nil
+}
+
+// Requirements is what an Op takes to fill a box.
+type Requirements struct {
+	// Reads has for each input the lengths of the largest box that Fill reads of it at
+	// once.
+	Reads [][]int
+	// Scratch is the bytes of Task.Scratch: what Fill reads into, and works in.
+	Scratch int64
+	// DisjointReads says that boxes of any form read no element of an input much more often than
+	// they need to: Reads are then the most that one box reads, not what each does, as
+	// where each box of a concatenation reads its part of one input.
+	DisjointReads bool
+	// Gather says that in all only some of an input is read, here and there: it is not
+	// worth a pass to bring the whole into another order.
+	Gather bool
+	// Work is about how many nanoseconds of one core filling the box takes, where that is
+	// much more than moving it does: what several passes would compute again is kept
+	// instead where that is less work.
+	Work int64
+	// State is the most bytes that the state between Steps has, which a long run saves on
+	// disk; 0 where Fill has no steps.
+	State int64
+}
+
+// Task is one box to be filled.
+type Task struct {
+	Box     grid.Box // of the result
+	Dst     []byte   // its elements, dense in C order
+	Scratch []byte   // as Requirements says for the largest box, aligned to 64; its contents are undefined
+	In      []Input
+	Do      func(func() error) error // holds one of the run's workers: see Compute
+	Saver   Saver                    // saves the state between Steps; nil where nobody does
+}
+
+// Compute runs what takes time and does not read, so that no more goroutines compute
+// at once than the run has workers. Nothing is read inside of it.
+func (t *Task) Compute(f func() error) error { return t.Do(f) }
+
+// WillRead says that Fill will soon read a box of an input. Where that is stored, a disk
+// may begin with it: of boxes that lie apart several are then on their way at once.
+func (t *Task) WillRead(input int, box grid.Box) {
+	if in, ok := t.In[input].(interface{ WillRead(grid.Box) }); ok {
+		in.WillRead(box)
+	}
+}
+
+// Input is an input of an Op, computed as it is read.
+type Input interface {
+	// Read fills dst with a box of the input, dense in C order. Reading one box twice
+	// computes it twice.
+	Read(ctx context.Context, box grid.Box, dst []byte) error
+}
+
+// Trait is what holds of every Op of a type.
+type Trait uint8
+
+// The traits. The bits of a result that is neither Exact nor of Products depend on the width of
+// the vectors in which sums are added up.
+const (
+	Exact     Trait = 1 << iota // the same bits on every machine: it only moves, compares or counts
+	Products                    // bits depend on the library that multiplies matrices, too
+	OnlyMoves                   // it only puts elements of its inputs, or constants, into place: a device has nothing to compute
+	Selects                     // the result has elements of the first input and no others: with its units and markers of missing values
+	KeepsAxes                   // the axes are those of the first input, with their names
+)
+
+// AxisKeeper is an Op that has some axes of its first input, and so the names of those.
+type AxisKeeper interface {
+	// KeptAxes has for each axis of the result that of the first input, -1 for a new one.
+	KeptAxes() []int
+}
+
+var registry = struct {
+	sync.RWMutex
+	types  map[string]reflect.Type
+	names  map[reflect.Type]string
+	traits map[reflect.Type]Trait
+}{types: map[string]reflect.Type{}, names: map[reflect.Type]string{}, traits: map[reflect.Type]Trait{}}
+
+// Has reports whether an Op's type was registered with a trait.
+func Has(op Op, t Trait) bool {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.traits[reflect.TypeOf(op)]&t != 0
+}
+
+// Describe says what holds of an Op's type that has no name, as it exists in one process only.
+func Describe(op Op, traits ...Trait) {
+	registry.Lock()
+	defer registry.Unlock()
+	for _, t := range traits {
+		registry.traits[reflect.TypeOf(op)] |= t
+	}
+}
+
+// Register makes an Op's type known under a name, from an init function, with what holds of it.
+// op is the type's zero value. It panics for a name that another type has.
+func Register(name string, op Op, traits ...Trait) {
+	Describe(op, traits...)
+	registry.Lock()
+	defer registry.Unlock()
+	t := reflect.TypeOf(op)
+	if other, taken := registry.types[name]; taken {
+		panic(fmt.Sprintf("blockwise: both %s and %s are registered as %q: give one of them another name", other, t, name))
+	}
+	registry.types[name], registry.names[t] = t, name
+}
+
+// Name returns what an Op is registered as; "" for one that is not, which exists in one
+// process only.
+func Name(op Op) string {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.names[reflect.TypeOf(op)]
+}
+
+// Value carries an Op through JSON.
+type Value struct{ Op }
+
+type encoded struct {
+	Name string          `json:"name"`
+	With json.RawMessage `json:"with"`
+}
+
+// MarshalJSON writes the Op's name and fields.
+func (v Value) MarshalJSON() ([]byte, error) {
+	with, err := json.Marshal(v.Op)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(encoded{Name(v.Op), with})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote of a registered Op.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	var e encoded
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	registry.RLock()
+	t, ok := registry.types[e.Name]
+	registry.RUnlock()
+	if !ok {
+		return fmt.Errorf("there is no operation %q in this program", e.Name)
+	}
+	op := reflect.New(t)
+	if err := json.Unmarshal(e.With, op.Interface()); err != nil {
+		return fmt.Errorf("operation %s: %w", e.Name, err)
+	}
+	v.Op = op.Elem().Interface().(Op)
+	return nil
+}

@@ -1,0 +1,143 @@
+package codec
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/gonbext/gonbext/oocore/internal/dl"
+)
+
+// The libraries in C that most machines have compress and decompress faster than those
+// in Go. They are opened at the first use, without cgo, and only where their memory can
+// be the caller's: they allocate none. GONBEXT_CODEC=go leaves them alone. What either
+// side writes the other one reads.
+
+// openNative opens the first library of these names that has all functions. Each of
+// them is stored where it belongs.
+func openNative(names map[string][]string, functions map[string]*uintptr) bool {
+	if os.Getenv("GONBEXT_CODEC") == "go" {
+		return false
+	}
+	for _, name := range names[runtime.GOOS] {
+		lib, err := dl.Open(name)
+		if err != nil {
+			continue
+		}
+		found := true
+		for symbol, at := range functions {
+			if *at, err = dl.Symbol(lib, symbol); err != nil {
+				found = false
+			}
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// libZstd is the format's own library, of version 1.4 or later.
+type libZstd struct {
+	estimateDCtx, initDCtx, decompress, errorName                                 uintptr
+	estimateDStream, initDStream, resetDCtx, decompressStream                     uintptr
+	createParams, freeParams, initParams, setParam, estimateCCtx, estimateCStream uintptr
+	initCCtx, setCCtx, compress, resetCCtx, setPledged, compressStream            uintptr
+}
+
+var loadZstd = sync.OnceValue(func() *libZstd {
+	var z libZstd
+	ok := openNative(map[string][]string{
+		"linux":  {"libzstd.so.1"},
+		"darwin": {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"},
+	}, map[string]*uintptr{
+		"ZSTD_estimateDCtxSize":                    &z.estimateDCtx,
+		"ZSTD_initStaticDCtx":                      &z.initDCtx,
+		"ZSTD_decompressDCtx":                      &z.decompress,
+		"ZSTD_getErrorName":                        &z.errorName,
+		"ZSTD_estimateDStreamSize":                 &z.estimateDStream,
+		"ZSTD_initStaticDStream":                   &z.initDStream,
+		"ZSTD_DCtx_reset":                          &z.resetDCtx,
+		"ZSTD_decompressStream":                    &z.decompressStream,
+		"ZSTD_createCCtxParams":                    &z.createParams,
+		"ZSTD_freeCCtxParams":                      &z.freeParams,
+		"ZSTD_CCtxParams_init":                     &z.initParams,
+		"ZSTD_CCtxParams_setParameter":             &z.setParam,
+		"ZSTD_estimateCCtxSize_usingCCtxParams":    &z.estimateCCtx,
+		"ZSTD_estimateCStreamSize_usingCCtxParams": &z.estimateCStream,
+		"ZSTD_initStaticCCtx":                      &z.initCCtx,
+		"ZSTD_CCtx_setParameter":                   &z.setCCtx,
+		"ZSTD_compress2":                           &z.compress,
+		"ZSTD_CCtx_reset":                          &z.resetCCtx,
+		"ZSTD_CCtx_setPledgedSrcSize":              &z.setPledged,
+		"ZSTD_compressStream2":                     &z.compressStream,
+	})
+	if !ok {
+		return nil
+	}
+	return &z
+})
+
+// libLZ4 is LZ4's own library.
+type libLZ4 struct {
+	decompressSafe, compressFast, compressHC, sizeofState, sizeofStateHC uintptr
+}
+
+var loadLZ4 = sync.OnceValue(func() *libLZ4 {
+	var l libLZ4
+	ok := openNative(map[string][]string{
+		"linux":  {"liblz4.so.1"},
+		"darwin": {"liblz4.1.dylib", "/opt/homebrew/lib/liblz4.1.dylib", "/usr/local/lib/liblz4.1.dylib"},
+	}, map[string]*uintptr{
+		"LZ4_decompress_safe":        &l.decompressSafe,
+		"LZ4_compress_fast_extState": &l.compressFast,
+		"LZ4_compress_HC_extStateHC": &l.compressHC,
+		"LZ4_sizeofState":            &l.sizeofState,
+		"LZ4_sizeofStateHC":          &l.sizeofStateHC,
+	})
+	if !ok {
+		return nil
+	}
+	return &l
+})
+
+// libDeflate decodes DEFLATE. What it allocates itself, 12 KB a decompressor, is counted as heap.
+type libDeflate struct{ alloc, free, gzip, zlib uintptr }
+
+var loadDeflate = sync.OnceValue(func() *libDeflate {
+	var l libDeflate
+	ok := openNative(map[string][]string{
+		"linux":  {"libdeflate.so.0"},
+		"darwin": {"libdeflate.0.dylib", "/opt/homebrew/lib/libdeflate.0.dylib", "/usr/local/lib/libdeflate.0.dylib"},
+	}, map[string]*uintptr{
+		"libdeflate_alloc_decompressor": &l.alloc,
+		"libdeflate_free_decompressor":  &l.free,
+		"libdeflate_gzip_decompress_ex": &l.gzip,
+		"libdeflate_zlib_decompress_ex": &l.zlib,
+	})
+	if !ok {
+		return nil
+	}
+	return &l
+})
+
+// call calls a function of a library.
+func call(function uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(function, args...)
+	return r
+}
+
+// caller calls functions again and again, and allocates nothing. It must lie on the
+// heap. Addresses in args are of memory that is kept alive, and never on a stack.
+type caller struct{ args [7]uintptr }
+
+func (c *caller) call(function uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(function, c.args[:copy(c.args[:], args)]...)
+	return r
+}
+
+// address is that of a slice's first byte.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -1,0 +1,286 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/internal/arena"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// arrays are what a plan's stages read and write, while it runs. Each is an input, an output or
+// a temporary.
+type arrays struct {
+	*arrayTable
+	inputs
+	outputs
+	temporaries
+}
+
+// arrayTable is what the three share: each array's reader, writer and memory, by its index in
+// the plan.
+type arrayTable struct {
+	plan       *plan.Sized
+	env        *Env
+	arena      *arena.Arena
+	checkpoint *checkpoint.Checkpoint // nil in a worker process
+	shared     bool                   // worker processes run the tasks
+	detached   bool                   // and may outlive this one
+	spill      *store.StagingDir      // nil until there is a need for one
+	readers    []store.Array
+	writers    []store.Writer
+	memory     []*arena.Buffer // of arrays that are materialised in the arena
+	ends       [][]int         // arrays by the last stage that needs them
+	lost       bool            // what earlier tasks of the present stage have written is not there any more
+}
+
+func newArrays(p *plan.Sized, env *Env, a *arena.Arena) *arrays {
+	n := len(p.Arrays)
+	t := &arrayTable{plan: p, env: env, arena: a, readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), ends: make([][]int, len(p.Stages))}
+	if len(p.Stages) > 0 {
+		for a, stage := range p.LastUses() {
+			t.ends[stage] = append(t.ends[stage], a)
+		}
+	}
+	return &arrays{
+		arrayTable:  t,
+		inputs:      inputs{t},
+		outputs:     outputs{arrayTable: t, members: newMembers(t), staging: make([]*store.StagingDir, n)},
+		temporaries: temporaries{arrayTable: t, copies: make([]store.Writer, n)},
+	}
+}
+
+// openArrays opens what the plan reads and creates what it returns. Nothing is
+// left open or created where it fails.
+func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
+	s := newArrays(p, env, a)
+	s.checkpoint, s.lastUse, s.shared = c, p.LastUses(), p.Each.Workers > 0
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if env.Checkpoint != nil {
+		if s.spill, err = c.StagingDir(); err != nil {
+			return s, err
+		}
+	}
+	return s, s.createOutputs()
+}
+
+// begin opens what a stage reads, and makes room for what it fills.
+func (s *arrays) begin(ctx context.Context, stage int) error {
+	s.lost = false
+	err := s.openInputs(stage)
+	if err == nil {
+		err = s.temporaries.begin(ctx, stage)
+	}
+	if err == nil {
+		err = s.openMembers(stage)
+	}
+	return err
+}
+
+// end ends a stage. costly says that what it has not saved takes long to compute.
+func (s *arrays) end(ctx context.Context, stage int, costly bool) error {
+	all, err := s.commitMembers(ctx, stage)
+	if err != nil {
+		return err
+	}
+	if all {
+		err = s.endMembers(ctx, stage, costly)
+	} else {
+		saved := s.saves(stage, costly)
+		if saved {
+			err = s.syncMembers(ctx)
+		}
+		if err == nil {
+			err = s.temporaries.end(ctx, stage, saved)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.dropUsed(stage)
+}
+
+// dropUsed drops what no stage after this one needs.
+func (s *arrays) dropUsed(stage int) error {
+	return errors.Join(s.closeInputs(stage), s.temporaries.dropUsed(stage))
+}
+
+// commit puts the outputs in their places, as the last thing that can fail: all else is
+// closed before.
+func (s *arrays) commit(ctx context.Context) error {
+	if err := s.collect(ctx); err != nil {
+		return err
+	}
+	outputs := slices.Collect(s.plan.Outputs())
+	var errs []error
+	for i := range s.plan.Arrays {
+		if !slices.Contains(outputs, i) {
+			errs = append(errs, s.release(i))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return s.commitOutputs(ctx)
+}
+
+// keeps reports whether what was written and not committed stays: for the next run, or for the
+// process that coordinates this one.
+func (s *arrayTable) keeps() bool { return s.checkpoint == nil || s.checkpoint.Resumable() }
+
+// resumes reports whether a stage may find what earlier tasks have written: those of a run that is
+// detached are not noted before its process has taken their reports.
+func (s *arrayTable) resumes(stage int) bool {
+	return s.checkpoint.Done(stage).Len() > 0 || s.detached && s.checkpoint.Resumes()
+}
+
+// lose forgets what is noted of a stage, of which something that tasks have written is not there any more.
+func (s *arrayTable) lose(stage int) error {
+	st := &s.plan.Stages[stage]
+	s.lost = st.Kind != plan.ReduceStage || !st.Merges() // of these the coordinator writes the results
+	return s.checkpoint.Forget(stage)
+}
+
+// closeArray closes what an array has open, and gives back its memory.
+func (s *arrayTable) closeArray(i int) error {
+	err := s.endWriter(&s.writers[i])
+	if s.readers[i] != nil {
+		err = errors.Join(err, s.readers[i].Close())
+		s.readers[i] = nil
+	}
+	s.memory[i].Free()
+	s.memory[i] = nil
+	return err
+}
+
+// endWriter ends the writer of what was not committed.
+func (s *arrayTable) endWriter(w *store.Writer) (err error) {
+	switch {
+	case *w == nil:
+	case s.keeps():
+		err = (*w).Suspend()
+	default:
+		err = (*w).Abort()
+	}
+	*w = nil
+	return err
+}
+
+// close releases everything. What was not committed is as if it had never been begun,
+// but for what another run can resume from.
+func (s *arrays) close() error {
+	var errs []error
+	for i := range s.plan.Arrays {
+		errs = append(errs, s.release(i))
+	}
+	kept := s.keeps()
+	errs = append(errs, s.endCollections(kept))
+	for i := range s.staging {
+		errs = append(errs, s.releaseStaging(i, kept))
+	}
+	return errors.Join(errs...)
+}
+
+// stored reports an array whose traffic counts as reading and writing.
+func (s *arrayTable) stored(i int) bool {
+	switch s.plan.Place(i) {
+	case plan.InFile, plan.InSpill, plan.InResult:
+		return true
+	}
+	return false
+}
+
+// createSpill creates the file of a temporary array, or resumes one.
+func (s *arrayTable) createSpill(i int, resume bool) (store.Writer, error) {
+	m := spilled(&s.plan.Arrays[i])
+	m.Resume = resume
+	return store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
+}
+
+// openSpill opens the file of a temporary array that is whole.
+func (s *arrayTable) openSpill(i int) (store.Array, error) {
+	return store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(&s.plan.Arrays[i]))
+}
+
+// makeSpill makes the folder of temporary arrays, where there is none.
+func (s *arrayTable) makeSpill() (err error) {
+	s.spill, err = s.checkpoint.StagingDir()
+	return err
+}
+
+// spilled is how a temporary array lies in its file.
+func spilled(d *plan.Array) store.Meta {
+	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Blocks}
+	if m.Chunks == nil {
+		m.Chunks = grid.Whole(d.Shape).Chunks
+	}
+	return m
+}
+
+// SpillBytes is the size of the file of a temporary array.
+func SpillBytes(d *plan.Array) int64 { return store.BlocksBytes(spilled(d)) }
+
+// attachArrays opens what a plan reads, in a worker process. What stages write for each
+// other, and the first output, are in the staging folder; each other output has its own.
+// attach opens them stage by stage.
+func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.StagingDir) (*arrays, error) {
+	s := newArrays(p, env, a)
+	s.spill, s.shared = staging, true
+	for i := range p.Staged() {
+		if p.Arrays[i].Place == plan.InResult && i != p.Output {
+			var err error
+			if s.staging[i], err = store.AttachStagingDir("", p.StagingPath(i)); err != nil {
+				return nil, errors.Join(err, s.close())
+			}
+		}
+	}
+	return s, nil
+}
+
+// attach opens what a stage writes and reads.
+func (s *arrays) attach(stage int) (err error) {
+	if err := s.openInputs(stage); err != nil {
+		return err
+	}
+	st := &s.plan.Stages[stage]
+	for _, i := range st.Outputs {
+		d := &s.plan.Arrays[i]
+		if d.Collection > 0 {
+			s.writers[i], err = s.attachMember(i)
+		} else if s.plan.Place(i) == plan.InResult {
+			s.writers[i], err = s.env.create(d.Path, s.meta(i))
+		} else {
+			s.writers[i], err = s.createSpill(i, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for l := range st.Arrays() {
+		if i := l.Array; s.plan.Place(i) == plan.InSpill && s.readers[i] == nil {
+			if s.readers[i], err = s.openSpill(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leave closes what attach opened.
+func (s *arrays) leave() error {
+	var errs []error
+	for i := range s.plan.Arrays {
+		if s.writers[i] != nil || s.plan.Place(i) != plan.InArena && s.readers[i] != nil {
+			errs = append(errs, s.release(i))
+		}
+	}
+	return errors.Join(errs...)
+}

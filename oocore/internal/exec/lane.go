@@ -1,0 +1,119 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/vm"
+)
+
+// lane evaluates a program for boxes of its domain: it reads what a tile needs, and computes
+// the tile block by block.
+type lane struct {
+	slot        *slot
+	prog        *plan.Program
+	tile, block []int
+	loads       *loads
+	machine     *vm.Machine
+	part        []byte           // a block's results, where tiles of a box are not contiguous in it
+	each        func(b grid.Box) // takes all results of a block; nil where there is only the first
+}
+
+// newLane prepares a slot's lane. direct says that the result goes to where eval is told, and
+// not to a register.
+func newLane(s *slot, p *plan.Program, d *plan.Lane, direct bool) (*lane, error) {
+	l := &lane{slot: s, prog: p, tile: d.Tile, block: grid.Auto(d.Tile, 1, plan.BlockElems)}
+	var err error
+	if l.loads, err = newLoads(s, p, d); err != nil {
+		return nil, err
+	}
+	buffers, err := s.alloc(d.Registers, d.Block)
+	if err != nil {
+		return nil, err
+	}
+	l.part = buffers[1]
+	l.machine, err = vm.New(p, buffers[0], direct)
+	return l, err
+}
+
+// eval evaluates a box. dst receives the values of the first result, unless it is nil.
+func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
+	size := l.prog.Type(l.prog.Out[0]).Size()
+	for tile := range box.Split(l.tile) {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := l.loads.load(ctx, tile); err != nil {
+			return err
+		}
+		err := l.slot.compute(ctx, func() error {
+			l.compute(tile, size, dst, box)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if dst != nil && l.part == nil {
+			dst = dst[tile.Size()*size:]
+		}
+	}
+	return nil
+}
+
+// compute evaluates a tile block by block: into dst, or by way of a part into the tile's place
+// in a box that dst has the values of.
+func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
+	l.machine.Tile(tile, l.loads.tile)
+	strides := grid.Strides(box.Shape)
+	at := 0
+	for b := range tile.Split(l.block) {
+		n := b.Size()
+		var place []byte
+		switch {
+		case l.part != nil:
+			place = l.part[:n*size]
+		case dst != nil:
+			place = dst[at*size : (at+n)*size]
+		}
+		l.machine.Block(b, at, place)
+		if l.part != nil {
+			to := 0
+			for d, stride := range strides {
+				to += (b.Start[d] - box.Start[d]) * stride
+			}
+			kernel.Copy(size, b.Shape, dst, to, strides, place, 0, grid.Strides(b.Shape))
+		}
+		if l.each != nil {
+			l.each(b)
+		}
+		at += n
+	}
+}
+
+// evaluator fills dense buffers with a program's values for boxes of its domain.
+type evaluator struct {
+	prog  *plan.Program
+	plain reader // of a program that only reads; others have a lane
+	lane  *lane
+}
+
+func newEvaluator(s *slot, p *plan.Program, d *plan.Lane) (e *evaluator, err error) {
+	e = &evaluator{prog: p}
+	if out := p.Out[0]; p.Plain() {
+		e.plain, err = newReader(s, &p.Loads[out], &d.Loads[out])
+	} else {
+		e.lane, err = newLane(s, p, d, true)
+	}
+	return e, err
+}
+
+// eval fills dst with the values for a box.
+func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
+	if e.lane != nil {
+		return e.lane.eval(ctx, box, dst)
+	}
+	l := &e.prog.Loads[e.prog.Out[0]]
+	return e.plain.read(ctx, dst[:box.Size()*l.Type.Size()], l.View.Region(box))
+}

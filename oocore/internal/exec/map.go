@@ -1,0 +1,128 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+)
+
+func newMapRunner(r *run, stage int) (Runner, error) {
+	s := &r.plan.Stages[stage]
+	states := newBoxStates(s)
+	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
+		m, err := newMapper(sl)
+		if err == nil && states != nil {
+			m.state = states.slot(m.eval.plain.(*blockwiseReader))
+		}
+		return m, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if states != nil {
+		r.unfinished = states
+	}
+	return p, nil
+}
+
+// mapper is a slot of a map stage. What it writes at once are the stage's pieces.
+type mapper struct {
+	slot  *slot
+	out   []byte
+	whole []byte // the chunk, where its units are cut out of it
+	size  int    // of a result
+	eval  *evaluator
+	sink  *sink
+	sums  *sums     // of the side reductions; nil where there are none
+	state *boxState // of an operation with steps; nil for others
+}
+
+func newMapper(s *slot) (*mapper, error) {
+	st := s.stage
+	d := &st.Buffers.Slot
+	prog := &st.Programs[0]
+	out, err := s.alloc(d.Out, d.Chunk)
+	if err != nil {
+		return nil, err
+	}
+	m := &mapper{slot: s, size: prog.Type(prog.Out[0]).Size(), out: out[0], whole: out[1]}
+	if m.sink, err = newSink(s); err != nil {
+		return nil, err
+	}
+	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil || len(st.Folds) == 0 {
+		return m, err
+	}
+	m.sums, err = newSums(s, newFolding(s.run, st), m.eval.lane)
+	return m, err
+}
+
+func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
+	if m.state != nil {
+		m.state.begin(index)
+	}
+	if m.sums != nil {
+		m.sums.begin(chunk, 1)
+	}
+	if err := m.write(ctx, chunk); err != nil {
+		return err
+	}
+	if m.state != nil {
+		m.state.end()
+	}
+	if m.sums == nil {
+		return nil
+	}
+	return m.slot.run.partials.add(ctx, m.slot, index, m.sums.states)
+}
+
+// write computes a chunk and writes it.
+func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
+	if m.whole != nil {
+		for tile := range chunk.Split(m.slot.stage.Tile) {
+			if err := m.cut(ctx, tile); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for inner := range m.slot.stage.Chunks(chunk) {
+		for piece := range inner.Split(m.slot.stage.WriteTile) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			out := m.out[:piece.Size()*m.size]
+			if err := m.eval.eval(ctx, piece, out); err != nil {
+				return err
+			}
+			if err := m.sink.write(ctx, out, piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cut computes a chunk and writes it unit by unit.
+func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
+	st := m.slot.stage
+	whole := m.whole[:chunk.Size()*m.size]
+	if err := m.eval.eval(ctx, chunk, whole); err != nil {
+		return err
+	}
+	strides := grid.Strides(chunk.Shape)
+	for unit := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
+		for piece := range unit.Split(st.WriteTile) {
+			at := 0
+			for d := range strides {
+				at += (piece.Start[d] - chunk.Start[d]) * strides[d]
+			}
+			out := m.out[:piece.Size()*m.size]
+			kernel.Copy(m.size, piece.Shape, out, 0, grid.Strides(piece.Shape), whole, at, strides)
+			if err := m.sink.write(ctx, out, piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

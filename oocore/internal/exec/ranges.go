@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+)
+
+const (
+	// rangeTime is how long a worker process is to be busy with one range of tasks: much longer
+	// than asking for it takes, and much shorter than the stage.
+	rangeTime = 150 * time.Millisecond
+	// rowTime is how long it is to be busy with a whole row of a product's tiles at most:
+	// nothing of a range is done before all of it is.
+	rowTime = time.Second
+	// maxRange bounds a range, and with it the rows of the record in one answer.
+	maxRange = 1024
+)
+
+// ranges cuts the tasks of a stage for worker processes, by the time that tasks take.
+type ranges struct {
+	workers int
+	row     int // tiles in a row of a product; 0 for other stages
+
+	mu   sync.Mutex
+	left Tasks
+	each int           // tasks of the next range, until a time is known
+	time time.Duration // of one task of a worker
+}
+
+func newRanges(s *plan.SizedStage, workers int, tasks Tasks) *ranges {
+	r := &ranges{workers: workers, left: slices.Clone(tasks), each: max(s.Slots/workers, 1)}
+	if s.Kind == plan.MatMulStage {
+		dims := len(s.Grid.Shape)
+		// A range of whole rows of tiles reads its part of the first operand once.
+		if rows := s.Tasks() / max(s.Grid.Count(dims-1), 1); rows >= workers {
+			r.row = s.Grid.Count(dims - 1)
+		}
+	}
+	return r
+}
+
+// take returns the next range.
+func (r *ranges) take() (Range, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.left) == 0 {
+		return Range{}, false
+	}
+	n, row := r.each, 0
+	if r.time > 0 {
+		n, row = int(rangeTime/r.time), min(r.row, int(rowTime/r.time))
+	}
+	n = min(n, maxRange, (r.left.Len()+2*r.workers-1)/(2*r.workers))
+	n = max(n, 1, row)
+	if next := r.left[0]; r.row > 0 {
+		if whole := min(next.First+n, next.End) / r.row * r.row; whole > next.First {
+			n = whole - next.First
+		}
+	}
+	return r.left.Take(n), true
+}
+
+// took notes how long a worker was busy with tasks.
+func (r *ranges) took(tasks int, spent time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	each := max(spent/time.Duration(max(tasks, 1)), 1)
+	if r.time == 0 {
+		r.time = each
+	}
+	r.time = (r.time + each) / 2
+}

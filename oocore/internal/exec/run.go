@@ -1,0 +1,404 @@
+// Package exec runs plans within their budget.
+//
+// A stage has a fixed number of slots. A slot is a goroutine with buffers of its
+// own, all allocated before the first task: it takes a task, reads a tile,
+// computes it, and writes its output buffer when that is full. Since there are more slots
+// than workers, some read and write while others compute; since their number is
+// fixed, memory is too. What is allocated is what the plan predicted, to the byte.
+//
+//   - Elementwise chains are one program over registers of 16,384 elements that stay in
+//     a core's cache. Shared parts are computed once; reductions of one array share a
+//     pass.
+//   - Large outputs are written past the page cache, from huge pages; what must go
+//     through it is written back behind the run. Bounded memory is also the fast way.
+//   - Partial results of a reduction are merged in the order of chunks, whatever order
+//     they finish in.
+//   - A matrix product holds the accumulators of many tiles in memory and streams panels of
+//     both operands past them: the next one is read while the present one is multiplied.
+//   - A budget is of the process. Runs that are active at once and do not fit into it
+//     together follow each other.
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/arena"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Env is what a run needs in addition to its plan.
+type Env struct {
+	Executor       Executor               // runs the tasks; nil for Slots. The plan is sized for it
+	Record         *record.Writer         // nil for none
+	Into           []byte                 // receives the result of a plan without an output path
+	SideReductions [][]byte               // receive the results of the plan's side reductions
+	Checkpoint     *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
+	// Check, where it is set, is called when all is computed, before the output is put
+	// in its place. After an error the output is as before, and no checkpoint is left.
+	Check func(context.Context) error
+	// Committed, where it is set, is called when an output is in its place, by its index in
+	// the plan's Arrays, while no other run can replace it. earlier says that an earlier run
+	// has computed all outputs, and this one nothing.
+	Committed func(ctx context.Context, output int, earlier bool)
+	// Progress, where it is set, is called by one goroutine at a time while the run lasts,
+	// and once at its end. It must return at once.
+	Progress func(Progress)
+	// Open and Create replace store.Open and store.Create where they are set.
+	Open   func(path string) (store.Array, error)
+	Create func(path string, m store.Meta) (store.Writer, error)
+}
+
+func (e *Env) open(path string) (store.Array, error) {
+	if e.Open != nil {
+		return e.Open(path)
+	}
+	return store.Open(path)
+}
+
+func (e *Env) create(path string, m store.Meta) (store.Writer, error) {
+	if e.Create != nil {
+		return e.Create(path, m)
+	}
+	return store.Create(path, m)
+}
+
+// takes checks that there is a buffer for each side reduction.
+func (e *Env) takes(p *plan.Sized) error {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if s.Kind != plan.MapStage {
+			continue
+		}
+		for k, fold := range s.Folds {
+			prog := &s.Programs[0]
+			if n := fold.Kind.Result(prog.Type(prog.Out[s.FoldOut(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
+				return fmt.Errorf("the plan has %d side reductions: there is no buffer of %d bytes for number %d", len(s.Folds), n, k)
+			}
+		}
+	}
+	return nil
+}
+
+// Run does what the plan says. When it returns an error nothing of the output
+// exists, and nothing is left behind but its checkpoint: then it is a *ResumableError. A
+// cancelled context ends it within a tile.
+func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error) {
+	c := env.Checkpoint
+	if c == nil {
+		c = checkpoint.Temporary(p.Plan)
+	}
+	resumable := c.Resumable() // what an earlier run left stays where this one cannot begin
+	defer func() {
+		if failed := c.Close(resumable); err == nil {
+			err = failed
+		}
+	}()
+	if env.Executor == nil {
+		env.Executor = Slots{}
+	}
+	if err := env.takes(p); err != nil {
+		return end, err
+	}
+	r := newRun(p, &env, env.Record.Task)
+	r.checkpoint, r.spent = c, make([]record.Spent, len(p.Stages))
+	r.coordinator = &Coordinator{run: r, memory: map[int]record.Sample{}, peak: map[int]record.Bytes{}}
+	if r.executor, err = env.Executor.Open(r.coordinator); err != nil {
+		return end, err
+	}
+	var running context.Context
+	running, r.fail = context.WithCancelCause(ctx)
+	if r.coordinator.detached && c.Resumes() {
+		c.Detach()
+	}
+	r.sampler = startSampler(r)
+	err = r.all(running)
+	r.sampler.stop()
+	if fault := context.Cause(running); err != nil && fault != nil && ctx.Err() == nil {
+		err = fault
+	}
+	r.fail(nil)
+	if err != nil { // what was on its way may not have come
+		err = errors.Join(err, r.kept.Drop())
+	}
+	if leak := r.arena.Close(); leak != nil && err == nil {
+		err = leak
+	}
+	if resumable = err != nil && c.Resumable() && c.Exists(); resumable {
+		err = &ResumableError{Tasks: int64(c.Tasks()), Of: int64(p.Tasks()), Err: err}
+	}
+	end = r.end(ctx, err)
+	_ = env.Record.End(end) // no run fails for want of a record
+	return end, err
+}
+
+// run is one execution of a plan.
+type run struct {
+	plan       *plan.Sized
+	env        *Env
+	checkpoint *checkpoint.Checkpoint
+	arena      *arena.Arena
+	arrays     *arrays
+	sampler    *sampler
+	start      time.Time
+	cpu        chan struct{} // a token for each task that may compute at once
+	counts     counts
+	current    atomic.Int64 // index of the stage that runs
+
+	note        func(*record.Task) // takes the row of a task that is done
+	executor    Stages
+	coordinator *Coordinator
+	fail        context.CancelCauseFunc // ends the run
+	device      Device
+	kept        *KeptInputs  // nil for none
+	partials    partials     // of the present stage; nil where it merges none
+	unfinished  resumable    // tasks of the present stage, set as its slots are opened; nil where none can resume
+	ranges      *rangeMerger // of the present stage, where processes leave its partial results in files
+
+	spent      []record.Spent // on each stage
+	unsaved    time.Duration  // of the stages since the last one whose results were saved
+	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
+}
+
+func newRun(p *plan.Sized, env *Env, note func(*record.Task)) *run {
+	return &run{plan: p, env: env, note: note, device: CPU{}, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+}
+
+func (r *run) all(ctx context.Context) (err error) {
+	r.arrays, err = openArrays(r.plan, r.env, r.checkpoint, r.arena)
+	if err == nil {
+		r.arrays.detached = r.coordinator.detached
+	}
+	if err != nil {
+		return errors.Join(err, r.executor.Close())
+	}
+	defer func() {
+		if failed := r.arrays.close(); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
+	if r.arrays.placed {
+		r.counts.skipped.Add(int64(r.plan.Tasks()))
+	} else {
+		if err = r.stages(ctx); err != nil {
+			err = errors.Join(err, r.arrays.notePending(context.WithoutCancel(ctx)))
+		}
+	}
+	if err = errors.Join(err, r.executor.Close(), r.coordinator.close()); err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if r.env.Check != nil {
+		if err := r.env.Check(ctx); err != nil {
+			r.checkpoint.Invalidate()
+			return err
+		}
+	}
+	return r.arrays.commit(ctx)
+}
+
+// stages runs all stages, one after the other.
+func (r *run) stages(ctx context.Context) error {
+	for i := range r.plan.Stages {
+		if err := r.stage(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) stage(ctx context.Context, i int) error {
+	s := &r.plan.Stages[i]
+	r.current.Store(int64(i))
+	r.logStage(ctx, i)
+	if r.checkpoint.Finished(i) {
+		r.counts.skipped.Add(int64(s.Tasks()))
+		return errors.Join(r.arrays.restore(ctx, i), r.arrays.dropUsed(i))
+	}
+	if err := r.arrays.begin(ctx, i); err != nil {
+		return err
+	}
+	start, cpu, before := time.Now(), machine.CPUTime(), r.counts.tasks.Load()
+	if err := r.tasks(ctx, i); err != nil {
+		return err
+	}
+	if !r.coordinator.detached { // what others have spent, and waited for, is not known here
+		r.spent[i] = record.Spent{Tasks: int(r.counts.tasks.Load() - before), Seconds: time.Since(start).Seconds()}
+	}
+	if r.plan.Each.Workers == 0 { // the time of others is not this process's
+		r.spent[i].CPU = (machine.CPUTime() - cpu).Seconds()
+	}
+	r.unsaved += time.Since(start)
+	costly := r.unsaved > checkpoint.SaveAfter
+	if costly {
+		r.unsaved = 0
+	}
+	return r.arrays.end(ctx, i, costly)
+}
+
+// resumable has the accumulators of tasks that can resume from a snapshot.
+type resumable interface {
+	checkpoint.Accumulators
+	// restore takes what a snapshot has of tasks, before the first of them begins. It may read from
+	// until the stage ends.
+	restore(meta []byte, from io.ReaderAt, tasks Tasks)
+}
+
+// tasks runs those tasks of a stage that an earlier run has not done.
+func (r *run) tasks(ctx context.Context, stage int) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil) // when the runner is closed: until then writes may go on
+	s := &r.plan.Stages[stage]
+	m, err := newMerger(r, stage)
+	if err != nil {
+		return err
+	}
+	r.partials, r.ranges = nil, nil
+	if m != nil {
+		r.partials = m
+		defer func() { err = errors.Join(err, m.free()) }()
+	}
+	snapshot, file, failed := r.checkpoint.Snapshot(stage)
+	if file != nil {
+		defer file.Close()
+	}
+	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.fillsMemory(stage), Merges: m != nil}
+	if m != nil {
+		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
+			return m.empty(ctx)
+		}
+		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(file) != nil) {
+			if err := r.checkpoint.Forget(stage); err != nil {
+				return err
+			}
+		}
+		recorded.Accumulators = m
+		if r.plan.Each.Workers > 0 {
+			if r.ranges, err = newRangeMerger(m); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.ranges.free()) }()
+		}
+	}
+	tasks := Tasks{{First: 0, End: s.Tasks()}}
+	if done := r.checkpoint.Done(stage); len(done) > 0 {
+		tasks = tasks.Without(done)
+	}
+	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
+	if tasks.Len() > 0 {
+		r.unfinished = nil
+		runner, err := r.executor.Stage(ctx, stage)
+		if err != nil {
+			return err
+		}
+		if r.unfinished != nil {
+			recorded.Accumulators = r.unfinished
+			if file != nil {
+				r.unfinished.restore(snapshot.Meta, file, tasks)
+			}
+		}
+		r.sampler.stage()
+		r.coordinator.given = slices.Clone(tasks)
+		reported := &ledger{stage: s.Name, given: slices.Clone(tasks), fail: r.fail}
+		err = r.recorded(ctx, cancel, recorded, func(done func(int)) error {
+			reported.take = done
+			err := runner.Run(ctx, tasks, reported.done)
+			if errors.Is(err, ErrLeft) {
+				r.checkpoint.Detach()
+			}
+			if err == nil {
+				err = context.Cause(ctx) // such as a task that was reported twice
+			}
+			if missing := reported.close(); err == nil {
+				err = missing
+			}
+			return err
+		})
+		r.sampler.stage()
+		if err = errors.Join(err, runner.Close()); err != nil {
+			return err
+		}
+	}
+	if m != nil {
+		if err := m.complete(); err != nil {
+			return err
+		}
+		if s.Kind == plan.MapStage {
+			m.deliver(r.env.SideReductions)
+		}
+	}
+	return nil
+}
+
+// event records what happened to a stage on the device.
+func (r *run) event(stage int, action record.Action, bytes int64) {
+	r.env.Record.Event(record.Event{At: time.Since(r.start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.device.Usage().Free})
+}
+
+// record notes a task that is done.
+func (r *run) record(row *record.Task) {
+	r.counts.tasks.Add(1)
+	r.note(row)
+}
+
+// recorded does a stage's work, while the checkpoint notes its progress; fail ends the
+// work.
+func (r *run) recorded(ctx context.Context, fail func(error), s checkpoint.Stage, work func(done func(task int)) error) error {
+	if !r.checkpoint.Enabled() || r.arrays.uncopied {
+		return work(func(int) {})
+	}
+	s.Sync = func(done Tasks) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
+	recorder := r.checkpoint.Record(s, fail)
+	err := work(recorder.Done)
+	if failed := recorder.End(err != nil); err == nil {
+		err = failed
+	}
+	return err
+}
+
+func (r *run) end(ctx context.Context, err error) record.End {
+	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.devicePeak,
+		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
+		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load(), Stages: r.spent}
+	e.Peak, e.PeakBy = r.arena.Peak()
+	r.coordinator.addPeaks(&e)
+	if err != nil {
+		e.Status, e.Error = record.Failed, err.Error()
+		if cancelled(ctx, err) {
+			e.Status = record.Cancelled
+		}
+	}
+	return e
+}
+
+// ResumableError is the error of a run that the next attempt can resume.
+type ResumableError struct {
+	Tasks, Of int64
+	Err       error
+}
+
+func (e *ResumableError) Error() string {
+	return fmt.Sprintf("%v (%s: the same again resumes there)", e.Err, e.Saved())
+}
+
+// Saved says what the next attempt finds done.
+func (e *ResumableError) Saved() string {
+	if e.Tasks == 0 {
+		return "the first chunks are saved as far as they are computed"
+	}
+	return fmt.Sprintf("%d of %d chunks are saved", e.Tasks, e.Of)
+}
+
+// Unwrap gives the cause.
+func (e *ResumableError) Unwrap() error { return e.Err }

@@ -1,0 +1,104 @@
+package exec
+
+import (
+	"context"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// source reads what one load of a slot's program needs, with memory of its own where
+// the array is encoded.
+type source struct {
+	slot    *slot
+	array   int
+	session store.Session
+}
+
+func newSource(s *slot, array int, d plan.Session) (*source, error) {
+	src := &source{slot: s, array: array}
+	work, err := s.alloc(d.Scratch, d.Heap)
+	if coded, ok := s.run.arrays.readers[array].(store.Coded); ok && err == nil {
+		if src.session, err = coded.Session(work[0]); err == nil {
+			s.close = append(s.close, src.session.Close)
+		}
+	}
+	return src, err
+}
+
+// read fills dst with a region of the array.
+func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (err error) {
+	s := src.slot
+	t := time.Now()
+	n := int64(len(dst))
+	if src.session == nil {
+		err = s.run.arrays.readers[src.array].Read(ctx, dst, region)
+	} else {
+		n, err = src.session.Read(ctx, dst, region)
+	}
+	if err != nil {
+		return err
+	}
+	s.row.Reading += time.Since(t)
+	if s.run.arrays.stored(src.array) {
+		s.row.Read += n
+		s.run.counts.read.Add(n)
+	}
+	return nil
+}
+
+// willRead lets the array's disk begin with a region.
+func (src *source) willRead(region grid.Region) {
+	if a, ok := src.slot.run.arrays.readers[src.array].(store.Ahead); ok {
+		a.WillRead(region)
+	}
+}
+
+// sink writes what a slot computes of one output.
+type sink struct {
+	slot    *slot
+	array   int
+	session store.WriteSession
+}
+
+// newSink is a map stage's, whose output may be encoded.
+func newSink(s *slot) (*sink, error) {
+	out := &sink{slot: s, array: s.stage.Outputs[0]}
+	d := &s.stage.Buffers.Slot.Write
+	work, err := s.alloc(d.Scratch, d.Heap)
+	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
+		return out, err
+	}
+	out.session, err = s.run.arrays.writers[out.array].(store.CodedWriter).Session(work[0])
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, out.session.Close)
+	return out, nil
+}
+
+// write stores a box of the output.
+func (w *sink) write(ctx context.Context, src []byte, box grid.Box) (err error) {
+	s := w.slot
+	t := time.Now()
+	n := int64(len(src))
+	if r := s.run.plan.Arrays[w.array].Region; r != nil {
+		box = box.Move(r.Start)
+	}
+	if w.session == nil {
+		err = s.run.arrays.writers[w.array].Write(ctx, src, box)
+	} else {
+		n, err = w.session.Write(ctx, src, box)
+	}
+	if err != nil {
+		return err
+	}
+	s.row.Writing += time.Since(t)
+	if s.run.arrays.stored(w.array) {
+		s.row.Written += n
+		s.run.counts.written.Add(n)
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// planMark begins a file with an encoded plan, before the plan's checksum.
+const planMark = "gonbext plan, sha256 "
+
+// maxPlanFile bounds what is read of a file that may be no plan.
+const maxPlanFile = 1 << 30
+
+// writePlan writes an encoded plan for workers into the staging folder.
+func writePlan(path string, encoded []byte) error {
+	return disk.WriteFile(path, append(append([]byte(planMark+checksum(encoded)), '\n'), encoded...))
+}
+
+// ReadPlan reads a file with an encoded plan. A file that is damaged, is none, or is of
+// another version of the program is an error that says so.
+func ReadPlan(path string) (*plan.Plan, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() || st.Size() > maxPlanFile {
+		return nil, fmt.Errorf("%s: this is not a file with a plan", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	mark, encoded, ok := bytes.Cut(b, []byte("\n"))
+	sum, marked := bytes.CutPrefix(mark, []byte(planMark))
+	switch {
+	case !ok || !marked:
+		return nil, fmt.Errorf("%s: this is not a file with a plan", path)
+	case string(sum) != checksum(encoded):
+		return nil, fmt.Errorf("%s: the plan is damaged: its checksum differs", path)
+	}
+	p, err := plan.Decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func checksum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Worker runs tasks of a plan that another process coordinates: that one has opened the
+// output in the folder in which the plan's file lies, and commits it. A Worker takes no
+// lock, commits nothing and removes nothing.
+type Worker struct {
+	run    *run
+	stage  int // that is open; -1 for none
+	runner Runner
+	begun  time.Time
+
+	restore func() // the limit of Go's memory
+	durable bool
+
+	mu    sync.Mutex
+	tasks record.Rows // of the present request
+}
+
+// NewWorker opens what the plan in a file reads, to run its tasks within a budget of
+// memory, so many at once. It returns a *plan.MemoryError where the budget is too small
+// for any stage, before anything is read.
+func NewWorker(file string, budget int64, workers int) (*Worker, error) {
+	logical, err := ReadPlan(file)
+	if err != nil {
+		return nil, err
+	}
+	o := logical.WorkerOptions(budget, workers)
+	p, err := logical.Size(o)
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{stage: -1, restore: machine.LimitRuntime(o.Overhead + p.Heap())}
+	env := &Env{}
+	w.run = newRun(p, env, w.note)
+	ws, err := store.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))
+	if err == nil {
+		w.run.arrays, err = attachArrays(p, env, w.run.arena, ws)
+	}
+	if err != nil {
+		w.restore()
+		return nil, err
+	}
+	return w, nil
+}
+
+// note takes the row of a task that is done.
+func (w *Worker) note(row *record.Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := *row
+	r.Start -= w.begun.Sub(w.run.start)
+	w.tasks.Add(&r)
+}
+
+// Check returns an error for tasks that the plan does not have.
+func (w *Worker) Check(stage int, tasks Range) error {
+	stages := w.run.plan.Stages
+	if stage < 0 || stage >= len(stages) {
+		return fmt.Errorf("there is no stage %d: the plan has %d, numbered from 0", stage, len(stages))
+	}
+	if n := stages[stage].Tasks(); tasks.First < 0 || tasks.End > n || tasks.First >= tasks.End {
+		return fmt.Errorf("there are no tasks %d..%d in stage %d: it has %d, numbered from 0", tasks.First, tasks.End, stage, n)
+	}
+	return nil
+}
+
+// KeepPartials makes Run make partial results durable, too: their report outlives this machine.
+func (w *Worker) KeepPartials() { w.durable = true }
+
+// Run runs tasks of a stage, and makes durable what they wrote to arrays. It returns those that
+// are done also with an error.
+func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, err error) {
+	w.begun, w.tasks = time.Now(), nil
+	if err := w.Check(stage, tasks); err != nil {
+		return nil, err
+	}
+	if err := w.open(ctx, stage); err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	err = w.runner.Run(ctx, Tasks{tasks}, func(index int) {
+		mu.Lock()
+		defer mu.Unlock()
+		done.Add(index, 1)
+	})
+	failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, nil)
+	if f, ok := w.run.partials.(*rangeFile); ok && failed == nil {
+		failed = f.end()
+	}
+	if failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	return done, err
+}
+
+// open prepares for the tasks of a stage, in place of the one before.
+func (w *Worker) open(ctx context.Context, stage int) (err error) {
+	if w.stage == stage {
+		return nil
+	}
+	if err := w.leave(); err != nil {
+		return err
+	}
+	if err := w.run.arrays.attach(stage); err != nil {
+		return errors.Join(err, w.leave())
+	}
+	w.run.partials = nil
+	if s := &w.run.plan.Stages[stage]; s.Merges() {
+		w.run.partials = &rangeFile{dir: partialsDir(w.run.arrays.spill.Path, stage), size: rowBytes(s.Buffers.Slot.States), durable: w.durable}
+	}
+	if w.runner, err = (slots{w.run}).Stage(ctx, stage); err != nil {
+		return errors.Join(err, w.leave())
+	}
+	w.stage = stage
+	return nil
+}
+
+// leave closes the stage that is open.
+func (w *Worker) leave() error {
+	var errs []error
+	if w.runner != nil {
+		errs = append(errs, w.runner.Close())
+	}
+	w.stage, w.runner = -1, nil
+	return errors.Join(append(errs, w.run.arrays.leave())...)
+}
+
+// Close gives back everything that the worker holds.
+func (w *Worker) Close() error {
+	defer w.restore()
+	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arena.Close())
+}
+
+// Report is what the coordinator is told of what Run has returned.
+func (w *Worker) Report(done Tasks, err error) Report {
+	a := Report{Done: done, Rows: w.tasks, Error: remote(err)}
+	_, a.Peak = w.run.arena.Peak()
+	a.Memory.Arena = w.run.arena.Now()
+	if m, err := machine.Process(); err == nil {
+		a.Memory.Anonymous, a.Memory.Mapped = m.Anonymous, m.Mapped
+		a.Memory.GoHeap, a.Memory.GoRuntime = m.GoHeap, m.GoRuntime
+	}
+	return a
+}
+
+// Serve runs what a coordinator asks for on in, and reports on out, until in ends. It is
+// what a worker process does, which begins with the plan in a file. An error that was
+// reported is not returned again.
+func Serve(ctx context.Context, file string, budget int64, workers int, in io.Reader, out io.Writer) (err error) {
+	s := &server{lines: newLines(in, out)}
+	defer func() { err = errors.Join(err, s.leave()) }()
+	if err := s.do(ctx, request{Open: &assignment{file, budget, workers}}); err != nil || s.worker == nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	requests := make(chan request, 1)
+	go func() { // ends with in: the process's, which ends soon after
+		defer close(requests)
+		for {
+			var q request
+			if err := s.lines.Decode(&q); err != nil {
+				cancel(errCoordinatorGone)
+				return
+			}
+			select {
+			case requests <- q:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for q := range requests {
+		if err := s.do(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// server is a worker process's side of the conversation.
+type server struct {
+	lines
+	worker *Worker // nil without a plan
+}
+
+// do does what is asked for, and reports. Meanwhile it gives signs of life. It returns what
+// could not be reported.
+func (s *server) do(ctx context.Context, q request) error {
+	done, signs := make(chan struct{}), sync.WaitGroup{}
+	signs.Go(func() {
+		tick := time.NewTicker(sign)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				_ = s.Encode(Report{Busy: true}) // the report fails too, then
+			}
+		}
+	})
+	tasks, err := s.work(ctx, q)
+	close(done)
+	signs.Wait()
+	a := Report{Error: remote(err)}
+	if s.worker != nil {
+		a = s.worker.Report(tasks, err)
+	}
+	return s.Encode(a)
+}
+
+// work does what is asked for.
+func (s *server) work(ctx context.Context, q request) (done Tasks, err error) {
+	switch {
+	case q.Open != nil:
+		if err := s.leave(); err != nil {
+			return nil, err
+		}
+		s.worker, err = NewWorker(q.Open.Plan, q.Open.Budget, q.Open.Workers)
+		return nil, err
+	case q.Leave:
+		return nil, s.leave()
+	case s.worker == nil:
+		return nil, errors.New("the worker has no plan")
+	}
+	return s.worker.Run(ctx, q.Stage, q.Tasks)
+}
+
+// leave closes the plan that the worker serves.
+func (s *server) leave() error {
+	if s.worker == nil {
+		return nil
+	}
+	w := s.worker
+	s.worker = nil
+	return w.Close()
+}
+
+// errCoordinatorGone ends a worker's tasks when its coordinator has ended.
+var errCoordinatorGone = errors.New("the run was ended")

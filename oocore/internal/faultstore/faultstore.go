@@ -1,0 +1,206 @@
+// Package faultstore makes stores fail at a chosen operation, to test what
+// depends on them.
+package faultstore
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Op is an operation that can fail.
+type Op uint8
+
+// The operations of arrays and writers.
+const (
+	Read Op = iota
+	Write
+	Commit
+	Sync
+)
+
+// Fault lets the N-th operation of a kind fail with Err, counted from 1 over
+// all arrays and writers that it wraps. With Short, half of the operation is
+// done first, as when a disk fills up or a file is cut short. N of 0 lets
+// nothing fail and only counts.
+type Fault struct {
+	Op    Op
+	N     int64
+	Err   error
+	Short bool
+
+	count atomic.Int64
+}
+
+// Count returns the number of operations of the kind so far.
+func (f *Fault) Count() int64 { return f.count.Load() }
+
+func (f *Fault) hits(op Op) bool { return op == f.Op && f.count.Add(1) == f.N }
+
+// Array wraps an array. It is a store.Reshaper, or a store.Coded, where a is one,
+// and a store.Listed where a Coded one is.
+func (f *Fault) Array(a store.Array) store.Array {
+	switch inner := a.(type) {
+	case store.Reshaper:
+		return reshaper{array{a, f}, inner}
+	case interface {
+		store.Coded
+		store.Listed
+	}:
+		return listed{coded{array{a, f}, inner}, inner}
+	case store.Coded:
+		return coded{array{a, f}, inner}
+	}
+	return array{a, f}
+}
+
+// Writer wraps a writer. It is a store.CodedWriter where w is one.
+func (f *Fault) Writer(w store.Writer) store.Writer {
+	if inner, ok := w.(store.CodedWriter); ok {
+		return codedWriter{writer{w, f}, inner}
+	}
+	return writer{w, f}
+}
+
+type array struct {
+	store.Array
+	fault *Fault
+}
+
+func (a array) Read(ctx context.Context, dst []byte, r grid.Region) error {
+	return a.fault.read(dst, r, func(dst []byte, r grid.Region) error { return a.Array.Read(ctx, dst, r) })
+}
+
+// read reads, or does half of it where it fails.
+func (f *Fault) read(dst []byte, r grid.Region, do func(dst []byte, r grid.Region) error) error {
+	if !f.hits(Read) {
+		return do(dst, r)
+	}
+	if f.Short && len(r.Count) > 0 && r.Count[0] > 1 {
+		n := r.Count[0] / 2
+		half := grid.Region{Start: r.Start, Count: append([]int{n}, r.Count[1:]...), Step: r.Step}
+		if err := do(dst[:len(dst)/r.Count[0]*n], half); err != nil {
+			return err
+		}
+	}
+	return f.Err
+}
+
+type reshaper struct {
+	array
+	inner store.Reshaper
+}
+
+func (r reshaper) Reshape(shape []int) (store.Array, error) {
+	a, err := r.inner.Reshape(shape)
+	if err != nil {
+		return nil, err
+	}
+	return r.fault.Array(a), nil
+}
+
+type coded struct {
+	array
+	inner store.Coded
+}
+
+func (c coded) Session(work []byte) (store.Session, error) {
+	s, err := c.inner.Session(work)
+	if err != nil {
+		return nil, err
+	}
+	return session{s, c.fault}, nil
+}
+
+type session struct {
+	store.Session
+	fault *Fault
+}
+
+func (s session) Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error) {
+	err = s.fault.read(dst, r, func(dst []byte, r grid.Region) (err error) {
+		stored, err = s.Session.Read(ctx, dst, r)
+		return err
+	})
+	return stored, err
+}
+
+type listed struct {
+	coded
+	list store.Listed
+}
+
+func (l listed) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
+	return l.list.Chunks(ctx, each)
+}
+
+func (l listed) Digest(ctx context.Context) (string, error) { return l.list.Digest(ctx) }
+
+type writer struct {
+	store.Writer
+	fault *Fault
+}
+
+func (w writer) Write(ctx context.Context, src []byte, b grid.Box) error {
+	return w.fault.write(src, b, func(src []byte, b grid.Box) error { return w.Writer.Write(ctx, src, b) })
+}
+
+// write writes, or does half of it where it fails.
+func (f *Fault) write(src []byte, b grid.Box, do func(src []byte, b grid.Box) error) error {
+	if !f.hits(Write) {
+		return do(src, b)
+	}
+	if f.Short && len(b.Shape) > 0 && b.Shape[0] > 1 {
+		n := b.Shape[0] / 2
+		half := grid.Box{Start: b.Start, Shape: append([]int{n}, b.Shape[1:]...)}
+		if err := do(src[:len(src)/b.Shape[0]*n], half); err != nil {
+			return err
+		}
+	}
+	return f.Err
+}
+
+func (w writer) Sync(ctx context.Context) error {
+	if w.fault.hits(Sync) {
+		return w.fault.Err
+	}
+	return w.Writer.Sync(ctx)
+}
+
+func (w writer) Commit(ctx context.Context) error {
+	if w.fault.hits(Commit) {
+		return w.fault.Err
+	}
+	return w.Writer.Commit(ctx)
+}
+
+// Resumed is asked by store.Resumed.
+func (w writer) Resumed() bool { return store.Resumed(w.Writer) }
+
+type codedWriter struct {
+	writer
+	inner store.CodedWriter
+}
+
+func (w codedWriter) Session(work []byte) (store.WriteSession, error) {
+	s, err := w.inner.Session(work)
+	if err != nil {
+		return nil, err
+	}
+	return writeSession{s, w.fault}, nil
+}
+
+type writeSession struct {
+	store.WriteSession
+	fault *Fault
+}
+
+func (s writeSession) Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error) {
+	err = s.fault.write(src, b, func(src []byte, b grid.Box) (err error) {
+		stored, err = s.WriteSession.Write(ctx, src, b)
+		return err
+	})
+	return stored, err
+}

@@ -1,0 +1,130 @@
+// Package gguf reads and writes the tensors of .gguf files, as x.gguf#tensor; the name may be left out
+// where there is one tensor. Tensors in blocks of few bits are arrays of float32, which are decoded as
+// they are read: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K. Written are the types of elements
+// that the format has, and Q8_0.
+//
+// A file is a header of key-value pairs and tensors, and then the tensors' elements, each aligned
+// (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Dimensions stand in the header in the order
+// opposite to NumPy's.
+package gguf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+const (
+	extension = ".gguf"
+	kind      = "tensor"
+)
+
+func init() { store.Register(files) }
+
+var files = format{store.MemberFormat{
+	NamedArrays: store.NamedArrays{Extensions: store.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
+		h, err := readHeader(file, r, size)
+		return h.names.List(), err
+	}},
+	Name: "GGUF", Kind: kind, First: "tensor", Codecs: []string{"Q8_0"},
+	Supports: func(m store.Meta) error {
+		_, err := newTensor("", m)
+		return err
+	},
+	Lay: func(m store.CollectionMeta) store.FileLayout { return &fileLayout{template: m.Template} },
+}}
+
+type format struct{ store.MemberFormat }
+
+var headers store.Headers[Header]
+
+// readHeader is ReadHeader of a file that was opened before, too.
+func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {
+	return headers.Read(file, r, func() (Header, int64, error) {
+		h, err := ReadHeader(r, size)
+		return h, h.Data, err
+	})
+}
+
+func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	file, name, _ := x.Cut(path)
+	return store.OpenExtent(ctx, path, file, "gguf", func(r io.ReaderAt, size int64) (e store.Extent, err error) {
+		h, err := readHeader(file, r, size)
+		if err != nil {
+			return e, err
+		}
+		i, err := h.names.Find(name)
+		if err != nil {
+			return e, err
+		}
+		t := h.Tensors[i]
+		if dt, ok := types[t.Type]; ok {
+			e = store.Extent{Offset: h.Data + t.Offset, Shape: t.Shape, DType: dt}
+			e.Details.Attributes = h.Attributes
+			return e, nil
+		}
+		format, known := blocks[t.Type]
+		if _, _, ok := codec.GGML(format); ok {
+			e.Build = func(o store.Object, id store.FileVersion) (store.Array, error) { return newArray(path, h, t, o, id) }
+			return e, nil
+		}
+		if !known {
+			format = fmt.Sprint(t.Type)
+		}
+		return e, fmt.Errorf("tensor %.80q: type %s cannot be read: convert the file to Q8_0 or F16", t.Name, format)
+	})
+}
+
+// chunkElements is about how many elements are decoded at once.
+const chunkElements = 256 << 10
+
+// newArray opens a tensor in blocks. Its chunks are whole rows, of which the tensor is a whole number, so
+// that they follow each other in the file.
+func newArray(path string, h Header, t Tensor, o store.Object, id store.FileVersion) (store.Array, error) {
+	a := &chunked.File{Object: o}
+	a.Path, a.Shape, a.DType, a.Fill = path, t.Shape, dtype.Float32, make([]byte, 4)
+	a.Chunk = make([]int, len(t.Shape))
+	for d := range a.Chunk {
+		a.Chunk[d] = 1
+	}
+	last := len(t.Shape) - 1
+	a.Chunk[last] = max(t.Shape[last], 1)
+	if last > 0 {
+		rows := max(t.Shape[last-1], 1)
+		n := min(rows, max(chunkElements/a.Chunk[last], 1))
+		for rows%n != 0 {
+			n--
+		}
+		a.Chunk[last-1] = n
+	}
+	var err error
+	if a.Pipeline, err = codec.FromGGML(blocks[t.Type], a.Chunk); err != nil {
+		return nil, err
+	}
+	each := a.Pipeline.MaxEncoded()
+	a.FindIn(chunked.Source{Object: o, Kind: "tensor", Key: t.Name, Bytes: each}, func(chunk []int, at *chunked.Source) (bool, error) {
+		at.Base = h.Data + t.Offset + int64(a.Number(chunk))*each
+		return true, nil
+	})
+	n, _ := t.bytes()
+	a.Describe(store.Info{Format: "gguf", Chunks: a.Chunk, Codec: a.Pipeline.String(), Bytes: n, ID: id, Work: a.Work(),
+		Details: store.Details{Attributes: h.Attributes}})
+	return a, nil
+}
+
+// Keeps says that attributes are not kept: the pairs of a file come from another one.
+func (format) Keeps(d store.Details) error {
+	if d.Dims != nil || d.Fill != "" {
+		return errors.New("a GGUF file stores neither dimension names nor a fill value: save to NAME.zarr")
+	}
+	return nil
+}
+
+// TakesTemplate says that a new file has the pairs of another.
+func (format) TakesTemplate() {}

@@ -1,0 +1,161 @@
+package gguf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// newTensor is the tensor of an array; of one in Q8_0, which comes as its bytes, in elements.
+func newTensor(name string, m store.Meta) (t Tensor, err error) {
+	t = Tensor{Name: name, Shape: slices.Clone(m.Shape)}
+	if n := len(m.Shape); n < 1 || n > 4 {
+		return t, fmt.Errorf("GGUF files have arrays of 1 to 4 dimensions, not %s", grid.Format(m.Shape))
+	}
+	if len(name) > maxText {
+		return t, fmt.Errorf("a name of %d bytes", len(name))
+	}
+	if m.Codec != "" && m.Codec != "none" {
+		var ok bool
+		if t.Type, ok = number(blocks, m.Codec); !ok || m.DType != dtype.Uint8 {
+			return t, fmt.Errorf("GGUF files have no %s of %s", m.Codec, m.DType)
+		}
+		floats, size, _ := codec.GGML(m.Codec)
+		last := &t.Shape[len(t.Shape)-1]
+		if *last%size != 0 {
+			return t, fmt.Errorf("rows of %d bytes are not made of blocks of %s", *last, m.Codec)
+		}
+		*last = *last / size * floats
+		return t, nil
+	}
+	var ok bool
+	if t.Type, ok = number(types, m.DType); !ok {
+		return t, fmt.Errorf("GGUF files have no %s: save float32, float16 or bfloat16", m.DType)
+	}
+	return t, nil
+}
+
+// fileLayout lays out a file.
+type fileLayout struct {
+	old      Header
+	template *store.Template
+}
+
+func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
+	l.old, err = ReadHeader(r, size)
+	return l.old.names.List(), err
+}
+
+// pairs are those of the file that is added to, else of the template.
+func (l *fileLayout) pairs() (Header, error) {
+	if l.old.Data > 0 || l.template == nil {
+		return l.old, nil
+	}
+	r, err := l.template.Open()
+	if err != nil {
+		return Header{}, err
+	}
+	defer r.Close()
+	h, err := ReadHeader(r, l.template.Version.Size)
+	if err != nil {
+		return h, fmt.Errorf("%s: %w", l.template.Path, err)
+	}
+	return h, nil
+}
+
+func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error) {
+	from, err := l.pairs()
+	if err != nil {
+		return f, err
+	}
+	h := Header{Pairs: bytes.Clone(from.Pairs), Keys: from.Keys, Alignment: max(from.Alignment, 1)}
+	if h.Keys == 0 {
+		h.Alignment = defaultAlignment
+	}
+	added := make(map[string]int, len(members))
+	for i, m := range members {
+		t, err := newTensor(m.Name, m.Meta)
+		if err != nil {
+			return f, err
+		}
+		added[m.Name] = i
+		h.Tensors = append(h.Tensors, t)
+	}
+	kept := map[string]int64{} // where the others begin
+	for _, t := range l.old.Tensors {
+		if _, replaced := added[t.Name]; replaced {
+			continue
+		}
+		if _, known := t.bytes(); !known {
+			return f, fmt.Errorf("tensor %.80q of the file that is there has a type that cannot be copied", t.Name)
+		}
+		kept[t.Name] = l.old.Data + t.Offset
+		h.Tensors = append(h.Tensors, t)
+	}
+	if from.fileType > 0 {
+		binary.LittleEndian.PutUint32(h.Pairs[from.fileType:], fileType(h.Tensors))
+	}
+	align := func(n int64) int64 { return (n + h.Alignment - 1) / h.Alignment * h.Alignment }
+	var end int64
+	for i := range h.Tensors {
+		t := &h.Tensors[i]
+		t.Offset = align(end)
+		n, _ := t.bytes()
+		end = t.Offset + n
+	}
+	head := h.encode()
+	h.Data = align(int64(len(head)))
+	f = store.Frame{Offsets: make([]int64, len(members)), Size: h.Data + align(end), Head: head}
+	for _, t := range h.Tensors {
+		if i, ok := added[t.Name]; ok {
+			f.Offsets[i] = h.Data + t.Offset
+		} else {
+			n, _ := t.bytes()
+			f.Kept = append(f.Kept, store.Kept{Name: fmt.Sprintf("tensor %.80q", t.Name), To: h.Data + t.Offset, From: kept[t.Name], Bytes: n})
+		}
+	}
+	return f, nil
+}
+
+// fileType is llama.cpp's number of the type that most bytes of a file have: a hint for people.
+func fileType(all []Tensor) uint32 {
+	size := map[uint32]int64{}
+	for _, t := range all {
+		n, _ := t.bytes()
+		size[t.Type] += n
+	}
+	most := uint32(0)
+	for t, n := range size {
+		if n > size[most] {
+			most = t
+		}
+	}
+	return map[uint32]uint32{1: 1, 2: 2, 3: 3, 8: 7, 6: 8, 7: 9, 12: 15, 13: 17, 14: 18, 30: 32}[most]
+}
+
+func (h *Header) encode() []byte {
+	text := func(b []byte, s string) []byte {
+		return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
+	}
+	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(h.Tensors)))
+	b = binary.LittleEndian.AppendUint64(b, h.Keys)
+	b = append(b, h.Pairs...)
+	for _, t := range h.Tensors {
+		b = text(b, t.Name)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Shape)))
+		for _, n := range slices.Backward(t.Shape) {
+			b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		}
+		b = binary.LittleEndian.AppendUint32(b, t.Type)
+		b = binary.LittleEndian.AppendUint64(b, uint64(t.Offset))
+	}
+	return b
+}

@@ -1,0 +1,265 @@
+package hdf5
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// file reads the structures of an HDF5 file (The HDF Group, HDF5 File Format Specification,
+// version 3.0). Nothing that it reads is trusted: each structure lies within the file, has
+// its signature and checksum, and at most as many bytes as its kind can have.
+type file struct {
+	r       io.ReaderAt
+	size    int64
+	base    int64 // what addresses count from
+	root    uint64
+	offsets int // bytes of an address
+	lengths int // bytes of a length
+
+	directory *directory
+}
+
+var directories store.Headers[*directory]
+
+// openNamed is open of a file that was opened before, too.
+func openNamed(name string, r io.ReaderAt, size int64) (*file, error) {
+	f, err := open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	f.directory, err = directories.Read(name, r, func() (*directory, int64, error) { return f.directory, directoryBytes, nil })
+	return f, err
+}
+
+const signature = "\x89HDF\r\n\x1a\n"
+
+// maxBlock is the most bytes of one structure, but for the data of chunks.
+const maxBlock = 64 << 20
+
+var errCut = errors.New("the file is cut short or damaged")
+
+// open reads the superblock, which a block of the user's may precede.
+func open(r io.ReaderAt, size int64) (*file, error) {
+	f := &file{r: r, size: size, directory: &directory{groups: map[uint64]group{}}}
+	for at := int64(0); ; at = max(512, at*2) {
+		var start [9]byte
+		if at > size-96 && at > 0 || size < 48 {
+			return nil, errors.New("not an HDF5 file: it has no superblock")
+		}
+		if _, err := r.ReadAt(start[:], at); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if string(start[:8]) != signature {
+			continue
+		}
+		f.base = at
+		if err := f.superblock(start[8]); err != nil {
+			return nil, fmt.Errorf("superblock: %w", err)
+		}
+		return f, nil
+	}
+}
+
+func (f *file) superblock(version byte) error {
+	d, err := f.at(0, min(f.size-f.base, 128))
+	if err != nil {
+		return err
+	}
+	d.skip(9)
+	switch version {
+	case 0, 1:
+		d.skip(4)
+		f.offsets, f.lengths = int(d.u8()), int(d.u8())
+		d.skip(9)
+		if version == 1 {
+			d.skip(4)
+		}
+		if err := f.sizes(); err != nil {
+			return err
+		}
+		d.skip(4 * f.offsets)
+		d.skip(f.offsets) // of the root's name
+		f.root = d.address()
+	case 2, 3:
+		f.offsets, f.lengths = int(d.u8()), int(d.u8())
+		d.skip(1)
+		if err := f.sizes(); err != nil {
+			return err
+		}
+		d.skip(3 * f.offsets)
+		f.root = d.address()
+		if err := d.checksum(d.at); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("version %d is not supported", version)
+	}
+	return d.err
+}
+
+func (f *file) sizes() error {
+	for _, n := range []int{f.offsets, f.lengths} {
+		if n != 2 && n != 4 && n != 8 {
+			return fmt.Errorf("addresses of %d and lengths of %d bytes are not supported", f.offsets, f.lengths)
+		}
+	}
+	return nil
+}
+
+// undefined is the address of what is not there.
+const undefined = 1<<64 - 1
+
+// at reads n bytes from an address on.
+func (f *file) at(address uint64, n int64) (*decoder, error) {
+	if n < 0 || n > maxBlock || address > uint64(f.size) || f.base+int64(address) > f.size-n {
+		return nil, fmt.Errorf("%d bytes at %d: %w", n, address, errCut)
+	}
+	b := make([]byte, n)
+	if got, err := f.r.ReadAt(b, f.base+int64(address)); int64(got) < n {
+		if err == io.EOF {
+			err = errCut
+		}
+		return nil, err
+	}
+	return &decoder{f: f, b: b}, nil
+}
+
+// block reads n bytes that begin with a signature.
+func (f *file) block(sign string, address uint64, n int64) (*decoder, error) {
+	d, err := f.at(address, n)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", sign, err)
+	}
+	if !bytes.Equal(d.take(len(sign)), []byte(sign)) {
+		return nil, fmt.Errorf("there is no %s at %d: the file is damaged", sign, address)
+	}
+	return d, nil
+}
+
+// upTo is n bytes at an address, or as many as the file has there.
+func (f *file) upTo(address uint64, n int64) int64 {
+	return max(0, min(n, f.size-f.base-int64(min(address, uint64(f.size)))))
+}
+
+// decoder takes fields from bytes that were read. After the first that is not there all are
+// zero, and err is set.
+type decoder struct {
+	f   *file
+	b   []byte
+	at  int
+	err error
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.err != nil || n < 0 || n > len(d.b)-d.at {
+		if d.err == nil {
+			d.err = errCut
+		}
+		return make([]byte, max(0, min(n, 16)))
+	}
+	p := d.b[d.at : d.at+n]
+	d.at += n
+	return p
+}
+
+func (d *decoder) skip(n int)  { d.take(n) }
+func (d *decoder) u8() byte    { return d.take(1)[0] }
+func (d *decoder) u16() uint16 { return binary.LittleEndian.Uint16(d.take(2)) }
+func (d *decoder) u32() uint32 { return binary.LittleEndian.Uint32(d.take(4)) }
+
+// uint takes a number of n ≤ 8 bytes.
+func (d *decoder) uint(n int) (v uint64) {
+	for i, b := range d.take(n) {
+		v |= uint64(b) << (8 * i)
+	}
+	return v
+}
+
+// address takes an address; undefined where all its bits are set.
+func (d *decoder) address() uint64 {
+	v := d.uint(d.f.offsets)
+	if v == 1<<(8*d.f.offsets)-1 {
+		return undefined
+	}
+	return v
+}
+
+func (d *decoder) length() uint64 { return d.uint(d.f.lengths) }
+
+// rest is what was not taken.
+func (d *decoder) rest() []byte { return d.b[d.at:] }
+
+// text takes what ends at a zero byte, which is taken too.
+func (d *decoder) text() string {
+	n := bytes.IndexByte(d.rest(), 0)
+	if n < 0 {
+		d.err = errCut
+		return ""
+	}
+	return string(d.take(n + 1)[:n])
+}
+
+// sub is a decoder of bytes of this one.
+func (d *decoder) sub(b []byte) *decoder { return &decoder{f: d.f, b: b, err: d.err} }
+
+// checksum holds the four bytes at an offset to those before them.
+func (d *decoder) checksum(at int) error {
+	if d.err != nil || at < 0 || at > len(d.b)-4 {
+		return errCut
+	}
+	if want, got := binary.LittleEndian.Uint32(d.b[at:]), lookup3(d.b[:at]); got != want {
+		return fmt.Errorf("a checksum is %08x and should be %08x: the file is damaged", got, want)
+	}
+	return nil
+}
+
+// lookup3 is Bob Jenkins's hash of this name (burtleburtle.net/bob/c/lookup3.c, hashlittle),
+// which HDF5 takes for its structures.
+func lookup3(k []byte) uint32 {
+	a := uint32(0xdeadbeef) + uint32(len(k))
+	b, c := a, a
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(k[i:]) }
+	for len(k) > 12 {
+		a, b, c = a+word(0), b+word(4), c+word(8)
+		a, b, c = mix(a, b, c)
+		k = k[12:]
+	}
+	if len(k) == 0 {
+		return c
+	}
+	var last [12]byte
+	copy(last[:], k)
+	k = last[:]
+	a, b, c = a+word(0), b+word(4), c+word(8)
+	r := bits.RotateLeft32
+	c = (c ^ b) - r(b, 14)
+	a = (a ^ c) - r(c, 11)
+	b = (b ^ a) - r(a, 25)
+	c = (c ^ b) - r(b, 16)
+	a = (a ^ c) - r(c, 4)
+	b = (b ^ a) - r(a, 14)
+	return (c ^ b) - r(b, 24)
+}
+
+func mix(a, b, c uint32) (uint32, uint32, uint32) {
+	r := bits.RotateLeft32
+	a = (a - c) ^ r(c, 4)
+	c += b
+	b = (b - a) ^ r(a, 6)
+	a += c
+	c = (c - b) ^ r(b, 8)
+	b += a
+	a = (a - c) ^ r(c, 16)
+	c += b
+	b = (b - a) ^ r(a, 19)
+	a += c
+	c = (c - b) ^ r(b, 4)
+	b += a
+	return a, b, c
+}

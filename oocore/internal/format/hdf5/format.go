@@ -1,0 +1,236 @@
+// Package hdf5 reads the arrays of HDF5 files, and of what is built on them: NetCDF-4, MATLAB
+// 7.3 and AnnData. x.h5#group/name names an array; the name may be left out where there is one.
+//
+// It reads the places of chunks and nothing else: package chunked reads the chunks.
+package hdf5
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// extensions are those of files that are HDF5.
+var extensions = store.Extensions{".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".mat", ".h5ad"}
+
+func init() {
+	store.Register(format{"HDF5 files are read only: save to NAME.zarr", store.NamedArrays{Extensions: extensions, Names: allNames}})
+}
+
+type format struct {
+	store.ReadOnly
+	store.NamedArrays
+}
+
+func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	file, name, _ := x.Cut(path)
+	return store.OpenExtent(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e store.Extent, err error) {
+		s, err := find(file, r, size, name)
+		switch {
+		case err != nil:
+		case s.contiguous == nil || s.contiguous.address == undefined: // in chunks, or in its header
+			e.Build = func(o store.Object, id store.FileVersion) (store.Array, error) { return newArray(path, s, o, id) }
+		case s.contiguous.address > uint64(size):
+			err = errCut
+		default:
+			e = store.Extent{Offset: s.f.base + int64(s.contiguous.address), Shape: s.shape, DType: s.element.dtype, Big: s.element.big, Details: s.details}
+		}
+		return e, err
+	})
+}
+
+const formatName = "hdf5"
+
+// find reads the header of the array of a name, or of the only one.
+func find(file string, r io.ReaderAt, size int64, name string) (*dataset, error) {
+	f, err := openNamed(file, r, size)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		if name, err = f.only(); err != nil {
+			return nil, err
+		}
+	}
+	s, err := f.dataset(name)
+	if missing := (*missingError)(nil); errors.As(err, &missing) {
+		names, more := f.names()
+		return nil, fmt.Errorf("%w: the file has %s", err, quoted(names, more))
+	}
+	return s, err
+}
+
+// most is how many names a message lists.
+const most = 12
+
+// names are the first arrays of the file, and whether there are more.
+func (f *file) names() (names []string, more bool) {
+	for l, err := range f.datasets() {
+		if err != nil || len(names) == most {
+			return names, true
+		}
+		names = append(names, l.name)
+	}
+	return names, false
+}
+
+// only is the name of the only array.
+func (f *file) only() (string, error) {
+	names, more := f.names()
+	if len(names) == 1 && !more {
+		return names[0], nil
+	}
+	return "", fmt.Errorf("the file has %s: add #NAME to the path", quoted(names, more))
+}
+
+func quoted(names []string, more bool) string {
+	if len(names) == 0 {
+		return "no array"
+	}
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%.80q", name)
+	}
+	if more {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}
+
+// stored is an array in chunks. One that is stored in its header is a chunk of the header's.
+type stored struct {
+	chunked.File
+	dataset *dataset
+
+	once   sync.Once
+	places []place // by their numbers
+	masked map[uint32]*codec.Pipeline
+	err    error
+}
+
+// placeBytes is what the place of a chunk takes of Go's heap.
+const placeBytes = 32
+
+func newArray(path string, s *dataset, o store.Object, id store.FileVersion) (store.Array, error) {
+	a := &stored{dataset: s}
+	a.Object = o
+	a.Path, a.Shape, a.DType, a.Fill = path, s.shape, s.element.dtype, make([]byte, s.element.size)
+	if len(s.fill) > 0 {
+		a.Fill = s.element.swap(s.fill)
+	}
+	switch {
+	case s.chunks != nil:
+		a.Chunk = s.chunks.chunk
+	case s.compact != nil:
+		for _, n := range s.shape {
+			a.Chunk = append(a.Chunk, max(n, 1))
+		}
+		a.Object, a.places = inHeader{o, s.compact}, []place{{size: s.bytes()}}
+	default: // nothing is stored
+		a.Chunk = grid.Auto(s.shape, s.element.size, 1<<20)
+	}
+	var err error
+	if a.Pipeline, err = s.pipeline(a.Chunk, 0); err != nil {
+		return nil, err
+	}
+	a.FindIn(chunked.Source{Object: a.Object, Kind: "file", Key: path}, a.find)
+	work := a.Work()
+	work.Open = min(int64((grid.Grid{Shape: a.Shape, Chunks: a.Chunk}).Len()), id.Size/4) * placeBytes
+	info := store.Info{Format: formatName, Bytes: -1, ID: id, Work: work, Details: s.details}
+	if len(s.fill) > 0 {
+		if v := s.f.value(s.element, s.fill); v != nil {
+			info.Details.Fill = fmt.Sprint(v)
+		}
+	}
+	if s.chunks != nil {
+		info.Chunks, info.Codec = a.Chunk, a.Pipeline.String()
+	}
+	a.Describe(info)
+	return a, nil
+}
+
+// inHeader is an array that is a part of its header.
+type inHeader struct {
+	store.Object
+	data []byte
+}
+
+func (o inHeader) ReadAt(_ context.Context, p []byte, at int64) error {
+	if at < 0 || at > int64(len(o.data)-len(p)) {
+		return io.ErrUnexpectedEOF
+	}
+	copy(p, o.data[at:])
+	return nil
+}
+
+// pipeline is what chunks went through, less the filters that a mask names.
+func (s *dataset) pipeline(chunk []int, mask uint32) (*codec.Pipeline, error) {
+	var ids []int
+	var values [][]uint32
+	for i, f := range s.filters {
+		if mask>>i&1 == 0 {
+			ids, values = append(ids, f.id), append(values, f.values)
+		}
+	}
+	return codec.FromHDF5(ids, values, s.element.big, chunk, s.element.dtype)
+}
+
+// load reads the index of the chunks.
+func (a *stored) load() error {
+	a.once.Do(func() {
+		if a.dataset.chunks == nil {
+			return
+		}
+		if a.places, a.err = a.dataset.index(); a.err != nil {
+			return
+		}
+		a.masked = map[uint32]*codec.Pipeline{0: nil}
+		for _, p := range a.places {
+			if _, ok := a.masked[p.mask]; !ok {
+				if a.masked[p.mask], a.err = a.dataset.pipeline(a.Chunk, p.mask); a.err != nil {
+					return
+				}
+			}
+		}
+	})
+	return a.err
+}
+
+// find finds a chunk by its number.
+func (a *stored) find(chunk []int, src *chunked.Source) (bool, error) {
+	if err := a.load(); err != nil {
+		return false, err
+	}
+	number := uint64(a.Number(chunk))
+	at, ok := slices.BinarySearchFunc(a.places, number, func(p place, n uint64) int { return cmp.Compare(p.chunk, n) })
+	if ok {
+		p := a.places[at]
+		src.Base, src.Bytes, src.Pipeline = p.offset, p.size, a.masked[p.mask]
+	}
+	return ok, nil
+}
+
+// allNames lists the arrays of a file, groups depth first.
+func allNames(file string, r io.ReaderAt, size int64) (names []string, err error) {
+	f, err := openNamed(file, r, size)
+	if err != nil {
+		return nil, err
+	}
+	for l, err := range f.datasets() {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, l.name)
+	}
+	return names, nil
+}

@@ -1,0 +1,368 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+)
+
+// link is a name in a group.
+type link struct {
+	name    string
+	address uint64 // of the object; undefined for a soft link
+	soft    string // the path that it stands for
+}
+
+// maxLinks is the most that a group can have, to bound what a damaged one costs.
+const maxLinks = 1 << 22
+
+// links lists the names in a group in the order in which they are stored. A group that an
+// object is not has none.
+func (o *object) links() (all []link, err error) {
+	add := func(l link) error {
+		if all = append(all, l); len(all) > maxLinks {
+			return errors.New("the group has too many names: the file is damaged")
+		}
+		return nil
+	}
+	for _, m := range o.messages {
+		switch m.kind {
+		case msgSymbolTable:
+			d := o.decode(m.body)
+			tree, heap := d.address(), d.address()
+			if err = d.err; err == nil {
+				err = o.f.symbols(tree, heap, add)
+			}
+		case msgLink:
+			var l link
+			if l, err = o.decode(m.body).link(); err == nil {
+				err = add(l)
+			}
+		case msgLinkInfo:
+			err = o.denseLinks(m.body, add)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the group at %d: %w", o.address, err)
+		}
+	}
+	return all, nil
+}
+
+// link takes the body of a link message.
+func (d *decoder) link() (l link, err error) {
+	if v := d.u8(); v != 1 {
+		return l, fmt.Errorf("a link of version %d is not supported", v)
+	}
+	flags := d.u8()
+	kind := byte(0)
+	if flags&8 != 0 {
+		kind = d.u8()
+	}
+	if flags&4 != 0 {
+		d.skip(8)
+	}
+	if flags&0x10 != 0 {
+		d.skip(1)
+	}
+	l.name = string(d.take(int(d.uint(1 << (flags & 3)))))
+	l.address = undefined
+	switch kind {
+	case 0:
+		l.address = d.address()
+	case 1:
+		l.soft = string(d.take(int(d.u16())))
+	} // others lead to other files
+	return l, d.err
+}
+
+// symbols lists the names of a group as files before version 1.8 have them: a B-tree of
+// symbol tables, and a heap of names.
+func (f *file) symbols(tree, heap uint64, add func(link) error) error {
+	d, err := f.block("HEAP", heap, int64(8+2*f.lengths+f.offsets))
+	if err != nil {
+		return err
+	}
+	d.skip(4)
+	size := d.length()
+	d.skip(f.lengths)
+	at := d.address()
+	if d.err != nil || size > maxBlock {
+		return errCut
+	}
+	names, err := f.at(at, int64(size))
+	if err != nil {
+		return err
+	}
+	name := func(at uint64) (string, error) {
+		if at > uint64(len(names.b)) {
+			return "", errCut
+		}
+		n := names.sub(names.b[at:])
+		return n.text(), n.err
+	}
+	for d, err := range f.leaves(tree, 0, f.lengths) {
+		if err != nil {
+			return err
+		}
+		d.skip(f.lengths)
+		at := d.address()
+		if d.err != nil {
+			return d.err
+		}
+		table, err := f.block("SNOD", at, 8)
+		if err != nil {
+			return err
+		}
+		table.skip(2)
+		count := int(table.u16())
+		each := 2*f.offsets + 24
+		entries, err := f.at(at+8, int64(count*each))
+		if err != nil {
+			return err
+		}
+		for range count {
+			e := entries.sub(entries.take(each))
+			var l link
+			if l.name, err = name(e.uint(f.offsets)); err != nil {
+				return err
+			}
+			l.address = e.address()
+			if kind := e.u32(); kind == 2 {
+				e.skip(4)
+				if l.soft, err = name(uint64(e.u32())); err != nil {
+					return err
+				}
+				l.address = undefined
+			}
+			if err := errors.Join(e.err, add(l)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaves goes through the children of the leaves of a B-tree of version 1, whose keys have a
+// number of bytes. Nodes of a level have children of the level below: the way ends.
+func (f *file) leaves(address uint64, kind byte, key int) iter.Seq2[*decoder, error] {
+	return func(yield func(*decoder, error) bool) {
+		f.walk(address, kind, key, -1, new(int), yield)
+	}
+}
+
+// maxNodes is the most nodes of a B-tree, to bound what a damaged one costs.
+const maxNodes = 1 << 22
+
+func (f *file) walk(address uint64, kind byte, key, level int, nodes *int, yield func(*decoder, error) bool) bool {
+	if address == undefined {
+		return true
+	}
+	if *nodes++; *nodes > maxNodes {
+		return yield(nil, errors.New("a B-tree has no end: the file is damaged"))
+	}
+	head := 8 + 2*f.offsets
+	d, err := f.block("TREE", address, int64(head))
+	if err != nil {
+		return yield(nil, err)
+	}
+	k, l, count := d.u8(), int(d.u8()), int(d.u16())
+	if k != kind || level >= 0 && l != level || d.err != nil {
+		return yield(nil, fmt.Errorf("the B-tree at %d: %w", address, errCut))
+	}
+	each := key + f.offsets
+	if d, err = f.at(address+uint64(head), int64(count*each)); err != nil {
+		return yield(nil, err)
+	}
+	for range count {
+		e := d.sub(d.take(each))
+		if l == 0 {
+			if !yield(e, nil) {
+				return false
+			}
+			continue
+		}
+		e.skip(key)
+		if !f.walk(e.address(), kind, key, l-1, nodes, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// denseLinks lists the names of a group that has many: in a heap that a B-tree indexes.
+func (o *object) denseLinks(b []byte, add func(link) error) error {
+	d := o.decode(b)
+	d.skip(1)
+	if flags := d.u8(); flags&1 != 0 {
+		d.skip(8)
+	}
+	heap, tree := d.address(), d.address()
+	if d.err != nil || heap == undefined {
+		return d.err
+	}
+	return o.f.heaped(heap, tree, 4, func(b []byte) error {
+		l, err := o.decode(b).link()
+		if err != nil {
+			return err
+		}
+		return add(l)
+	})
+}
+
+// heaped goes through the objects of a fractal heap, by the identifiers in a B-tree's
+// records, which follow the given number of bytes there.
+func (f *file) heaped(heap, tree uint64, skip int, each func([]byte) error) error {
+	h, err := f.heap(heap)
+	if err != nil {
+		return err
+	}
+	return f.records(tree, func(d *decoder) error {
+		d.skip(skip)
+		b, err := h.object(d.take(h.id))
+		if err := errors.Join(d.err, err); err != nil {
+			return err
+		}
+		return each(b)
+	})
+}
+
+// lookup finds an object by its path from the root. Soft links are followed.
+func (f *file) lookup(path string) (*object, error) {
+	return f.follow(path, 0)
+}
+
+func (f *file) follow(path string, depth int) (*object, error) {
+	address, err := f.resolve(path, depth)
+	if err != nil {
+		return nil, err
+	}
+	return f.object(address)
+}
+
+// resolve is where the object at a path lies.
+func (f *file) resolve(path string, depth int) (uint64, error) {
+	if depth > 16 {
+		return 0, fmt.Errorf("%.80q: soft links lead in a circle", path)
+	}
+	address := f.root
+	below := ""
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" || name == "." {
+			continue
+		}
+		g, err := f.group(address)
+		if err != nil {
+			return 0, err
+		}
+		i, ok := g.at[name]
+		if !ok {
+			return 0, &missingError{path}
+		}
+		switch l := g.all[i]; {
+		case l.soft != "" && strings.HasPrefix(l.soft, "/"):
+			address, err = f.resolve(l.soft, depth+1)
+		case l.soft != "":
+			address, err = f.resolve(below+"/"+l.soft, depth+1)
+		case l.address == undefined:
+			err = fmt.Errorf("%.80q is a link to another file, which is not followed", path)
+		default:
+			address = l.address
+		}
+		if err != nil {
+			return 0, err
+		}
+		below += "/" + name
+	}
+	return address, nil
+}
+
+// missingError is returned for a path that names nothing.
+type missingError struct{ path string }
+
+func (e *missingError) Error() string { return fmt.Sprintf("no array %.80q", e.path) }
+
+// group is the names in a group, and where each of them stands.
+type group struct {
+	all []link
+	at  map[string]int
+}
+
+// directory holds the groups of a file that were read, so that opening many arrays of a file
+// does not read a group for each of them. It is safe for concurrent use.
+type directory struct {
+	mu     sync.Mutex
+	groups map[uint64]group
+	held   int               // names of groups
+	names  map[uint64]string // of arrays, by their addresses; nil where they were not listed
+}
+
+const (
+	maxHeld        = 1 << 17 // names that a directory holds
+	directoryBytes = 16 << 20
+)
+
+// group reads the names in a group.
+func (f *file) group(address uint64) (group, error) {
+	d := f.directory
+	d.mu.Lock()
+	g, ok := d.groups[address]
+	d.mu.Unlock()
+	if ok {
+		return g, nil
+	}
+	o, err := f.object(address)
+	if err != nil {
+		return g, err
+	}
+	if g.all, err = o.links(); err != nil {
+		return g, err
+	}
+	g.at = make(map[string]int, len(g.all))
+	for i, l := range g.all {
+		if _, twice := g.at[l.name]; !twice {
+			g.at[l.name] = i
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.groups[address]; !ok && d.held+len(g.all) <= maxHeld {
+		d.groups[address] = g
+		d.held += len(g.all)
+	}
+	return g, nil
+}
+
+// datasets goes through all arrays of the file, groups depth first: a link has the path. An
+// object that is reached twice is listed once.
+func (f *file) datasets() iter.Seq2[link, error] {
+	return func(yield func(link, error) bool) {
+		seen := map[uint64]bool{}
+		var walk func(prefix string, address uint64) bool
+		walk = func(prefix string, address uint64) bool {
+			if seen[address] {
+				return true
+			}
+			seen[address] = true
+			o, err := f.object(address)
+			if err != nil {
+				return yield(link{name: prefix}, err)
+			}
+			if _, ok := o.find(msgLayout); ok {
+				return yield(link{name: prefix, address: address}, nil)
+			}
+			g, err := f.group(address)
+			if err != nil {
+				return yield(link{name: prefix}, err)
+			}
+			for _, l := range g.all {
+				if l.address != undefined && !walk(strings.TrimPrefix(prefix+"/"+l.name, "/"), l.address) {
+					return false
+				}
+			}
+			return true
+		}
+		walk("", f.root)
+	}
+}

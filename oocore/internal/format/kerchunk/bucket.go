@@ -1,0 +1,222 @@
+package kerchunk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// bucket has the objects that references are, below a prefix. It is read only.
+type bucket struct {
+	*references
+	files  *files
+	prefix string
+}
+
+var errReadOnly = errors.New("references are read only")
+
+func (b *bucket) Create(context.Context, string) (blob.Upload, error) { return nil, errReadOnly }
+func (b *bucket) Delete(context.Context, string) error                { return errReadOnly }
+func (b *bucket) Sync(context.Context) error                          { return nil }
+func (b *bucket) Random() bool                                        { return false }
+func (b *bucket) String() string                                      { return "references" }
+
+func (b *bucket) Join(prefix string) blob.Bucket {
+	return &bucket{b.references, b.files, b.prefix + prefix}
+}
+
+// Open opens the text or the part of a file that a key refers to.
+func (b *bucket) Open(ctx context.Context, key string) (blob.Object, error) {
+	ref, ok := b.find(b.prefix + key)
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: key, Err: fs.ErrNotExist}
+	}
+	if ref.text != nil {
+		return &object{entry: blob.Entry{Key: key, Size: int64(len(ref.text)), Version: b.version}, text: ref.text}, nil
+	}
+	f, err := b.files.open(ctx, ref.file, b.references.files[ref.file])
+	if err != nil {
+		return nil, err
+	}
+	o := &object{entry: blob.Entry{Key: key, Size: ref.size}, files: b.files, file: f, offset: ref.offset}
+	if o.entry.Size < 0 {
+		o.entry.Size = f.version.Size
+	}
+	if ref.offset > f.version.Size-o.entry.Size {
+		return nil, errors.Join(fmt.Errorf("%s: %d bytes at %d are beyond its end, it has %d", b.references.files[ref.file], o.entry.Size, ref.offset, f.version.Size), o.Close())
+	}
+	return o, nil
+}
+
+// List goes through the objects, whose versions are those of the references and of the files.
+func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, error] {
+	return func(yield func(blob.Entry, error) bool) {
+		entries := map[int]blob.Entry{}
+		for _, ref := range b.below(b.prefix + prefix) {
+			e := blob.Entry{Key: strings.TrimPrefix(ref.key, b.prefix), Size: int64(len(ref.text)), Version: b.version}
+			if ref.text == nil {
+				of, ok := entries[ref.file]
+				if !ok {
+					var err error
+					if of, err = version(ctx, b.references.files[ref.file]); err != nil {
+						yield(blob.Entry{}, err)
+						return
+					}
+					entries[ref.file] = of
+				}
+				e.Version, e.Changed = e.Version+of.Version, of.Changed
+				if e.Size = ref.size; e.Size < 0 {
+					e.Size = of.Size
+				}
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// version is that of a file, as an entry.
+func version(ctx context.Context, file string) (blob.Entry, error) {
+	o, id, err := store.OpenObject(ctx, file)
+	if err != nil {
+		return blob.Entry{}, fmt.Errorf("%s: %w", file, store.Plain(err))
+	}
+	changed := id.ChangeTime
+	if id.ModTime.After(changed) {
+		changed = id.ModTime
+	}
+	text := fmt.Sprint(id.Size, id.ModTime.UnixNano(), id.ChangeTime.UnixNano(), id.Device, id.Inode, id.Version)
+	return blob.Entry{Size: id.Size, Version: text, Changed: changed}, o.Close()
+}
+
+// object is an open object.
+type object struct {
+	entry  blob.Entry
+	text   []byte
+	files  *files
+	file   *opened
+	offset int64
+	once   sync.Once
+}
+
+func (o *object) Entry() blob.Entry { return o.entry }
+
+func (o *object) ReadAt(ctx context.Context, p []byte, at int64) error {
+	if at < 0 || at > o.entry.Size-int64(len(p)) {
+		return io.ErrUnexpectedEOF
+	}
+	if o.file == nil {
+		copy(p, o.text[at:])
+		return ctx.Err()
+	}
+	if err := o.file.object.ReadAt(ctx, p, o.offset+at); err != nil {
+		return fmt.Errorf("%s: %w", o.file.name, err)
+	}
+	return nil
+}
+
+func (o *object) Close() (err error) {
+	if o.file != nil {
+		o.once.Do(func() { err = o.files.release(o.file) })
+	}
+	return err
+}
+
+// files are the open files of one array, so that not every chunk opens its own.
+type files struct {
+	mu     sync.Mutex
+	held   map[int]*opened
+	closed bool // what is released is closed
+}
+
+// maxOpen is how many files stay open that nobody reads.
+const maxOpen = 16
+
+// opened is an open file.
+type opened struct {
+	name    string
+	number  int
+	ready   sync.Once
+	object  store.Object
+	version store.FileVersion
+	err     error
+	users   int
+	last    time.Time // when it was released
+}
+
+// open opens a file, unless it is open.
+func (f *files) open(ctx context.Context, number int, name string) (*opened, error) {
+	f.mu.Lock()
+	o := f.held[number]
+	if o == nil {
+		o = &opened{name: name, number: number}
+		if f.held == nil {
+			f.held = map[int]*opened{}
+		}
+		f.held[number] = o
+	}
+	o.users++
+	f.mu.Unlock()
+	o.ready.Do(func() { o.object, o.version, o.err = store.OpenObject(ctx, name) })
+	if o.err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.held[number] == o {
+			delete(f.held, number)
+		}
+		if errors.Is(o.err, fs.ErrNotExist) { // the chunk is not missing, which would make it fill values
+			return nil, fmt.Errorf("%s: %v", name, store.Plain(o.err))
+		}
+		return nil, fmt.Errorf("%s: %w", name, store.Plain(o.err))
+	}
+	return o, nil
+}
+
+// release ends a use of a file.
+func (f *files) release(o *opened) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o.users--
+	o.last = time.Now()
+	if f.closed {
+		return f.closeIdle(0)
+	}
+	return f.closeIdle(maxOpen)
+}
+
+// closeIdle closes files that nobody uses, until so many are open.
+func (f *files) closeIdle(most int) error {
+	var errs []error
+	for len(f.held) > most {
+		var oldest *opened
+		for _, o := range f.held {
+			if o.users == 0 && (oldest == nil || o.last.Before(oldest.last)) {
+				oldest = o
+			}
+		}
+		if oldest == nil {
+			break
+		}
+		delete(f.held, oldest.number)
+		errs = append(errs, oldest.object.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// close closes all files.
+func (f *files) close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	return f.closeIdle(0)
+}

@@ -1,0 +1,88 @@
+// Package npz reads and writes the arrays of NumPy's .npz files, as x.npz#name;
+// the name may be left out where there is one array.
+//
+// A file is a zip archive of npy files. Members that are stored are read in place;
+// deflated ones as a stream, of which 64 KiB are in memory at a time. Written are
+// stored ones. What an archive says of its members is checked before any element
+// is touched.
+package npz
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+func init() {
+	store.Register(format{store.MemberFormat{
+		NamedArrays: store.NamedArrays{Extensions: store.Extensions{".npz"}, Names: func(_ string, r io.ReaderAt, size int64) ([]string, error) {
+			files, err := readDirectory(r, size)
+			return arrayNames(files), err
+		}},
+		Name: formatName, Kind: kind, First: "arr_0",
+		Supports: func(m store.Meta) error {
+			_, err := store.NpyHeader(m.Shape, m.DType, 0)
+			return err
+		},
+		Lay: func(store.CollectionMeta) store.FileLayout { return &fileLayout{} },
+	}})
+}
+
+const (
+	formatName = "npz"
+	kind       = "array"
+)
+
+type format struct{ store.MemberFormat }
+
+func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	file, name, _ := x.Cut(path)
+	if err := local(file); err != nil {
+		return nil, err
+	}
+	f, id, err := store.OpenFile(file)
+	if err != nil {
+		return nil, err
+	}
+	m, err := find(f, id.Size, name)
+	if err == nil && m.Method == zip.Deflate {
+		var a *deflated
+		if a, err = newDeflated(path, f, id, m); err == nil {
+			return a, nil
+		}
+	}
+	f.Close()
+	if err != nil {
+		return nil, err
+	}
+	return store.OpenExtent(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (store.Extent, error) {
+		m, err := find(r, size, name)
+		if err != nil {
+			return store.Extent{}, err
+		}
+		if m.Method != zip.Store {
+			return store.Extent{}, store.ErrChanged
+		}
+		return m.extent(io.NewSectionReader(r, m.at, m.packed), m.at)
+	})
+}
+
+// local rejects what is not on a disk of this machine.
+func local(file string) error {
+	if scheme, _, remote := strings.Cut(file, "://"); remote {
+		return fmt.Errorf("an npz file is not read over %s: copy it to a disk", scheme)
+	}
+	return nil
+}
+
+// Members lists the arrays of an archive.
+func (x format) Members(ctx context.Context, path string) ([]store.Member, error) {
+	if err := local(x.Place(path)); err != nil {
+		return nil, err
+	}
+	return x.MemberFormat.Members(ctx, path)
+}

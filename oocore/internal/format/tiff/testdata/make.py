@@ -1,0 +1,101 @@
+"""Writes TIFF files by tifffile, and their numbers as it reads them: make.py FOLDER SEED FILES."""
+import json
+import logging
+import sys
+
+import numpy as np
+import tifffile
+
+logging.disable(logging.ERROR)
+out, seed, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+random = np.random.default_rng(seed)
+pick = lambda *of: of[random.integers(len(of))]
+dtypes = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16"]
+cases = []
+
+
+def values(shape, dtype):
+    """Numbers that compress, with some of every bit pattern."""
+    v = np.cumsum(random.integers(-3, 4, size=shape), axis=-1).astype(dtype)
+    where = random.random(shape) < 0.1
+    v[where] = random.integers(0, 256, size=where.sum() * v.itemsize, dtype="u1").view(dtype)
+    return v
+
+
+def add(name, series=0):
+    with tifffile.TiffFile(f"{out}/{name}") as t:
+        read = t.series[series].asarray()
+    want = f"{len(cases)}.npy"
+    np.save(f"{out}/{want}", np.ascontiguousarray(read.astype(read.dtype.newbyteorder("="))))
+    cases.append({"path": name + (f"#{series}" if series else ""), "want": want})
+
+
+k = 0
+while k < files:
+    name, dtype = f"{k}.tif", pick(*dtypes)
+    how = {"byteorder": pick("<", ">"), "bigtiff": bool(random.integers(2)), "compression": pick(None, "lzw", "zlib", "zstd", "adobe_deflate"),
+           "photometric": "minisblack"}
+    kind = np.dtype(dtype).kind
+    if how["compression"] and kind != "c":
+        how["predictor"] = pick(*([1, 2] if kind in "iu" else [1, 3]))
+    page = [int(random.integers(1, 70)), int(random.integers(1, 70))]
+    if random.integers(2):
+        how["tile"] = (16 * int(random.integers(1, 3)), 16 * int(random.integers(1, 3)))
+    else:
+        how["rowsperstrip"] = int(random.integers(1, page[0] + 1))
+    forms = ["ome"] if dtype in ("u1", "u2", "u4", "i1", "i2", "i4", "f4", "f8", "c8", "c16") else []
+    form = pick(*forms, "plain", "shaped", "imagej", "rgb", "planes")
+    lead = [int(n) for n in random.integers(1, 4, size=random.integers(0, 4))]
+    if form in ("rgb", "planes"):
+        how.update(photometric="rgb", planarconfig="contig" if form == "rgb" else "separate")
+        samples = int(random.integers(3, 6))
+        if samples > 3:
+            how["extrasamples"] = ["unspecified"] * (samples - 3)
+        page = page + [samples] if form == "rgb" else [samples] + page
+    data = values(lead + page, dtype)
+    try:
+        if form == "plain":
+            tifffile.imwrite(f"{out}/{name}", data.reshape(-1, *page), metadata=None, **how)
+        elif form == "ome":
+            name = f"{k}.ome.tif"
+            axes = "TZC"[3 - len(lead):] + "YX"
+            tifffile.imwrite(f"{out}/{name}", data, metadata={"axes": axes}, ome=True, **how)
+        elif form == "imagej":
+            dtype = pick("u1", "u2", "f4")
+            data = values(lead + page, dtype)
+            how = {"byteorder": ">", "photometric": "minisblack"}
+            tifffile.imwrite(f"{out}/{name}", data, imagej=True, metadata={"axes": "TZC"[3 - len(lead):] + "YX"}, **how)
+        else:
+            tifffile.imwrite(f"{out}/{name}", data, **how)
+    except (ValueError, NotImplementedError, RuntimeError, TypeError) as e:
+        if "predictor" in str(e).lower() or "imagej" in str(e).lower() or "supported" in str(e).lower():
+            continue
+        raise
+    add(name)
+    k += 1
+
+# What is not one series, and what cannot be read.
+with tifffile.TiffWriter(out + "/several.tif") as t:
+    for shape in ((5, 6), (7, 8), (5, 6)):
+        t.write(values(shape, "u2"), metadata=None)
+for series in range(2):
+    add("several.tif", series)
+with tifffile.TiffWriter(out + "/pyramid.ome.tif") as t:
+    data = values((2, 64, 48), "u2")
+    t.write(data, subifds=1, tile=(16, 16), compression="zlib", metadata={"axes": "CYX"})
+    t.write(data[:, ::2, ::2], subfiletype=1, tile=(16, 16), compression="zlib")
+add("pyramid.ome.tif")
+tifffile.imwrite(out + "/truncated.tif", values((4, 5, 6), "f4"), truncate=True, photometric="minisblack")
+add("truncated.tif")
+picture = values((16, 16, 3), "u1")
+for name, what, how in (
+    ("palette.tif", "palettes in TIFF are not supported", {"photometric": "palette", "colormap": np.zeros((3, 256), "u2")}),
+    ("bits.tif", "elements of 1 bits (unsigned integers) are not supported", {}),
+    ("jpeg.tif", "YCbCr in TIFF are not supported", {"photometric": "ycbcr", "compression": "jpeg", "subsampling": (1, 1)}),
+    ("packbits.tif", "the compression PackBits of TIFF is not supported", {"compression": "packbits"}),
+    ("jpeg2000.tif", "the compression JPEG 2000 of TIFF is not supported", {"photometric": "rgb", "compression": "jpeg2000"}),
+):
+    data = picture if how.get("photometric") in ("rgb", "ycbcr") else picture[:, :, 0]
+    tifffile.imwrite(f"{out}/{name}", data > 3 if name == "bits.tif" else data, **{"metadata": None} | how)
+    cases.append({"path": name, "want": "error: " + what})
+json.dump(cases, open(out + "/cases.json", "w"))

@@ -1,0 +1,143 @@
+package zarr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Split takes the path of an array in a store of this machine apart that is not there yet.
+func (format) Split(name string) (group, array string, ok bool) {
+	group, array = split(strings.TrimRight(name, "/"))
+	if array == "" || blob.Remote(name) {
+		return "", "", false
+	}
+	_, err := os.Stat(group)
+	return group, array, errors.Is(err, fs.ErrNotExist) || store.FolderPlaced(group)
+}
+
+// MemberPath is the path of an array in a group.
+func (format) MemberPath(group, name string) string {
+	return strings.TrimRight(group, "/") + "/" + name
+}
+
+// CreateAll begins a group with its arrays.
+func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) {
+	if blob.Remote(m.Path) {
+		return nil, errors.New("a group in an object store is not written as a whole: save its arrays one after the other")
+	}
+	if root, inner := split(strings.TrimRight(m.Path, "/")); inner != "" {
+		return nil, fmt.Errorf("a collection takes the place of a whole store: save to %s, or another", root)
+	}
+	names := make(map[string]bool, len(m.Members))
+	for _, of := range m.Members {
+		if _, err := bucketOf(m.Path + "/" + of.Name); err != nil {
+			return nil, err
+		}
+		if slices.Contains(strings.Split(of.Name, "/"), v3File) {
+			return nil, fmt.Errorf("array %.80q: %s is the file of a group's metadata", of.Name, v3File)
+		}
+		if names[of.Name] {
+			return nil, fmt.Errorf("two arrays have the name %.80q", of.Name)
+		}
+		names[of.Name] = true
+	}
+	for name := range names {
+		for at := name; strings.Contains(at, "/"); {
+			if at = at[:strings.LastIndexByte(at, '/')]; names[at] {
+				return nil, fmt.Errorf("%.80q is an array: there can be none in it, such as %.80q", at, name)
+			}
+		}
+	}
+	m.Members = slices.Clone(m.Members)
+	taken := map[string]map[string]int{} // lengths of dimensions by group
+	for i := range m.Members {
+		of := &m.Members[i]
+		named := &meta{shape: of.Shape, dims: of.Details.Dims}
+		group, base := path.Split(of.Name)
+		if taken[group] == nil {
+			taken[group] = map[string]int{}
+		}
+		if len(of.Shape) > 0 {
+			named.nameDimsAmong(taken[group], base, of.Details.ChosenDims && !slices.Contains(of.Details.Dims, ""))
+		}
+		for d, dim := range named.dims {
+			taken[group][dim] = of.Shape[d]
+		}
+		of.Details.Dims, of.Details.ChosenDims = named.dims, true
+	}
+	f := store.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Attributes) }, Bytes: func(m store.Meta) (int64, error) {
+		made, err := newMeta(m)
+		if err != nil {
+			return 0, err
+		}
+		return made.plainBytes(), nil
+	}}
+	if !m.Add {
+		f.Replaces = replaceableGroup
+	}
+	return store.CreateFolder(m, f)
+}
+
+// replaceableGroup rejects replacing a folder that has more than groups and arrays.
+func replaceableGroup(folder string) error {
+	b := blob.Dir(folder)
+	st, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	if !st.IsDir() {
+		return errors.New("a file of this name is there: remove it, or choose another name")
+	}
+	_, _, err = loadMeta(context.Background(), b)
+	switch {
+	case err == nil:
+		return replaceable(context.Background(), folder, st)
+	case err != errGroup && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", folder, err)
+	}
+	var inner error
+	listing := disk.List(folder, func(e fs.DirEntry) bool {
+		name := filepath.Join(folder, e.Name())
+		if e.IsDir() {
+			inner = replaceableGroup(name)
+		} else if !slices.Contains([]string{v3File, v2Group, v2Attributes, v2Consolidated}, e.Name()) {
+			inner = fmt.Errorf("%s is no part of the group that is there, and would be deleted with it: move it elsewhere, or choose another name", name)
+		}
+		return inner == nil
+	})
+	return errors.Join(inner, listing)
+}
+
+// finishGroups makes a folder a group of attributes, and those in it that hold arrays groups.
+func finishGroups(folder string, attributes json.RawMessage) error {
+	if attributes != nil {
+		text := fmt.Sprintf(`{"zarr_format":3,"node_type":"group","attributes":%s}`, attributes)
+		if err := disk.WriteFile(filepath.Join(folder, v3File), []byte(text)); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		switch text, err := disk.ReadFile(filepath.Join(name, v3File)); {
+		case errors.Is(err, fs.ErrNotExist):
+			return disk.WriteFile(filepath.Join(name, v3File), []byte(groupText))
+		case err != nil || isGroup(text):
+			return err
+		}
+		return fs.SkipDir // an array
+	})
+}

@@ -1,0 +1,204 @@
+package zarr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+const (
+	// chunkTarget is the default size of chunks.
+	chunkTarget = 4 << 20
+	// defaultCodec is that of new arrays without one in their options.
+	defaultCodec = "zstd:1"
+)
+
+// layout is how create would lay an array out. Of a region it reads the metadata of
+// the array that is there.
+func layout(path string, m store.Meta) (store.Layout, error) {
+	if m.Grow {
+		grown, err := growing(context.Background(), path, m)
+		if err != nil {
+			return store.Layout{}, err
+		}
+		return newWriteLayout(grown.meta, true).layout(*m.Region), nil
+	}
+	if m.Region != nil {
+		found, _, err := existing(context.Background(), path, m)
+		if err != nil {
+			return store.Layout{}, err
+		}
+		return newWriteLayout(found, true).layout(*m.Region), nil
+	}
+	made, err := newMeta(m)
+	if err != nil {
+		return store.Layout{}, err
+	}
+	d := newWriteLayout(made, !blob.Remote(path))
+	if d.open() {
+		l := d.layout(d.all())
+		l.Open, l.Work = true, store.Work{Heap: gatherBytes}
+		return l, nil
+	}
+	return d.layout(d.all()), nil
+}
+
+func (d *writeLayout) layout(box grid.Box) store.Layout {
+	l := store.Layout{Unit: slices.Clone(d.unit()), Work: d.work(box), Codec: d.pipeline.String()}
+	if d.shard() != nil {
+		l.Chunk = slices.Clone(d.chunks)
+	}
+	return l
+}
+
+// open reports chunks of a new array that can be filled in place.
+func (d *writeLayout) open() bool { return d.random && d.pipeline.Plain() && d.shard() == nil }
+
+// create begins a new array of version 3, or the writing of a region of one that is
+// there, of either version.
+//
+// On this machine a new array is made in the staging folder and is put under its name in
+// one move when it is whole, with the groups above it that are missing; what was
+// there is exchanged for it. In an object store its chunks are put under keys that
+// the array which was there does not use, then its metadata in a single put, and
+// then the old chunks are deleted.
+func create(path string, m store.Meta) (store.Writer, error) {
+	ctx := context.Background()
+	if m.Grow {
+		return createGrown(ctx, path, m)
+	}
+	if m.Region != nil {
+		return createRegion(ctx, path, m)
+	}
+	made, err := newMeta(m)
+	if err != nil {
+		return nil, err
+	}
+	made.nameDims(ctx, path, m.Details.ChosenDims)
+	if blob.Remote(path) {
+		return createRemote(ctx, path, made, m)
+	}
+	return createLocal(path, made, m)
+}
+
+// fits rejects what the disk of a path has no room for.
+func fits(path string, need int64) error {
+	if free, err := store.FreeSpace(path); err == nil && need > free {
+		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
+	}
+	return nil
+}
+
+// newMeta is the metadata of a new array.
+func newMeta(m store.Meta) (*meta, error) {
+	if !m.DType.Known() {
+		return nil, errors.New("no dtype is given")
+	}
+	if err := checkShape(m.Shape, m.DType); err != nil {
+		return nil, err
+	}
+	made := &meta{version: 3, shape: append([]int{}, m.Shape...), dtype: m.DType, keys: keyEncoding{separator: "/"}}
+	if err := made.setChunks(m.Chunks, m.Shards); err != nil {
+		return nil, err
+	}
+	text := m.Codec
+	if text == "" {
+		text = defaultCodec
+	}
+	var err error
+	if made.pipeline, err = codec.Parse(text, made.chunks, m.DType); err != nil {
+		return nil, err
+	}
+	return made, made.setDetails(m.Details)
+}
+
+// setChunks lays out chunks and shards.
+func (m *meta) setChunks(chunks, shards []int) error {
+	dims := len(m.shape)
+	if shards != nil {
+		if err := checkChunk(shards, dims, m.dtype); err != nil {
+			return fmt.Errorf("shards: %w", err)
+		}
+		if chunks == nil {
+			chunks = dividing(shards, m.dtype)
+		}
+	}
+	if chunks == nil {
+		chunks = grid.Auto(m.shape, m.dtype.Size(), chunkTarget)
+		for axis := range chunks {
+			chunks[axis] = min(chunks[axis], math.MaxInt32)
+		}
+	}
+	if err := checkChunk(chunks, dims, m.dtype); err != nil {
+		return fmt.Errorf("chunks: %w", err)
+	}
+	for axis := range shards {
+		if shards[axis]%chunks[axis] != 0 {
+			return fmt.Errorf("shards %s are not whole numbers of chunks %s", grid.Format(shards), grid.Format(chunks))
+		}
+	}
+	// What is longer than the array would only be padding.
+	m.chunks = slices.Clone(chunks)
+	for axis, n := range m.shape {
+		m.chunks[axis] = min(m.chunks[axis], max(n, 1))
+	}
+	if shards == nil {
+		return nil
+	}
+	l := shardLevel{shape: slices.Clone(shards), inner: m.chunks, index: shardIndexEncoding{crc: true}}
+	for axis, n := range m.shape {
+		cover := (max(n, 1) + m.chunks[axis] - 1) / m.chunks[axis] * m.chunks[axis]
+		l.shape[axis] = min(l.shape[axis]/m.chunks[axis]*m.chunks[axis], cover)
+	}
+	parts := make([]int, dims)
+	for axis := range parts {
+		parts[axis] = l.count(axis)
+	}
+	if grid.Check(parts, 2*entryBytes) != nil {
+		return fmt.Errorf("shards %s of chunks %s have more parts than can be counted", grid.Format(l.shape), grid.Format(m.chunks))
+	}
+	m.shards = []shardLevel{l}
+	return nil
+}
+
+// dividing are chunks of about a quarter of the usual size that divide shards.
+func dividing(shards []int, t dtype.Type) []int {
+	chunks := grid.Auto(shards, t.Size(), chunkTarget/4)
+	for axis := range chunks {
+		for shards[axis]%chunks[axis] != 0 {
+			chunks[axis]--
+		}
+	}
+	return chunks
+}
+
+// setDetails takes over dimension names, attributes and fill value.
+func (m *meta) setDetails(d store.Details) (err error) {
+	if m.fill, err = parseFillText(d.Fill, m.dtype); err != nil {
+		return fmt.Errorf("fill value: %w", err)
+	}
+	m.noFill = d.Fill == ""
+	if d.Dims != nil && len(d.Dims) != len(m.shape) {
+		return fmt.Errorf("%d dimension names for %d dimensions", len(d.Dims), len(m.shape))
+	}
+	m.dims = slices.Clone(d.Dims)
+	if len(d.Attributes) > 0 {
+		var o object
+		if err := json.Unmarshal(d.Attributes, &o); err != nil {
+			return errors.New("attributes: they are not a JSON object")
+		}
+		m.attributes = slices.Clone(d.Attributes)
+	}
+	m.setMissing(d.Marks)
+	return nil
+}

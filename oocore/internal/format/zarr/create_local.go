@@ -1,0 +1,405 @@
+package zarr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// groupText is the metadata of a group.
+const groupText = `{
+  "zarr_format": 3,
+  "node_type": "group",
+  "attributes": {}
+}
+`
+
+// place is the folder that a new array comes into being with: its own, or that of
+// the outermost group which is missing.
+func place(path string) string {
+	at, _ := groups(path)
+	return at
+}
+
+// groups is place, and the groups above it.
+func groups(path string) (at string, above []string) {
+	path = strings.TrimRight(path, "/")
+	root, inner := split(path)
+	if inner == "" || blob.Remote(path) {
+		return path, nil
+	}
+	at = root
+	for part := range strings.SplitSeq(inner, "/") {
+		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		above = append(above, at)
+		at += "/" + part
+	}
+	return at, above
+}
+
+// createLocal begins a new array in a folder of this machine.
+func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
+	if _, err := bucketOf(path); err != nil { // the name of an array cannot lead elsewhere
+		return nil, err
+	}
+	t, err := newLocalTarget(path, made)
+	if err != nil {
+		return nil, err
+	}
+	t.ws = m.StagingDir
+	if err := t.begin(m.Resume); err != nil {
+		if m.Resume { // what an earlier run has left may still serve another
+			return nil, err
+		}
+		return nil, errors.Join(err, t.abort())
+	}
+	d := newWriteLayout(made, true)
+	if d.open() {
+		return newOpenWriter(path, t, d, t.array()), nil
+	}
+	return &writer{
+		base: base{path: path, target: t}, d: d, box: d.all(), bucket: blob.Dir(t.array()),
+		elide: zero(made.fill), seed: maphash.MakeSeed(),
+	}, nil
+}
+
+// localTarget puts an array under its name on this machine.
+type localTarget struct {
+	ws      *store.StagingDir
+	made    *meta
+	root    string   // the store's folder
+	place   string   // what is moved to its name, links followed
+	inner   string   // the array's path in it
+	groups  []string // folders above place, in the store
+	copies  consolidatedGroups
+	old     fs.FileInfo
+	temp    string
+	resumes bool // with what an earlier writer left
+	moved   bool // which has put the array in its place
+}
+
+func (t *localTarget) resumed() bool { return t.resumes }
+
+func (t *localTarget) placed() bool { return t.moved }
+
+func newLocalTarget(path string, made *meta) (*localTarget, error) {
+	t := &localTarget{made: made, place: place(path)}
+	t.root, _ = split(path)
+	if rest := strings.TrimRight(path, "/"); rest != t.place {
+		t.inner = rest[len(t.place)+1:]
+	}
+	for at := t.place; len(at) > len(t.root); {
+		at = at[:strings.LastIndexByte(at, '/')]
+		t.groups = append(t.groups, at)
+	}
+	for _, group := range t.groups {
+		if err := checkGroup(group); err != nil {
+			return nil, err
+		}
+	}
+	t.copies = localGroups(path, t.root, t.place)
+	if followed, err := filepath.EvalSymlinks(t.place); err == nil {
+		t.place = followed
+	}
+	old, err := os.Stat(t.place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.old = old
+	return t, replaceable(context.Background(), t.place, old)
+}
+
+// checkGroup rejects a folder in which there cannot be an array.
+func checkGroup(folder string) error {
+	_, _, err := loadMeta(context.Background(), blob.Dir(folder))
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s is an array: there can be none in it", folder)
+	case err != errGroup && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", folder, err)
+	}
+	for _, name := range []string{v2Group, v2Consolidated} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return errV2Group(folder)
+		}
+	}
+	return nil
+}
+
+// errV2Group rejects putting an array of version 3 into a group of version 2, whose
+// readers would not see it.
+func errV2Group(name string) error {
+	return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it: save to another store, or convert the group's arrays first", name)
+}
+
+// replaceable rejects replacing what is not an array, and an array whose folder has other
+// files, which would be gone with it.
+func replaceable(ctx context.Context, folder string, st fs.FileInfo) error {
+	if !st.IsDir() {
+		return errors.New("a file of this name is there: remove it, or choose another name")
+	}
+	b := blob.Dir(folder)
+	old, _, err := loadMeta(ctx, b)
+	switch {
+	case err == nil:
+		index := make([]int, len(old.shape))
+		for e, err := range b.List(ctx, "") {
+			if err != nil {
+				return err
+			}
+			if !slices.Contains([]string{v3File, v2File, v2Attributes}, e.Key) && !old.parseIndex(e.Key, index) {
+				return fmt.Errorf("%s is no part of the array that is there, and would be deleted with it: move it elsewhere, or choose another name", filepath.Join(folder, filepath.FromSlash(e.Key)))
+			}
+		}
+		return ctx.Err()
+	case err == errGroup:
+		return errors.New("it is a group: name an array in it, as in " + filepath.Base(folder) + "/NAME, or remove it first")
+	}
+	if !errors.Is(err, fs.ErrNotExist) { // it may be an array all the same
+		return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", store.Plain(err))
+	}
+	empty := true
+	if err := disk.List(folder, func(fs.DirEntry) bool { empty = false; return false }); err != nil {
+		return err
+	}
+	if !empty {
+		return errors.New("a folder with other things is there: remove it, or choose another name")
+	}
+	return nil
+}
+
+// array is the folder in which the array is made.
+func (t *localTarget) array() string { return filepath.Join(t.temp, filepath.FromSlash(t.inner)) }
+
+// note is the file that says what is being made.
+func (t *localTarget) note() string { return t.temp + ".id" }
+
+func (t *localTarget) noteText() []byte {
+	return fmt.Appendf(nil, "%s\n%s", t.inner, t.made.encodeV3())
+}
+
+// begin makes the folder, or resumes the one that is there.
+func (t *localTarget) begin(resume bool) error {
+	t.temp = t.ws.Join("out.zarr")
+	if t.temporary() {
+		t.temp = t.place + ".unfinished"
+	}
+	if t.ws.Attached() {
+		return t.attach()
+	}
+	if resume {
+		var err error
+		if t.resumes, err = t.resume(); t.resumes || err != nil {
+			return err
+		}
+	}
+	if err := t.clear(); err != nil {
+		return err
+	}
+	if err := fits(t.place, t.made.plainBytes()); err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(t.array(), 0o777); err != nil {
+		return err
+	}
+	if t.old != nil {
+		if err := disk.Chmod(t.temp, t.old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if err := disk.WriteFile(t.note(), t.noteText()); err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(t.ws.Path))
+}
+
+// attach resumes the folder that the process which holds the staging folder has made.
+func (t *localTarget) attach() error {
+	note, err := os.ReadFile(t.note())
+	if err != nil || !bytes.Equal(note, t.noteText()) {
+		return store.ErrNotStaged
+	}
+	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
+		return store.ErrNotStaged
+	}
+	t.resumes = true
+	return nil
+}
+
+// clear removes what there is of the array that is being made.
+func (t *localTarget) clear() error {
+	return errors.Join(disk.Remove(t.note()), t.ws.RemoveMove(t.temp), disk.RemoveAll(t.temp))
+}
+
+// plainBytes are those of chunks that are stored as they are; 0 where they are compressed.
+func (m *meta) plainBytes() int64 {
+	if !m.pipeline.Plain() {
+		return 0
+	}
+	return int64((grid.Grid{Shape: m.shape, Chunks: m.chunks}).Len()) * m.chunkBytes()
+}
+
+// resume resumes a folder that an earlier writer of the same array left, or finds that
+// that one has put it in its place.
+func (t *localTarget) resume() (bool, error) {
+	note, err := disk.ReadFile(t.note())
+	if err != nil || !bytes.HasSuffix(note, append([]byte{'\n'}, t.made.encodeV3()...)) {
+		return false, nil
+	}
+	now, err := versionIn(context.Background(), t.place, blob.Dir(filepath.Join(t.place, filepath.FromSlash(t.inner))))
+	if err == nil {
+		if t.moved = t.ws.Moved(t.temp, now); t.moved {
+			return true, nil
+		}
+	}
+	if !bytes.Equal(note, t.noteText()) { // more than the groups, which come with what is in its place
+		return false, nil
+	}
+	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
+		return false, nil
+	}
+	if t.ws.Exchanged(t.temp) {
+		return false, nil
+	}
+	return true, t.ws.RemoveMove(t.temp)
+}
+
+// versionIn is the version of the array in a bucket that nobody else writes to now; path is
+// what it is called.
+func versionIn(ctx context.Context, path string, b blob.Bucket) (v store.Version, err error) {
+	a, err := openIn(ctx, path, b)
+	if err != nil {
+		return v, err
+	}
+	v.File = a.Info().ID
+	v.Objects, err = a.Digest(ctx)
+	return v, errors.Join(err, a.Close())
+}
+
+// put moves a folder to a name. What is there is exchanged for it.
+func (t *localTarget) put(from, to string) error {
+	if _, err := os.Stat(to); errors.Is(err, fs.ErrNotExist) {
+		err = disk.Rename(from, to)
+		if err != nil {
+			return err
+		}
+	} else if err := disk.Exchange(from, to); err != nil {
+		return err
+	}
+	return t.syncFolders(to, from)
+}
+
+// syncFolders makes durable that a name has what another had: the new name first.
+func (t *localTarget) syncFolders(to, from string) error {
+	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
+}
+
+func (t *localTarget) commit(ctx context.Context) error {
+	if t.ws.Attached() {
+		return store.ErrAttachedCommit
+	}
+	if !t.moved {
+		if err := t.replace(ctx); err != nil {
+			return err
+		}
+	} else if err := t.syncFolders(t.place, t.temp); err != nil {
+		return err
+	}
+	if err := t.copies.add(ctx, t.made.encodeV3()); err != nil {
+		return err
+	}
+	if !t.temporary() { // a region that was begun of what was there is gone with it
+		if err := t.ws.ClearDirty(); err != nil {
+			return err
+		}
+	}
+	// What cannot be cleaned away does not make the array any less whole. In a staging folder
+	// of another's the notes stay until he has noted that the array is in its place.
+	if t.temporary() {
+		_ = t.clear()
+	} else {
+		_ = disk.RemoveAll(t.temp)
+	}
+	return nil
+}
+
+// temporary reports an array that stays in the staging folder.
+func (t *localTarget) temporary() bool { return filepath.Dir(t.place) == t.ws.Path }
+
+// replace puts the array under its name, once it is out of the consolidated metadata above it.
+func (t *localTarget) replace(ctx context.Context) error {
+	text := t.made.encodeV3()
+	if err := putObject(ctx, blob.Dir(t.array()), v3File, text); err != nil {
+		return err
+	}
+	for at := t.array(); at != t.temp; { // the groups that come with the array
+		at = filepath.Dir(at)
+		if err := disk.WriteFile(filepath.Join(at, v3File), []byte(groupText)); err != nil {
+			return err
+		}
+	}
+	for _, group := range t.groups {
+		name := filepath.Join(group, v3File)
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			if err := disk.WriteFile(name, []byte(groupText)); err != nil {
+				return err
+			}
+		}
+	}
+	if !t.temporary() {
+		v, err := versionIn(ctx, t.place, blob.Dir(t.array()))
+		if err == nil {
+			err = t.ws.NoteMove(t.temp, t.place, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if t.old != nil { // files may have been put there since the run began
+		if err := replaceable(ctx, t.place, t.old); err != nil {
+			return err
+		}
+	}
+	err := t.copies.remove(ctx, text)
+	if err == nil {
+		err = t.put(t.temp, t.place)
+	}
+	if err != nil {
+		t.copies.restore(ctx)
+	}
+	return err
+}
+
+func (t *localTarget) suspend() error { return nil }
+
+func (t *localTarget) abort() error {
+	if t.ws.Attached() {
+		return nil
+	}
+	return t.clear()
+}
+
+// putObject writes a small object, and returns when it is there.
+func putObject(ctx context.Context, b blob.Bucket, key string, text []byte) error {
+	if _, err := blob.Put(ctx, b, key, text); err != nil {
+		return err
+	}
+	return b.Sync(ctx)
+}

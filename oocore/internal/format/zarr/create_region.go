@@ -1,0 +1,145 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// existing is the array that a region is written into.
+func existing(ctx context.Context, path string, m store.Meta) (*meta, blob.Bucket, error) {
+	if blob.Remote(path) {
+		return nil, nil, errors.New("regions are written to arrays of this machine only: copy it here, or write all of it")
+	}
+	bucket, err := bucketOf(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, _, err := loadMeta(ctx, bucket)
+	switch {
+	case err == errGroup:
+		return nil, nil, groupError(ctx, path, bucket)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fmt.Errorf("there is no array to write a region of: write the whole array first: %w", fs.ErrNotExist)
+	case err != nil:
+		return nil, nil, err
+	}
+	return found, bucket, found.accepts(m)
+}
+
+// accepts rejects a region that the array cannot take.
+func (m *meta) accepts(want store.Meta) error {
+	d := newWriteLayout(m, true)
+	switch {
+	case len(m.shards) > 1:
+		return errors.New("its shards lie in shards: regions of such arrays cannot be written")
+	case !slices.Equal(want.Shape, m.shape) || want.DType != m.dtype:
+		return fmt.Errorf("the array there has shape %s of %s, the one to be written %s of %s",
+			grid.Format(m.shape), m.dtype, grid.Format(want.Shape), want.DType)
+	case want.Chunks != nil && !slices.Equal(want.Chunks, m.chunks):
+		return fmt.Errorf("the array has chunks %s, a region cannot have others", grid.Format(m.chunks))
+	case want.Shards != nil && !slices.Equal(want.Shards, m.unit()):
+		return fmt.Errorf("the array has units %s, a region cannot have others", grid.Format(m.unit()))
+	case want.Codec != "" && want.Codec != m.pipeline.String():
+		return fmt.Errorf("the array's codec is %s, a region cannot have another", m.pipeline)
+	}
+	if err := d.inside(*want.Region); err != nil {
+		return fmt.Errorf("region %s: %w", want.Region, err)
+	}
+	return nil
+}
+
+// createRegion begins to write into an array that is there. Units are replaced one
+// by one when they are whole.
+func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer, error) {
+	found, bucket, err := existing(ctx, path, m)
+	if err != nil {
+		return nil, err
+	}
+	t := &regionTarget{ws: m.StagingDir, path: path, bucket: bucket, box: *m.Region}
+	w := &writer{
+		base: base{path: path, target: t}, d: newWriteLayout(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
+		seed: maphash.MakeSeed(),
+	}
+	if m.Resume && !t.ws.Attached() {
+		if now, err := versionIn(ctx, path, bucket); err == nil {
+			t.whole = t.ws.Moved(t.ws.RegionName(t.box), now)
+		}
+	}
+	if t.whole {
+		return w, nil
+	}
+	if t.torn, err = t.ws.MarkDirty(*m.Region); err != nil {
+		t.torn = true // whatever it was
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
+}
+
+// torn is the bucket of an array a region of which is written.
+type torn struct {
+	blob.Bucket
+	target *regionTarget
+}
+
+// Sync puts chunks in the place of others.
+func (b *torn) Sync(ctx context.Context) error {
+	if ctx.Err() == nil {
+		b.target.wrote.Store(true)
+	}
+	return b.Bucket.Sync(ctx)
+}
+
+// regionTarget is an array that stays in its place. While its region has not
+// finished the array's staging folder says so, and Open rejects it.
+type regionTarget struct {
+	ws     *store.StagingDir
+	path   string
+	bucket blob.Bucket
+	box    grid.Box
+
+	torn  bool        // since an earlier writer
+	whole bool        // again, by an earlier writer
+	wrote atomic.Bool // the array is no longer what it was
+}
+
+func (t *regionTarget) share() { t.wrote.Store(true) }
+
+func (t *regionTarget) resumed() bool { return t.torn || t.whole }
+
+func (t *regionTarget) placed() bool { return t.whole }
+
+func (t *regionTarget) commit(ctx context.Context) error {
+	if t.ws.Attached() {
+		return store.ErrAttachedCommit
+	}
+	if !t.whole {
+		v, err := versionIn(ctx, t.path, t.bucket)
+		if err == nil {
+			err = t.ws.NoteMove(t.ws.RegionName(t.box), t.path, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.ws.ClearDirty()
+}
+
+func (t *regionTarget) suspend() error { return nil }
+
+// abort leaves an array to which nothing was written as it was. Else it stays rejected
+// until the region, or the whole array, is written again.
+func (t *regionTarget) abort() error {
+	if t.torn || t.wrote.Load() {
+		return nil
+	}
+	return t.ws.ClearDirty()
+}

@@ -1,0 +1,235 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+func init() { store.Register(format{}) }
+
+// format is Zarr among the formats of arrays.
+type format struct{}
+
+// Owns reports a path with an element that ends in .zarr, a folder of this machine that holds
+// Zarr's metadata, and a level of either: x.zarr#2.
+func (f format) Owns(path string) bool {
+	if group, _, ok := cutLevel(path); f.OwnsName(path) || ok && f.Owns(group) {
+		return true
+	}
+	if st, err := os.Stat(path); blob.Remote(path) || err != nil || !st.IsDir() {
+		return false
+	}
+	for _, name := range []string{v3File, v2File, v2Group} {
+		if st, err := os.Stat(filepath.Join(path, name)); err == nil && st.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// OwnsName reports a path that ends like an array or a group, or leads into one.
+func (format) OwnsName(path string) bool {
+	root, _ := split(path)
+	return strings.HasSuffix(root, suffix)
+}
+
+// Open opens an array and reads its metadata only.
+func (format) Open(ctx context.Context, path string) (store.Array, error) {
+	a, err := openPath(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func openPath(ctx context.Context, path string) (*array, error) {
+	if group, level, ok := cutLevel(path); ok {
+		b, err := bucketOf(group)
+		if err != nil {
+			return nil, err
+		}
+		if a, err := openLevel(ctx, path, b, level); a != nil || err != nil {
+			return a, err
+		}
+	}
+	b, err := bucketOf(path)
+	if err != nil {
+		return nil, err
+	}
+	return openIn(ctx, path, b)
+}
+
+func (format) Layout(path string, m store.Meta) (store.Layout, error) {
+	if err := writable(path); err != nil {
+		return store.Layout{}, err
+	}
+	return layout(path, m)
+}
+
+func (format) Create(path string, m store.Meta) (store.Writer, error) {
+	if err := writable(path); err != nil {
+		return nil, err
+	}
+	return create(path, m)
+}
+
+// writable rejects a level by its number, which has a path of its own.
+func writable(path string) error {
+	if _, ok := pyramidOf(path); ok {
+		return errors.New("a level is read only by its number: save to NAME.zarr/PATH")
+	}
+	return nil
+}
+
+// Keeps says that all details are kept.
+func (format) Keeps(store.Details) error { return nil }
+
+// Place is the array's own folder, or that of the outermost group which is missing and
+// comes into being with it.
+func (format) Place(path string) string {
+	if group, ok := pyramidOf(path); ok {
+		return group
+	}
+	return place(path)
+}
+
+// Groups leaves out folders that are arrays, in which there can be no other: what lies beside
+// them is their own unfinished work.
+func (format) Groups(path string) []string {
+	_, above := groups(path)
+	return slices.DeleteFunc(above, func(folder string) bool {
+		_, _, err := loadMeta(context.Background(), blob.Dir(folder))
+		return err == nil
+	})
+}
+
+const suffix = ".zarr"
+
+// split takes a path apart: the store, and the place of an array in it.
+func split(path string) (root, inner string) {
+	for at := 0; at < len(path); {
+		end := len(path)
+		if i := strings.IndexByte(path[at:], '/'); i >= 0 {
+			end = at + i
+		}
+		if name := path[at:end]; strings.HasSuffix(name, suffix) {
+			return path[:end], strings.Trim(path[end:], "/")
+		}
+		at = end + 1
+	}
+	return path, ""
+}
+
+// bucketOf is where the objects of a path's array lie.
+func bucketOf(name string) (blob.Bucket, error) {
+	root, inner := split(name)
+	if inner != "" && (!fs.ValidPath(inner) || path.Clean(inner) != inner) {
+		return nil, fmt.Errorf("%q does not name an array in %s", inner, path.Base(root))
+	}
+	b, err := blob.At(root)
+	if err != nil || inner == "" {
+		return b, err
+	}
+	return b.Join(inner + "/"), nil
+}
+
+// maxMetadata is the most that a file of metadata can have.
+const maxMetadata = 16 << 20
+
+// readMetadata reads a file of metadata whole. That it is missing is
+// fs.ErrNotExist.
+func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.Entry, error) {
+	const usual = 16 << 10
+	p := make([]byte, usual)
+	e, err := blob.Get(ctx, b, key, p)
+	if err == blob.ErrLarge {
+		if e.Size > maxMetadata {
+			return nil, e, fmt.Errorf("%s has %d bytes, metadata has at most %d", key, e.Size, maxMetadata)
+		}
+		p = make([]byte, e.Size)
+		e, err = blob.Get(ctx, b, key, p)
+	}
+	if err != nil {
+		return nil, e, fmt.Errorf("%s: %w", key, store.Plain(err))
+	}
+	return p[:e.Size], e, nil
+}
+
+// loadMeta reads an array's metadata, of either version. It returns the file that
+// it found. Where a group lies there the error is errGroup, where nothing does
+// fs.ErrNotExist.
+func loadMeta(ctx context.Context, b blob.Bucket) (*meta, blob.Entry, error) {
+	text, e, err := readMetadata(ctx, b, v3File)
+	if err == nil {
+		m, err := parseV3(text)
+		return m, e, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, e, err
+	}
+	text, e, err = readMetadata(ctx, b, v2File)
+	if err == nil {
+		attributes, _, err := readMetadata(ctx, b, v2Attributes)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, e, err
+		}
+		m, err := parseV2(text, attributes)
+		return m, e, err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := readMetadata(ctx, b, v2Group); err == nil {
+			return nil, e, errGroup
+		}
+	}
+	return nil, e, err
+}
+
+// openIn opens the array in a bucket; path is what it is called.
+func openIn(ctx context.Context, path string, b blob.Bucket) (*array, error) {
+	m, e, err := loadMeta(ctx, b)
+	switch {
+	case err == errGroup:
+		return nil, groupError(ctx, path, b)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no array is there: neither %s nor %s: %w", v3File, v2File, fs.ErrNotExist)
+	case err != nil:
+		return nil, err
+	}
+	return newArray(path, b, m, e), nil
+}
+
+// groupError says that a group is no array, and which arrays it has.
+func groupError(ctx context.Context, path string, b blob.Bucket) error {
+	const most = 8
+	var names []string
+	if p, err := readPyramid(ctx, b); err == nil && p != nil {
+		for _, m := range p.members(path) {
+			names = append(names, m.Path)
+		}
+		return fmt.Errorf("%w: open a level of it, %s", errGroup, strings.Join(names[:min(len(names), most)], ", "))
+	}
+	for e, err := range arrays(ctx, path, b) {
+		if err != nil {
+			return fmt.Errorf("%w (and it could not be listed: %w)", errGroup, err)
+		}
+		if len(names) == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, e.Path)
+	}
+	if names == nil {
+		return fmt.Errorf("%w, and it has none", errGroup)
+	}
+	return fmt.Errorf("%w: open one of %s", errGroup, strings.Join(names, ", "))
+}

@@ -1,0 +1,105 @@
+package zarr
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Chunks lists the chunks that are stored, with their encoded bytes.
+func (a *array) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
+	return a.Fail(ctx, a.list(ctx, each))
+}
+
+func (a *array) list(ctx context.Context, each func(index []int, bytes int64) error) error {
+	if a.Closed() {
+		return store.ErrClosed
+	}
+	m := a.meta
+	index := make([]int, len(m.shape))
+	for e, err := range a.bucket.List(ctx, m.keyPrefix()) {
+		if err != nil {
+			return err
+		}
+		if !m.parseKey(e.Key, index) {
+			continue
+		}
+		if len(m.shards) == 0 {
+			err = each(slices.Clone(index), e.Size)
+		} else {
+			err = a.listShard(ctx, e.Key, index, each)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// listShard lists the chunks of one shard.
+func (a *array) listShard(ctx context.Context, key string, unit []int, each func(index []int, bytes int64) error) error {
+	o, err := a.bucket.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	start := make([]int, len(unit))
+	for d, n := range unit {
+		start[d] = n * a.meta.unit()[d]
+	}
+	return a.listParts(ctx, chunked.Source{Object: o, Kind: "shard", Key: key, Bytes: o.Entry().Size, Read: new(int64)}, start, 0, each)
+}
+
+// listParts lists the chunks of a shard of some level, whose first element is start.
+func (a *array) listParts(ctx context.Context, shard chunked.Source, start []int, depth int, each func(index []int, bytes int64) error) error {
+	m := a.meta
+	l := &m.shards[depth]
+	x, _ := newShardIndex(l, make([]byte, indexBytes(m.shards[depth:depth+1])))
+	place := make([]int, len(start))
+parts:
+	for i := range l.parts() {
+		at, size, found, err := x.lookup(ctx, &shard, i)
+		if err != nil {
+			return shard.Fault(ctx, err)
+		}
+		if !found {
+			continue
+		}
+		l.part(i, place)
+		for d := range place {
+			if place[d] = start[d] + place[d]*l.inner[d]; place[d] >= m.shape[d] {
+				continue parts
+			}
+		}
+		if depth < len(m.shards)-1 {
+			inner := shard
+			inner.Base, inner.Bytes = shard.Base+at, size
+			err = a.listParts(ctx, inner, slices.Clone(place), depth+1, each)
+		} else {
+			index := make([]int, len(place))
+			for d := range place {
+				index[d] = place[d] / m.chunks[d]
+			}
+			err = each(index, size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyPrefix begins the keys of all objects of the array.
+func (m *meta) keyPrefix() string {
+	if m.keys.v2 || len(m.shape) == 0 {
+		return ""
+	}
+	return "c" + m.keys.separator
+}
+
+// Digest identifies the version of every stored object, metadata included.
+func (a *array) Digest(ctx context.Context) (string, error) {
+	return a.Array.Digest(ctx, a.bucket)
+}

@@ -1,0 +1,280 @@
+package zarr
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+const v3File = "zarr.json"
+
+// errGroup is returned where a group's metadata lie in place of an array's.
+var errGroup = errors.New("it is a group, not an array")
+
+// parseV3 reads a zarr.json. Errors name the field; for a group they are errGroup.
+func parseV3(b []byte) (*meta, error) {
+	m, err := readV3(b)
+	if err != nil && err != errGroup {
+		return nil, fmt.Errorf("%s: %w", v3File, err)
+	}
+	return m, err
+}
+
+func readV3(b []byte) (*meta, error) {
+	o, err := parseObject(b)
+	if err != nil {
+		return nil, err
+	}
+	return fromV3(o)
+}
+
+func fromV3(o object) (*meta, error) {
+	var version int
+	if err := o.field("zarr_format", &version); err != nil {
+		return nil, err
+	}
+	if version != 3 {
+		return nil, fmt.Errorf("zarr_format: version %d is not supported", version)
+	}
+	var node string
+	if err := o.field("node_type", &node); err != nil {
+		return nil, err
+	}
+	switch node {
+	case "array":
+	case "group":
+		return nil, errGroup
+	default:
+		return nil, fmt.Errorf("node_type: %q is neither array nor group", node)
+	}
+	if err := o.only("zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value",
+		"codecs", "attributes", "dimension_names", "storage_transformers"); err != nil {
+		return nil, err
+	}
+	m := &meta{version: 3}
+	for _, read := range []func(object) error{m.readShape, m.readType, m.readGrid, m.readKeys, m.readCodecs, m.readDetails} {
+		if err := read(o); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.addTimes()
+}
+
+func (m *meta) readShape(o object) (err error) {
+	m.shape, err = o.lengths("shape", 0)
+	return err
+}
+
+func (m *meta) readType(o object) error {
+	n, err := o.named("data_type")
+	if err != nil {
+		return err
+	}
+	if _, times := timeExtensions[n.name]; times {
+		m.dtype = dtype.Int64
+		m.times, err = v3Times(n)
+	} else {
+		m.dtype, err = v3Type(n.name)
+	}
+	if err != nil {
+		return fmt.Errorf("data_type: %w", err)
+	}
+	if err := checkShape(m.shape, m.dtype); err != nil {
+		return fmt.Errorf("shape: %w", err)
+	}
+	return o.fill(m)
+}
+
+func (o object) fill(m *meta) (err error) {
+	if _, ok := o["fill_value"]; !ok {
+		return errors.New("fill_value is missing")
+	}
+	raw := o["fill_value"]
+	if m.times != nil {
+		raw = timeFill(raw)
+	}
+	if m.fill, err = parseFill(raw, m.dtype); err != nil {
+		return fmt.Errorf("fill_value: %w", err)
+	}
+	return nil
+}
+
+// checkShape rejects what cannot be counted, also with the last chunks full.
+func checkShape(shape []int, t dtype.Type) error {
+	if err := grid.Check(shape, t.Size()); err != nil {
+		return err
+	}
+	for _, n := range shape {
+		if n > math.MaxInt64/2 {
+			return fmt.Errorf("length %d is too large", n)
+		}
+	}
+	return nil
+}
+
+// checkChunk rejects the shape of a chunk that cannot be.
+func checkChunk(chunk []int, dims int, t dtype.Type) error {
+	if len(chunk) != dims {
+		return fmt.Errorf("%s has %d dimensions, the array has %d", grid.Format(chunk), len(chunk), dims)
+	}
+	for _, n := range chunk {
+		if n < 1 || n > math.MaxInt32 {
+			return fmt.Errorf("%s has a length that is not from 1 to %d", grid.Format(chunk), math.MaxInt32)
+		}
+	}
+	return grid.Check(chunk, t.Size())
+}
+
+func (m *meta) readGrid(o object) error {
+	n, err := o.named("chunk_grid")
+	if err != nil {
+		return err
+	}
+	if n.name != "regular" {
+		return fmt.Errorf("chunk_grid: %q is not supported, only regular ones are", n.name)
+	}
+	if err := n.configuration.field("chunk_shape", &m.chunks); err != nil {
+		return fmt.Errorf("chunk_grid: %w", err)
+	}
+	if err := checkChunk(m.chunks, len(m.shape), m.dtype); err != nil {
+		return fmt.Errorf("chunk_grid: chunk_shape %w", err)
+	}
+	return nil
+}
+
+func (m *meta) readKeys(o object) error {
+	n, err := o.named("chunk_key_encoding")
+	if err != nil {
+		return err
+	}
+	switch n.name {
+	case "default":
+		m.keys = keyEncoding{separator: "/"}
+	case "v2":
+		m.keys = keyEncoding{v2: true, separator: "."}
+	default:
+		return fmt.Errorf("chunk_key_encoding: %q is not supported", n.name)
+	}
+	if _, ok := n.configuration["separator"]; ok {
+		if err := n.configuration.field("separator", &m.keys.separator); err != nil {
+			return fmt.Errorf("chunk_key_encoding: %w", err)
+		}
+	}
+	return m.keys.check("chunk_key_encoding: separator")
+}
+
+func (k keyEncoding) check(field string) error {
+	if k.separator != "/" && k.separator != "." {
+		return fmt.Errorf("%s %q is neither a slash nor a dot", field, shorten([]byte(k.separator)))
+	}
+	return nil
+}
+
+func (m *meta) readCodecs(o object) error {
+	var list []json.RawMessage
+	if err := o.field("codecs", &list); err != nil {
+		return err
+	}
+	if err := m.parseCodecs(list, m.chunks, nil); err != nil {
+		return fmt.Errorf("codecs: %w", err)
+	}
+	return nil
+}
+
+func (m *meta) readDetails(o object) error {
+	if !o.absent("storage_transformers") {
+		var list []json.RawMessage
+		if err := o.field("storage_transformers", &list); err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			n, _ := parseNamed(list[0])
+			return fmt.Errorf("storage_transformers: %q is not supported", n.name)
+		}
+	}
+	if !o.absent("dimension_names") {
+		var names []*string
+		if err := o.field("dimension_names", &names); err != nil {
+			return err
+		}
+		if len(names) != len(m.shape) {
+			return fmt.Errorf("dimension_names: %d names for %d dimensions", len(names), len(m.shape))
+		}
+		m.dims = make([]string, len(names))
+		for i, name := range names {
+			if name != nil {
+				m.dims[i] = *name
+			}
+		}
+		if !slices.ContainsFunc(m.dims, func(s string) bool { return s != "" }) {
+			m.dims = nil
+		}
+	}
+	if !o.absent("attributes") {
+		var attributes object
+		if err := o.field("attributes", &attributes); err != nil {
+			return err
+		}
+		if m.dims == nil && attributes[dimsAttribute] != nil {
+			if m.takeDims(attributes); m.dims != nil {
+				b, err := json.Marshal(attributes)
+				if err != nil {
+					return err
+				}
+				o["attributes"] = b
+			}
+		}
+		if len(attributes) > 0 {
+			m.attributes = o["attributes"]
+		}
+	}
+	return nil
+}
+
+// encodeV3 writes the zarr.json of an array of version 3 whose shards are not
+// transposed, as those that are made here are not.
+func (m *meta) encodeV3() []byte {
+	type extension struct {
+		Name          string         `json:"name"`
+		Configuration map[string]any `json:"configuration,omitempty"`
+	}
+	file := struct {
+		ZarrFormat int               `json:"zarr_format"`
+		NodeType   string            `json:"node_type"`
+		Shape      []int             `json:"shape"`
+		DataType   string            `json:"data_type"`
+		Grid       extension         `json:"chunk_grid"`
+		Keys       extension         `json:"chunk_key_encoding"`
+		Fill       json.RawMessage   `json:"fill_value"`
+		Codecs     []json.RawMessage `json:"codecs"`
+		Dims       []*string         `json:"dimension_names,omitempty"`
+		Attributes json.RawMessage   `json:"attributes"`
+	}{
+		3, "array", append([]int{}, m.shape...), m.dtype.String(),
+		extension{"regular", map[string]any{"chunk_shape": append([]int{}, m.unit()...)}},
+		extension{"default", map[string]any{"separator": m.keys.separator}},
+		encodeFill(m.fill, m.dtype), m.encodeCodecs(), nil, m.attributes,
+	}
+	if m.keys.v2 {
+		file.Keys.Name = "v2"
+	}
+	for i := range m.dims {
+		file.Dims = append(file.Dims, nil)
+		if m.dims[i] != "" {
+			file.Dims[i] = &m.dims[i]
+		}
+	}
+	if file.Attributes == nil {
+		file.Attributes = json.RawMessage("{}")
+	}
+	b, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		panic("zarr: metadata that were checked do not encode: " + err.Error())
+	}
+	return append(b, '\n')
+}

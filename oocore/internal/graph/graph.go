@@ -1,0 +1,102 @@
+// Package graph is the lazy expression: nodes with their shapes and types, and
+// the line of the user's program that made each.
+//
+// Nodes are immutable once built and may be shared between expressions. The
+// constructors follow NumPy's rules for shapes, broadcasting and promotion, and
+// reject what those reject; nothing is read or computed here beyond the headers
+// of files.
+//
+// What a reader of nodes may rely on:
+//   - The inputs of an Elementwise node have its shape; those of a Where have
+//     the types bool, t and t, all others one type t that the operation takes.
+//     Broadcasting and promotion have become View and Cast nodes.
+//   - A View's input is no View and no Constant, and its view is not the plain one.
+//     Views stay where they were written; the planner moves them.
+//   - A Source is in the order of its file; a Fortran file's is under a View.
+//   - The inputs of a MatMul have two dimensions or more, and its own type or one
+//     that kernel.GemmWidens.
+//   - A Constant with Weak set meets no other node: it is a number that nothing
+//     has given a type yet, and may only be an expression's root.
+package graph
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
+)
+
+// Kind says what a node is.
+type Kind uint8
+
+// The kinds of nodes.
+const (
+	Source      Kind = iota + 1 // a stored array
+	Constant                    // one value, everywhere
+	Inline                      // values from the program's own memory
+	Iota                        // First + Delta times the linear position
+	Random                      // uniform in [0, 1), from the seed and the linear position
+	Elementwise                 // Op of inputs of this shape
+	Cast                        // the input in another type
+	View                        // the input seen through a grid.View
+	Reduce                      // the input folded along axes
+	MatMul                      // the last two axes multiplied, those before perhaps summed, the rest broadcast
+	Blockwise                   // a blockwise.Op of boxes of the inputs
+)
+
+// Node is one operation of an expression.
+type Node struct {
+	Kind  Kind
+	Shape []int
+	DType dtype.Type
+	In    []*Node
+	Name  string // of a source or a named input: what reports call it
+	Site  Site
+
+	Op     kernel.Op   // Elementwise
+	Stored *Stored     // Source
+	Value  dtype.Value // Constant
+	Weak   bool        // Constant: a number of the program, which takes the type of what it meets
+	Data   []byte      // Inline, dense in C order
+	First  dtype.Value // Iota
+	Delta  dtype.Value // Iota
+	Seed   uint64      // Random
+	View   grid.View   // View
+	Fold   *Fold       // Reduce
+	Summed int         // MatMul: axes of both inputs before the last two along which products are summed
+	Blocks *Blocks     // Blockwise
+
+	// Details are the attributes and fill value of a computed array, where the operation
+	// knows them; nil: what follows from the inputs.
+	Details *store.Details
+	// NamedAfter has for each axis the one whose name it has, where the operation knows
+	// that; nil: what follows from the inputs. See NameAxes.
+	NamedAfter []Axis
+}
+
+// Stored is a stored array seen as a shape of its own: a reshape of a file
+// needs no movement.
+type Stored struct {
+	Info  store.Info
+	Shape []int
+}
+
+// Fold says how a Reduce node folds its input. Axes are sorted and not
+// negative; the node's own shape has them removed. Kept axes come back as a View.
+type Fold struct {
+	Kind kernel.Reduction
+	Axes []int
+	DDof float64 // of var and std
+}
+
+// Blocks is an operation that fills boxes, with what titles write of it.
+type Blocks struct {
+	Op   blockwise.Op
+	Name string   // "pad"
+	Args []string // after its inputs: "(1, 2)"
+}
+
+// Site is the place in the user's own program where a node was made.
+type Site = types.Site

@@ -1,0 +1,360 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+)
+
+// ReduceOptions are the less common arguments of a reduction.
+type ReduceOptions struct {
+	Axes     []int      // none: all
+	NoAxes   bool       // of no axis: each element is reduced by itself
+	KeepDims bool       // reduced axes stay, with length one
+	DDof     float64    // of var and std: what is subtracted from the count
+	Where    *Node      // elements to include; nil: all
+	DType    dtype.Type // computed and returned in; of sum, prod, mean, var and std
+	Initial  any        // a number to begin with; of sum, prod, min and max
+}
+
+// Aggregate folds an array along axes, as NumPy's reductions do.
+//
+// With Where, elements that are left out count as the neutral one: 0 for sum, 1
+// for prod, and for min and max, which NumPy rejects without an initial value,
+// the type's largest and smallest. Initial is joined with the result, in its type.
+func Aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	out, err := aggregate(site, kind, n, o)
+	if err != nil {
+		return nil, reject(site, kind.String(), err, n)
+	}
+	return out, nil
+}
+
+func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	if !kind.Known() {
+		return nil, fmt.Errorf("is not a reduction: use one by its name, such as Sum")
+	}
+	if o.Initial != nil && kind.Row().Join == kernel.Invalid {
+		return nil, fmt.Errorf("has no use for an Initial, which is sum's, prod's, min's and max's")
+	}
+	if n.Weak {
+		strong := *n
+		strong.Weak = false
+		n = &strong
+	}
+	axes, err := grid.Axes(o.Axes, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	n = Computable(site, n)
+	if o.DType.StorageOnly() {
+		return nil, errStorageOnly(o.DType)
+	}
+	arg := kind == kernel.ArgMin || kind == kernel.ArgMax
+	if arg && len(o.Axes) > 1 {
+		return nil, fmt.Errorf("takes one axis or none, not %d", len(o.Axes))
+	}
+	if o.NoAxes {
+		if len(o.Axes) > 0 || arg {
+			return nil, fmt.Errorf("is not of no axis here: give one, or nothing for all")
+		}
+		return each(site, kind, n, o)
+	}
+	if o.DDof != 0 && kind != kernel.Var && kind != kernel.Std {
+		return nil, fmt.Errorf("has no use for DDof, which is var's and std's")
+	}
+	if err := CheckDDof(o.DDof); err != nil {
+		return nil, err
+	}
+	if kind == kernel.Mean && o.DType.Known() && o.DType.Integer() {
+		return wholeMean(site, n, o)
+	}
+	if (kind == kernel.Var || kind == kernel.Std) && o.DType.Known() && o.DType.Integer() && n.DType.Kind() < dtype.KindComplex {
+		return wholeVariance(site, kind, n, o)
+	}
+	if n, err = typed(site, kind, n, o.DType); err != nil {
+		return nil, err
+	}
+	first, err := initial(site, kind, n, o)
+	if err != nil {
+		return nil, err
+	}
+	var out *Node
+	shape, count := kept(n.Shape, axes)
+	switch {
+	case first != nil && count == 0:
+		out, first = broadcast(site, first, shape), nil
+	case o.Where == nil:
+		out, err = fold(site, kind, n, axes, o.DDof)
+	case kind == kernel.Mean:
+		out, err = maskedMean(site, n, o.Where, axes)
+	case kind == kernel.Var || kind == kernel.Std:
+		out, err = maskedVariance(site, kind, n, o.Where, axes, o.DDof)
+	default:
+		if n, err = masked(site, kind, n, o.Where); err == nil {
+			out, err = fold(site, kind, n, axes, o.DDof)
+		}
+	}
+	if err == nil && o.DType != dtype.Invalid {
+		out, err = cast(site, out, o.DType)
+	}
+	if err == nil && first != nil {
+		out, err = Apply(site, kind.Row().Join, out, first)
+	}
+	if err == nil && o.KeepDims {
+		out, err = ExpandDims(site, out, axes...)
+	}
+	return out, err
+}
+
+// each reduces each element by itself, along an axis of length one.
+func each(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	var c chain
+	wide := c.of(ExpandDims(site, n, len(n.Shape)))
+	if o.Where != nil {
+		o.Where = c.of(ExpandDims(site, c.of(broadcastMask(site, o.Where, n.Shape)), len(n.Shape)))
+	}
+	o.Axes, o.NoAxes, o.KeepDims = []int{len(n.Shape)}, false, false
+	return c.end(aggregate(site, kind, wide, o))
+}
+
+// wholeMean is NumPy's mean of a type of integers: the sum in that type, by the number of
+// elements, without its fraction.
+func wholeMean(site Site, n *Node, o ReduceOptions) (*Node, error) {
+	var c chain
+	included := c.of(foldedCount(site, n, o))
+	sum := c.of(aggregate(site, kernel.Sum, n, o))
+	return c.end(cast(site, c.of(Apply(site, kernel.Divide, sum, included)), o.DType))
+}
+
+// wholeVariance is NumPy's var and std of a type of integers: the mean and the sum of squares in
+// that type, and the result without its fraction.
+func wholeVariance(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	var c chain
+	free := c.of(Apply(site, kernel.Subtract, c.of(foldedCount(site, n, o)), c.of(Scalar(site, o.DDof))))
+	free = c.of(Apply(site, kernel.Maximum, free, c.of(Scalar(site, 0))))
+	around := o
+	around.KeepDims = true
+	distance := c.of(Apply(site, kernel.Subtract, n, c.of(wholeMean(site, n, around))))
+	squares := c.of(Apply(site, kernel.Multiply, distance, distance))
+	o.DDof = 0
+	sum := c.of(aggregate(site, kernel.Sum, squares, o))
+	out := c.of(cast(site, c.of(Apply(site, kernel.Divide, sum, free)), o.DType))
+	if kind == kernel.Std {
+		out = c.of(Apply(site, kernel.Sqrt, out))
+	}
+	return c.end(cast(site, out, o.DType))
+}
+
+// foldedCount is how many elements a reduction folds into each of its results, as int64.
+func foldedCount(site Site, n *Node, o ReduceOptions) (*Node, error) {
+	axes, err := grid.Axes(o.Axes, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	if o.Where == nil {
+		_, count := kept(n.Shape, axes)
+		return &Node{Kind: Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(int64(count)), Site: site}, nil
+	}
+	var c chain
+	mask := c.of(broadcastMask(site, o.Where, n.Shape))
+	return c.end(aggregate(site, kernel.CountNonzero, mask, ReduceOptions{Axes: axes, KeepDims: o.KeepDims}))
+}
+
+// broadcastMask repeats a mask to the shape of what it selects from.
+func broadcastMask(site Site, mask *Node, shape []int) (*Node, error) {
+	if _, err := grid.BroadcastTo(mask.Shape, shape); err != nil {
+		return nil, fmt.Errorf("the mask's %w", err)
+	}
+	return broadcast(site, mask, shape), nil
+}
+
+// typed brings the input to the type that a reduction is to be computed in.
+func typed(site Site, kind kernel.Reduction, n *Node, t dtype.Type) (*Node, error) {
+	if t == dtype.Invalid {
+		return n, nil
+	}
+	switch kind {
+	case kernel.Sum, kernel.Prod:
+	case kernel.Mean, kernel.Var, kernel.Std:
+		if t.Known() && t.Kind() < dtype.KindFloat {
+			return nil, fmt.Errorf("is computed in floats, not in %s", t)
+		}
+	default:
+		return nil, fmt.Errorf("has no use for a DType: call AsType before or after it")
+	}
+	return cast(site, n, t)
+}
+
+// initial is a number to begin with in the type of the result, and nil for none.
+func initial(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	if o.Initial == nil {
+		return nil, nil
+	}
+	v, _, err := dtype.Scalar(o.Initial)
+	if err != nil {
+		return nil, err
+	}
+	t := kind.Result(n.DType)
+	if o.DType != dtype.Invalid {
+		t = o.DType
+	}
+	converted, ok := v.Convert(t)
+	if beyond := v.Type == dtype.Uint64 && v.Lo > math.MaxInt64; beyond && t.Integer() {
+		ok = t == dtype.Uint64
+	} else if ok {
+		_, err = v.Weaken(t)
+	}
+	if !ok || err != nil {
+		return nil, fmt.Errorf("begins with %v, which is no %s", v, t)
+	}
+	return &Node{Kind: Constant, Shape: []int{}, DType: t, Value: converted, Site: site}, nil
+}
+
+// kept is the shape that a reduction leaves, and how many elements it folds into each.
+func kept(lengths, axes []int) (shape []int, count int) {
+	shape, count = []int{}, 1
+	for d, length := range lengths {
+		if slices.Contains(axes, d) {
+			count *= length
+			continue
+		}
+		shape = append(shape, length)
+	}
+	return shape, count
+}
+
+// fold makes the node. Axes are sorted and not negative.
+func fold(site Site, kind kernel.Reduction, n *Node, axes []int, ddof float64) (*Node, error) {
+	shape, count := kept(n.Shape, axes)
+	extreme := kind == kernel.Min || kind == kernel.Max || kind == kernel.ArgMin || kind == kernel.ArgMax
+	if extreme && count == 0 && grid.Size(shape) > 0 {
+		return nil, fmt.Errorf("shape %s has no elements to take it of", grid.Format(n.Shape))
+	}
+	if _, ok := kernel.NewFolder(kind, n.DType); !ok {
+		return nil, fmt.Errorf("is not defined for %s", n.DType)
+	}
+	return &Node{Kind: Reduce, Shape: shape, DType: kind.Result(n.DType), In: []*Node{n},
+		Fold: &Fold{Kind: kind, Axes: axes, DDof: ddof}, Site: site}, nil
+}
+
+// masked puts a reduction's neutral element where the mask is false.
+func masked(site Site, kind kernel.Reduction, n, mask *Node) (*Node, error) {
+	if kind == kernel.Min && n.DType.Kind() == dtype.KindComplex || kind == kernel.Max && n.DType.Kind() == dtype.KindComplex {
+		return nil, fmt.Errorf("with Where is not defined for %s", n.DType)
+	}
+	neutral := dtype.FromInt(n.DType, 0)
+	switch kind {
+	case kernel.Sum, kernel.Any, kernel.CountNonzero:
+	case kernel.Prod, kernel.All:
+		neutral = dtype.FromInt(n.DType, 1)
+	case kernel.Min:
+		neutral = extremeOf(n.DType, +1)
+	case kernel.Max:
+		neutral = extremeOf(n.DType, -1)
+	default:
+		return nil, fmt.Errorf("takes no Where: give the elements that do not count another value before")
+	}
+	if _, err := grid.BroadcastTo(mask.Shape, n.Shape); err != nil {
+		return nil, fmt.Errorf("the mask's %w", err)
+	}
+	other := &Node{Kind: Constant, Shape: []int{}, DType: n.DType, Value: neutral, Site: site}
+	return Apply(site, kernel.Where, mask, n, other)
+}
+
+// extremeOf is the largest (sign +1) or smallest (-1) value of a real type.
+func extremeOf(t dtype.Type, sign int) dtype.Value {
+	switch t.Kind() {
+	case dtype.KindFloat:
+		return dtype.FromFloat(t, math.Inf(sign))
+	case dtype.KindInt:
+		largest := int64(math.MaxInt64) >> (64 - 8*t.Size())
+		if sign < 0 {
+			return dtype.FromInt(t, -largest-1)
+		}
+		return dtype.FromInt(t, largest)
+	}
+	if sign < 0 {
+		return dtype.FromInt(t, 0)
+	}
+	return dtype.FromInt(t, -1) // all bits of an unsigned integer; true of a bool
+}
+
+// maskedMean is the sum over the mask by the number of elements in it: 0/0 = NaN
+// where there are none, as NumPy's.
+func maskedMean(site Site, n, mask *Node, axes []int) (*Node, error) {
+	result := kernel.Mean.Result(n.DType)
+	wide := result
+	if wide.Short() {
+		wide = dtype.Float32
+	}
+	var c chain
+	sum := c.of(maskedSum(site, c.of(cast(site, n, wide)), mask, axes))
+	count := c.of(maskedCount(site, mask, n.Shape, axes, wide))
+	return c.end(cast(site, c.of(Apply(site, kernel.Divide, sum, count)), result))
+}
+
+// maskedSum is the sum of the elements in a mask.
+func maskedSum(site Site, n, mask *Node, axes []int) (*Node, error) {
+	n, err := masked(site, kernel.Sum, n, mask)
+	if err != nil {
+		return nil, err
+	}
+	return fold(site, kernel.Sum, n, axes, 0)
+}
+
+// maskedCount is the number of elements of a shape that are in a mask.
+func maskedCount(site Site, mask *Node, shape, axes []int, t dtype.Type) (*Node, error) {
+	var c chain
+	included := c.of(broadcastMask(site, c.of(cast(site, mask, dtype.Bool)), shape))
+	return c.end(cast(site, c.of(fold(site, kernel.CountNonzero, included, axes, 0)), t))
+}
+
+// maskedVariance is the sum of squares of what the elements in the mask are from their
+// mean, by their number less ddof, which takes two passes. It is computed in float64.
+func maskedVariance(site Site, kind kernel.Reduction, n, mask *Node, axes []int, ddof float64) (*Node, error) {
+	var c chain
+	wide := c.of(cast(site, n, dtype.Promote(n.DType, dtype.Float64)))
+	included := c.of(cast(site, mask, dtype.Bool))
+	mean := c.of(ExpandDims(site, c.of(maskedMean(site, wide, included, axes)), axes...))
+	squared := c.of(squares(site, c.of(Apply(site, kernel.Subtract, wide, mean))))
+	out := c.of(maskedSum(site, squared, included, axes))
+	count := c.of(maskedCount(site, included, n.Shape, axes, dtype.Float64))
+	for _, step := range []struct {
+		op kernel.Op
+		by float64
+	}{{kernel.Subtract, ddof}, {kernel.Maximum, 0}} {
+		by := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Float64, Value: dtype.ValueOf(step.by), Site: site}
+		count = c.of(Apply(site, step.op, count, by))
+	}
+	out = c.of(Apply(site, kernel.Divide, out, count))
+	if kind == kernel.Std {
+		out = c.of(Apply(site, kernel.Sqrt, out))
+	}
+	return c.end(cast(site, out, kind.Result(n.DType)))
+}
+
+// squares are the squares of magnitudes.
+func squares(site Site, n *Node) (*Node, error) {
+	if n.DType.Kind() != dtype.KindComplex {
+		return Apply(site, kernel.Square, n)
+	}
+	var c chain
+	var parts [2]*Node
+	for i, op := range []kernel.Op{kernel.Real, kernel.Imag} {
+		parts[i] = c.of(Apply(site, kernel.Square, c.of(Apply(site, op, n))))
+	}
+	return c.end(Apply(site, kernel.Add, parts[:]...))
+}
+
+// CheckDDof rejects what cannot be subtracted from a count.
+func CheckDDof(ddof float64) error {
+	if math.IsNaN(ddof) || math.IsInf(ddof, 0) {
+		return fmt.Errorf("has a ddof of %v: give a finite number", ddof)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package op_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/compose"
+)
+
+// The example of CONTRIBUTING.md, from here to its end:
+
+var row = op.Row{Usage: `midrange(x, axes..., "keepdims")`, NumPy: "(x.min(axes) + x.max(axes)) / 2", Passes: "1", Holds: "two accumulators for each result",
+	Build: Midrange, Examples: "midrange(x, 0)", Go: "(a *Array) Midrange(axes ...int)", Doc: `Midrange returns the mean of the smallest and the largest element along the axes.`}
+
+func Midrange(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	o := graph.ReduceOptions{Axes: axes, KeepDims: keep}
+	sum := m.Apply(kernel.Add, m.Reduce(kernel.Min, x, o), m.Reduce(kernel.Max, x, o))
+	return m.Apply(kernel.Divide, sum, m.Number(2)), m.Err
+}
+
+// end
+
+func TestMidrangeIsMadeOfOthers(t *testing.T) {
+	out := example(t, "contributing_test.go", row, node(t, []float32{1, 2, 5, 4}, 2, 2), []int{0})
+	if text := out.String(); !strings.Contains(text, "min(") || !strings.HasSuffix(text, "/2") || len(out.Shape) != 1 {
+		t.Errorf("the operation is %s of shape %v", text, out.Shape)
+	}
+}
+
+// example returns the result of a row, which CONTRIBUTING shows as it stands in a file.
+func example(t *testing.T, file string, row op.Row, args ...any) *graph.Node {
+	here, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(here), "to its end:\n\n")
+	text, _, _ = strings.Cut(text, "\n// end")
+	var indented strings.Builder
+	for line := range strings.Lines(text) {
+		indented.WriteString(strings.TrimRight("    "+strings.ReplaceAll(line, "\t", "    "), " \n") + "\n")
+	}
+	if !strings.Contains(string(guide), indented.String()) {
+		t.Errorf("oocore/CONTRIBUTING.md does not have the example:\n%s", indented.String())
+	}
+	all, err := op.Read(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := strings.Cut(row.Usage, "(")
+	o := all[name]
+	if o.GoName() != "Array."+strings.ToUpper(name[:1])+name[1:] || o.Usage != row.Usage {
+		t.Errorf("%s, %s", o.GoName(), o.Usage)
+	}
+	out, err := o.Build(graph.Site{}, nil, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0]
+}
+
+func node[T dtype.Element](t *testing.T, elements []T, shape ...int) *graph.Node {
+	n, err := graph.FromBytes(graph.Site{}, dtype.Bytes(elements), dtype.Of[T](), shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,119 @@
+package edit
+
+import (
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+)
+
+// Rows are the operations of this package.
+var Rows = []op.Row{
+	{Usage: "piecewise(x, condition, y, condition, z...2, otherwise)", Build: pieces, Examples: "piecewise(x, x > 0.5, y)",
+		Go: "Array.Piecewise"},
+	{Usage: `set(x, bools or indices or "0:100, ::2", values, axis)`, NumPy: "x[...] = values", Passes: op.Fused + "; of a mask and a list of values those of cumsum over the mask, of indices those of argsort over them", Holds: op.Shown, Build: assigned, Examples: `set(x, "0:10", 0)`,
+		Go: "(a *Array) Set(region string, values any)", Doc: `Set returns a new array with a region replaced by values, an array or a number: NumPy's x[region] = values. Values broadcast to the region and take the array's type; a number
+that the type does not have is rejected.`},
+	{Usage: `insert(x, index or "1, 4" or "2:8", values, axis)`, Holds: op.Shown, Build: inserted,
+		Go: "Array.Insert"},
+	{Usage: `delete(x, index or "1, 4" or "2:8", axis)`, Holds: op.Shown, Build: deleted,
+		Go: "Array.Delete"},
+}
+
+// assigned is an array with values in a region, where a mask is true, or where indices along an
+// axis point to.
+func assigned(site graph.Site, x *graph.Node, at op.Value, values *graph.Node, axis []int) (*graph.Node, error) {
+	mask := at.Node != nil && at.Node.DType == dtype.Bool
+	switch {
+	case len(axis) > 0 && (at.Node == nil || mask):
+		return nil, at.Reject("takes an axis for indices in an array alone")
+	case at.Text != nil:
+		return index.Set(site, x, *at.Text, values)
+	case mask:
+		return SetMask(site, x, at.Node, values)
+	case at.Node != nil:
+		return SetAt(site, x, at.Node, values, append(axis, 0)[0])
+	}
+	return nil, at.Reject("takes the region as text in double quotes, a mask or an array of indices")
+}
+
+func inserted(site graph.Site, run op.Run, x *graph.Node, at op.Value, values *graph.Node, axis []int) (*graph.Node, error) {
+	p, err := placesOf("insert", site, run, x, at, axis)
+	if err != nil {
+		return nil, err
+	}
+	if p.every != nil {
+		return InsertEvery(site, p.x, p.every.Start[0], p.every.Step[0], p.every.Shape[0], values, p.axis)
+	}
+	return Insert(site, p.x, p.indices, p.alone, values, p.axis)
+}
+
+func deleted(site graph.Site, run op.Run, x *graph.Node, at op.Value, axis []int) (*graph.Node, error) {
+	p, err := placesOf("delete", site, run, x, at, axis)
+	if err != nil {
+		return nil, err
+	}
+	if p.every != nil {
+		return DeleteEvery(site, p.x, p.every.Start[0], p.every.Step[0], p.every.Shape[0], p.axis)
+	}
+	return Delete(site, p.x, p.indices, p.axis)
+}
+
+// places are indices along an axis of an array, which is flat where none is named.
+type places struct {
+	x       *graph.Node
+	axis    int
+	every   *grid.View // that a slice selects; nil where indices are
+	indices []int
+	alone   bool // one number
+}
+
+// placesOf reads one number, several in text, a slice in text, or the elements of an array.
+func placesOf(name string, site graph.Site, run op.Run, x *graph.Node, at op.Value, axes []int) (p places, err error) {
+	if p.x, p.axis, err = shape.Along(site, x, axes); err != nil {
+		return p, err
+	}
+	switch {
+	case at.Text != nil && strings.Contains(*at.Text, ":"):
+		var v grid.View
+		if p.axis, err = grid.Axis(p.axis, len(p.x.Shape)); err == nil {
+			v, err = grid.ParseSlice(*at.Text, p.x.Shape[p.axis:p.axis+1])
+		}
+		p.every = &v
+	case at.Node != nil:
+		wide, err := index.Integers(site, at.Node)
+		if err != nil {
+			return p, graph.Reject(site, name, err, at.Node)
+		}
+		elements, err := run(wide)
+		for _, i := range elements {
+			p.indices = append(p.indices, int(i))
+		}
+		p.alone = len(at.Node.Shape) == 0
+		return p, err
+	default:
+		p.indices, p.alone, err = at.Ints()
+		return p, err
+	}
+	if err != nil {
+		err = graph.Reject(site, name, err, p.x)
+	}
+	return p, err
+}
+
+// pieces reads a value after each condition, and perhaps one more.
+func pieces(site graph.Site, x *graph.Node, in []*graph.Node) (*graph.Node, error) {
+	var conditions, values []*graph.Node
+	for i := 0; i < len(in); i += 2 {
+		if i+1 == len(in) {
+			values = append(values, in[i])
+			break
+		}
+		conditions, values = append(conditions, in[i]), append(values, in[i+1])
+	}
+	return Piecewise(site, x, conditions, values)
+}

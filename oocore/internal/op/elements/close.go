@@ -1,0 +1,71 @@
+package elements
+
+import (
+	"math"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/compose"
+)
+
+// Closeness says how close numbers are that count as equal: |a-b| is at most
+// Absolute + Relative·|b|.
+type Closeness struct {
+	Relative, Absolute float64
+	EqualNaN           bool // NaN is close to NaN
+}
+
+// IsClose is which elements of a are close to b's, as NumPy's isclose. Infinite ones are
+// close to those alone that are equal.
+func IsClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
+	out, err := isClose(site, a, b, c)
+	return graph.Result(site, "isclose", out, err, a, b)
+}
+
+func isClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	if b.DType.Kind() < dtype.KindFloat {
+		b = m.Cast(b, dtype.Float64)
+	}
+	distance := m.Apply(kernel.Absolute, m.Apply(kernel.Subtract, a, b))
+	most := m.Apply(kernel.Add, m.Number(c.Absolute), m.Apply(kernel.Multiply, m.Number(c.Relative), m.Apply(kernel.Absolute, b)))
+	near := m.Apply(kernel.LogicalAnd, m.Apply(kernel.LessEqual, distance, most), m.Apply(kernel.IsFinite, b))
+	near = m.Apply(kernel.LogicalOr, near, m.Apply(kernel.Equal, a, b))
+	if c.EqualNaN {
+		near = m.Apply(kernel.LogicalOr, near, m.Apply(kernel.LogicalAnd, m.Apply(kernel.IsNaN, a), m.Apply(kernel.IsNaN, b)))
+	}
+	return near, m.Err
+}
+
+// AllClose is whether all elements of a are close to b's, as NumPy's allclose.
+func AllClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
+	near, err := isClose(site, a, b, c)
+	if err != nil {
+		return nil, graph.Reject(site, "allclose", err, a, b)
+	}
+	return graph.Aggregate(site, kernel.All, near, graph.ReduceOptions{})
+}
+
+// NaNToNum is NumPy's nan_to_num: of NaN nan, of infinities high and low, which are the
+// type's largest and smallest finite number where they are infinite themselves.
+func NaNToNum(site graph.Site, n *graph.Node, nan, high, low float64) (*graph.Node, error) {
+	if n.DType.Kind() < dtype.KindFloat {
+		return n, nil
+	}
+	if n.DType.Kind() == dtype.KindComplex {
+		return nil, graph.Reject(site, "nan_to_num", errComplex, n)
+	}
+	most := map[dtype.Type]float64{dtype.Float16: 65504, dtype.BFloat16: 0x1.fep127, dtype.Float32: math.MaxFloat32, dtype.Float64: math.MaxFloat64}[n.DType]
+	if math.IsInf(high, 1) {
+		high = most
+	}
+	if math.IsInf(low, -1) {
+		low = -most
+	}
+	m := &compose.Maker{Site: site}
+	value := func(v float64) *graph.Node { return m.Full(dtype.FromFloat(n.DType, v)) }
+	bound := m.Apply(kernel.Where, m.Apply(kernel.Greater, n, value(0)), value(high), value(low))
+	out := m.Apply(kernel.Where, m.Apply(kernel.IsInf, n), bound, n)
+	return m.Apply(kernel.Where, m.Apply(kernel.IsNaN, n), value(nan), out), m.Err
+}

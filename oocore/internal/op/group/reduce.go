@@ -1,0 +1,260 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/compose"
+	"github.com/gonbext/gonbext/oocore/internal/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/op/order"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+)
+
+// Labels are which group each place along an axis is in.
+type Labels struct {
+	Node   *graph.Node // integers from 0 on, one for each place
+	Axis   int
+	Groups int
+
+	unsigned bool // the labels are uint64, which Node has the bits of
+}
+
+// New checks labels of an array. groups is how many there are; with 0 it is one more than
+// the largest label, which run computes in a pass.
+func New(site graph.Site, n, labels *graph.Node, axis, groups int, run op.Run) (l Labels, err error) {
+	defer graph.Renamed(&err, site, "groupby", n, labels)
+	if l.Axis, err = grid.Axis(axis, len(n.Shape)); err != nil {
+		return l, err
+	}
+	length := n.Shape[l.Axis]
+	switch {
+	case !labels.DType.Integer():
+		return l, fmt.Errorf("labels are integers, not %s", labels.DType)
+	case len(labels.Shape) != 1 || labels.Shape[0] != length:
+		return l, fmt.Errorf("labels of shape %s are not one for each of the %d places along axis %d", grid.Format(labels.Shape), length, l.Axis)
+	case groups < 0:
+		return l, fmt.Errorf("a number of groups of %d is negative", groups)
+	}
+	l.unsigned = labels.DType == dtype.Uint64
+	if l.Node, err = index.Integers(site, labels); err != nil {
+		return l, err
+	}
+	if l.Groups = groups; groups > 0 || length == 0 {
+		return l, nil
+	}
+	largest, err := graph.Aggregate(site, kernel.Max, labels, graph.ReduceOptions{})
+	if err == nil {
+		largest, err = index.Integers(site, largest)
+	}
+	if err != nil {
+		return l, err
+	}
+	counts, err := run(largest)
+	if err != nil {
+		return l, err
+	}
+	if counts[0] < 0 && !l.unsigned {
+		return l, fmt.Errorf("label %d is negative: groups are numbered from 0 on", counts[0])
+	}
+	if uint64(counts[0]) >= 1<<40 {
+		return l, fmt.Errorf("label %d would make too many groups: groups are numbered from 0 on", uint64(counts[0]))
+	}
+	l.Groups = int(counts[0]) + 1
+	return l, nil
+}
+
+// Reduction names what groups are reduced to.
+type Reduction string
+
+// The reductions.
+const (
+	Sum   Reduction = "sum"
+	Mean  Reduction = "mean"
+	Var   Reduction = "var"
+	Min   Reduction = "min"
+	Max   Reduction = "max"
+	Count Reduction = "count"
+	First Reduction = "first"
+	Last  Reduction = "last"
+)
+
+// Reduce reduces the elements of each group, with an axis of the groups in the place of
+// that of the labels. A group that has none has a sum and a count of zero, and NaN for all
+// else, which of integers is an error when it is computed. Count, first and last look at
+// the labels alone, and at one element of each group; a mean is a sum by a count.
+func Reduce(site graph.Site, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
+	out, err := reduce(&compose.Maker{Site: site}, r, n, l, ddof)
+	if err != nil {
+		return nil, graph.Reject(site, "groupby", graph.Unnamed(err), n, l.Node)
+	}
+	if r == Count { // a list
+		return out, nil
+	}
+	axes := graph.AllAxes(n)
+	axes[l.Axis] = graph.Axis{}
+	return graph.NameAxes(out, axes...), nil
+}
+
+func reduce(m *compose.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
+	if ddof != 0 && r != Var {
+		return nil, errors.New("has no use for a ddof, which is var's")
+	}
+	if err := graph.CheckDDof(ddof); err != nil {
+		return nil, err
+	}
+	length := n.Shape[l.Axis]
+	lengths := slices.Clone(n.Shape)
+	lengths[l.Axis] = l.Groups
+	complexes := n.DType.Kind() == dtype.KindComplex
+	t := accumulator(n.DType)
+	if grid.Size(lengths) == 0 && l.Groups == 0 {
+		return m.Full(dtype.FromInt(result(r, n.DType), 0), lengths...), m.Err
+	}
+	ones := m.Full(dtype.ValueOf(int64(1)), length)
+	switch r {
+	case Count:
+		return l.reduce(m, kernel.Sum, ones, 0, 0), m.Err
+	case Sum:
+		return m.Cast(l.reduce(m, kernel.Sum, m.Cast(n, t), l.Axis, 0), kernel.Sum.Result(n.DType)), m.Err
+	}
+	along := slices.Repeat([]int{1}, len(n.Shape))
+	along[l.Axis] = l.Groups
+	count := m.Reshape(l.reduce(m, kernel.Sum, ones, 0, 0), along...)
+	none := m.Apply(kernel.Equal, count, m.Number(0))
+	known := func(out *graph.Node) *graph.Node { // NaN of no elements, or an error
+		if m.Err != nil {
+			return nil
+		}
+		if n.DType.Kind() < dtype.KindFloat {
+			return m.FailIf(m.BroadcastTo(none, lengths...), out, "a group has no elements, and integers have nothing for that: AsType first, or leave it out")
+		}
+		nan := dtype.FromFloat(out.DType, math.NaN())
+		if complexes {
+			nan = dtype.FromComplex(out.DType, complex(math.NaN(), math.NaN()))
+		}
+		return m.Apply(kernel.Where, none, m.Full(nan), out)
+	}
+	switch r {
+	case Mean:
+		if t != dtype.Complex128 {
+			t = dtype.Float64
+		}
+		sum := l.reduce(m, kernel.Sum, m.Cast(n, t), l.Axis, 0)
+		return m.Cast(m.Apply(kernel.Divide, sum, m.Cast(count, dtype.Float64)), kernel.Mean.Result(n.DType)), m.Err
+	case Var:
+		if complexes {
+			return nil, errors.New("var takes real numbers: add those of Real and Imag")
+		}
+		return m.Cast(l.reduce(m, kernel.Var, m.Cast(n, dtype.Float64), l.Axis, ddof), kernel.Var.Result(n.DType)), m.Err
+	case Min, Max:
+		if complexes {
+			return nil, fmt.Errorf("%s takes real numbers, not %s", r, n.DType)
+		}
+		kind := kernel.Min
+		if r == Max {
+			kind = kernel.Max
+		}
+		return known(m.Cast(l.reduce(m, kind, m.Cast(n, t), l.Axis, 0), n.DType)), m.Err
+	case First, Last:
+		kind := kernel.Min
+		if r == Last {
+			kind = kernel.Max
+		}
+		if length == 0 {
+			return known(m.Full(dtype.FromInt(n.DType, 0), lengths...)), m.Err
+		}
+		at := l.reduce(m, kind, m.Arange(length), 0, 0)
+		at = m.Apply(kernel.Maximum, m.Apply(kernel.Minimum, at, m.Number(length-1)), m.Number(0))
+		return known(m.Make(func() (*graph.Node, error) { return index.Take(m.Site, m.Cast(n, n.DType), at, l.Axis) })), m.Err
+	}
+	return nil, fmt.Errorf("has no %q: use sum, mean, var, min, max, count, first or last", r)
+}
+
+// result is the type of a reduction.
+func result(r Reduction, t dtype.Type) dtype.Type {
+	switch r {
+	case Sum:
+		return kernel.Sum.Result(t)
+	case Mean:
+		return kernel.Mean.Result(t)
+	case Var:
+		return kernel.Var.Result(t)
+	case Count:
+		return dtype.Int64
+	}
+	return t
+}
+
+// accumulator is the type that elements are accumulated in.
+func accumulator(t dtype.Type) dtype.Type {
+	switch t.Kind() {
+	case dtype.KindComplex:
+		return dtype.Complex128
+	case dtype.KindFloat:
+		return dtype.Float64
+	case dtype.KindUint:
+		return dtype.Uint64
+	}
+	return dtype.Int64
+}
+
+// reduce makes the stages of a reduction along an axis of elements in the accumulators'
+// type.
+func (l Labels) reduce(m *compose.Maker, kind kernel.Reduction, n *graph.Node, axis int, ddof float64) *graph.Node {
+	if m.Err != nil {
+		return nil
+	}
+	g := Grouping{Kind: kind, Type: n.DType, Shape: n.Shape, Axis: axis, Groups: l.Groups, Unsigned: l.unsigned}
+	lengths := append([]int{l.Groups}, g.others()...)
+	var states *graph.Node
+	merged := Merge{Grouping: g, Parts: 1, DDof: ddof}
+	switch {
+	case grid.Size(lengths) == 0:
+		states = nil
+	case n.Shape[axis] == 0:
+		none := make([]uint64, 1)
+		g.clear(none)
+		value := dtype.Value{Type: n.DType, Lo: none[0]}
+		if kind == kernel.Var {
+			value = dtype.ValueOf(math.NaN())
+		}
+		return m.Make(func() (*graph.Node, error) {
+			return shape.Move(m.Site, m.Full(value, lengths...), []int{0}, []int{axis})
+		})
+	case g.states() <= mostPasses*stateBytes:
+		parts := newParts(g)
+		merged.Parts = parts.shape()[0]
+		states = m.Make(func() (*graph.Node, error) {
+			return graph.NewBlockwise(m.Site, "groupby", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
+		})
+	default:
+		outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, l.Node, m.Number(0)), m.Apply(kernel.GreaterEqual, l.Node, m.Number(l.Groups)))
+		labels := m.FailIf(outside, l.Node, fmt.Sprintf("a label is out of bounds for %d groups, which are numbered from 0", l.Groups))
+		by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, labels, 0, false) })
+		take := func(n *graph.Node, axis int) *graph.Node {
+			return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, by, axis) })
+		}
+		sorted, elements := take(labels, 0), take(n, axis)
+		begins := m.Make(func() (*graph.Node, error) {
+			return order.SearchSorted(m.Site, sorted, m.Arange(l.Groups+1), false)
+		})
+		states = m.Make(func() (*graph.Node, error) {
+			whole := slices.Concat([]int{1}, lengths, []int{g.words()})
+			return graph.NewBlockwise(m.Site, "group_segments", Segments{g}, whole, dtype.Uint64, []*graph.Node{elements, begins}, fmt.Sprintf("%q", kind))
+		})
+	}
+	out := m.Make(func() (*graph.Node, error) {
+		if states == nil {
+			return graph.Full(m.Site, dtype.FromInt(n.DType, 0), lengths...)
+		}
+		return graph.NewBlockwise(m.Site, "groupby", merged, lengths, n.DType, []*graph.Node{states}, fmt.Sprintf("%q", kind))
+	})
+	return m.Make(func() (*graph.Node, error) { return shape.Move(m.Site, out, []int{0}, []int{axis}) })
+}

@@ -1,0 +1,30 @@
+package order
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/compose"
+	"github.com/gonbext/gonbext/oocore/internal/op/index"
+)
+
+// IsIn is which elements are equal to one of a list, which may have any shape, as NumPy's
+// isin: NaN is equal to none. Each is looked up in the sorted list.
+func IsIn(site graph.Site, n, list *graph.Node) (_ *graph.Node, err error) {
+	defer graph.Named(&err, site, "isin", n, list)
+	m := &compose.Maker{Site: site}
+	size := grid.Size(list.Shape)
+	if size == 0 {
+		return m.Full(dtype.ValueOf(false), n.Shape...), m.Err
+	}
+	// In the type that the two meet in, so that what the list is sorted by is also what
+	// elements are compared by.
+	t := dtype.Promote(n.DType, list.DType)
+	n, list = m.Cast(n, t), m.Cast(m.Reshape(list, -1), t)
+	list = m.Make(func() (*graph.Node, error) { return Sort(site, list, 0, false) })
+	at := m.Make(func() (*graph.Node, error) { return SearchSorted(site, list, n, false) })
+	at = m.Apply(kernel.Minimum, at, m.Number(size-1)) // larger than all
+	found := m.Make(func() (*graph.Node, error) { return index.Take(site, list, at, 0) })
+	return m.Apply(kernel.Equal, found, n), m.Err
+}

@@ -1,0 +1,115 @@
+package shape
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+)
+
+// Lower is the array with zeros above a diagonal of its last two axes, as NumPy's tril;
+// diagonal 0 is the main one, and positive ones are above it.
+func Lower(site graph.Site, n *graph.Node, diagonal int) (*graph.Node, error) {
+	return triangle(site, "tril", n, Triangle{Diagonal: diagonal})
+}
+
+// Upper is the array with zeros below a diagonal, as NumPy's triu.
+func Upper(site graph.Site, n *graph.Node, diagonal int) (*graph.Node, error) {
+	return triangle(site, "triu", n, Triangle{Diagonal: diagonal, Upper: true})
+}
+
+func triangle(site graph.Site, name string, n *graph.Node, op Triangle) (*graph.Node, error) {
+	shape := n.Shape
+	switch len(shape) {
+	case 0:
+		return nil, graph.Reject(site, name, errors.New("takes one dimension or more"), n)
+	case 1: // as NumPy: a vector is each row of a square
+		wide, err := graph.BroadcastTo(site, n, shape[0], shape[0])
+		if err != nil {
+			return nil, err
+		}
+		n, shape = wide, wide.Shape
+	}
+	if grid.Size(shape) == 0 {
+		return n, nil
+	}
+	// Beyond the array all diagonals are alike, and sums with them stay in range.
+	far := shape[len(shape)-2] + shape[len(shape)-1]
+	op.Diagonal, op.Item = min(max(op.Diagonal, -far), far), n.DType.Size()
+	return graph.NewBlockwise(site, name, op, shape, n.DType, []*graph.Node{n}, strconv.Itoa(op.Diagonal))
+}
+
+// Diag is a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of
+// a matrix, as NumPy's diag.
+func Diag(site graph.Site, n *graph.Node, offset int) (*graph.Node, error) {
+	switch len(n.Shape) {
+	case 2:
+		return Diagonal(site, n, offset, 0, 1)
+	case 1:
+	default:
+		return nil, graph.Reject(site, "diag", fmt.Errorf("takes one dimension or two, not %d", len(n.Shape)), n)
+	}
+	size := n.Shape[0] + max(offset, -offset)
+	if size < 0 || size < n.Shape[0] {
+		return nil, graph.Reject(site, "diag", fmt.Errorf("diagonal %d is too far away", offset), n)
+	}
+	if err := grid.Check([]int{size, size}, n.DType.Size()); err != nil {
+		return nil, graph.Reject(site, "diag", err, n)
+	}
+	if n.Shape[0] == 0 { // nothing but zeros
+		return Empty(site, n.DType, []int{size, size}), nil
+	}
+	op := DiagEmbed{Row: max(-offset, 0), Column: max(offset, 0), Len: n.Shape[0], Item: n.DType.Size()}
+	return graph.NewBlockwise(site, "diag", op, []int{size, size}, n.DType, []*graph.Node{n}, strconv.Itoa(offset))
+}
+
+// Trace is the sum of a diagonal, as NumPy's trace, in a type, or that of sums where it is
+// dtype.Invalid.
+func Trace(site graph.Site, n *graph.Node, offset, axis, other int, as dtype.Type) (*graph.Node, error) {
+	d, err := Diagonal(site, n, offset, axis, other)
+	if err != nil {
+		return nil, err
+	}
+	return graph.Aggregate(site, kernel.Sum, d, graph.ReduceOptions{Axes: []int{-1}, DType: as})
+}
+
+// Diagonal is a diagonal of the plane of two axes, which become one, the last, as
+// NumPy's diagonal: that of the elements whose place along the second is more by
+// offset.
+func Diagonal(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.Node, error) {
+	dims := len(n.Shape)
+	if dims < 2 {
+		return nil, graph.Reject(site, "diagonal", fmt.Errorf("takes two dimensions or more, not %d", dims), n)
+	}
+	a, err := grid.Axis(axis, dims)
+	b := 0
+	if err == nil {
+		b, err = grid.Axis(other, dims)
+	}
+	if err == nil && a == b {
+		err = fmt.Errorf("axis %d is named twice", axis)
+	}
+	if err != nil {
+		return nil, graph.Reject(site, "diagonal", err, n)
+	}
+	last, err := Move(site, n, []int{a, b}, []int{dims - 2, dims - 1})
+	if err != nil {
+		return nil, err
+	}
+	rows, columns := last.Shape[dims-2], last.Shape[dims-1]
+	item := n.DType.Size()
+	op := Diagonals{Item: item, Cell: side(item), Outer: grid.Auto(last.Shape[:dims-2], item*side(item)*side(item), 1<<20)}
+	op.Row, op.Column = max(-offset, 0), max(offset, 0)
+	length := max(min(rows-op.Row, columns-op.Column), 0)
+	shape := append(slices.Clone(last.Shape[:dims-2]), length)
+	if grid.Size(shape) == 0 {
+		return Empty(site, n.DType, shape), nil
+	}
+	args := []string{strconv.Itoa(offset), strconv.Itoa(axis), strconv.Itoa(other)}
+	return graph.NewBlockwise(site, "diagonal", op, shape, n.DType, []*graph.Node{last}, args...)
+}

@@ -1,0 +1,267 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+// Where each output chunk would read or decode most input chunks, as in a transpose, the input
+// would be read many times over. The output is then written a part of a chunk at a time, in the
+// order of the input, if its chunks are not encoded. Otherwise the input is first copied to a
+// temporary array, whose chunks are along each axis the smaller of what is read and what is
+// written (Rechunker's scheme). The first takes one pass, the second two.
+
+const (
+	// passBytes is what such a pass reads at once: of an array of 512 columns that becomes
+	// chunks of 64 columns, it makes 512 KiB of each.
+	passBytes = 32 << 20
+	// passRun is how many bytes together it reads of a file in C order.
+	passRun = 16 << 10
+	// rowBytes is the most of a task that is widened to whole rows of a file, rowTasks how
+	// many such tasks there are at the least, and longRun what it is widened for.
+	rowBytes, rowTasks, longRun = 128 << 20, 8, 1 << 20
+	// acrossTimes and acrossBytes are from when on an input counts as lying across:
+	// so many times its bytes would be read, and so many bytes in all. Copying it costs
+	// three.
+	acrossTimes = 3
+	acrossBytes = 256 << 20
+)
+
+// readAmplified reports that reading a load by boxes of the domain reads its bytes many
+// times over.
+func (p *Plan) readAmplified(l *Load, box []int) bool {
+	if l.Kind != LoadArray {
+		return false
+	}
+	a := &p.Arrays[l.Array]
+	if a.Place != InFile && a.Place != InTemp || a.Bytes() == 0 {
+		return false
+	}
+	times := p.readAmplification(l, box)
+	bytes := float64(l.Type.Size())
+	for _, axis := range l.View.Axis {
+		if axis >= 0 {
+			bytes *= float64(l.View.Shape[axis])
+		}
+	}
+	return times > acrossTimes && times*bytes > acrossBytes
+}
+
+// readAmplification returns about how many times each byte of an array is read where it is read
+// by boxes of the domain.
+func (p *Plan) readAmplification(l *Load, box []int) float64 {
+	a := &p.Arrays[l.Array]
+	lengths := make([]int, len(a.Shape)) // of a box, in the array
+	for d, axis := range l.View.Axis {
+		lengths[d] = 1
+		if axis >= 0 {
+			lengths[d] = min(box[axis]*abs(l.View.Step[d]), a.Shape[d])
+		}
+	}
+	times := 1.0
+	if stored := a.smallestRead(); stored != nil {
+		for d, n := range lengths {
+			c := min(stored[d], a.Shape[d])
+			if n%c != 0 && n < a.Shape[d] {
+				times *= min(float64(n+c)/float64(n), float64(a.Shape[d])/float64(n))
+			}
+		}
+		return times
+	}
+	// In a file in C order runs touch pages that the next box needs again.
+	cut := len(lengths) - 1
+	for cut > 0 && lengths[cut] == a.Shape[cut] {
+		cut--
+	}
+	if cut <= 0 || grid.Size(lengths[:cut]) == 1 {
+		return 1
+	}
+	outer := 0
+	for lengths[outer] == 1 {
+		outer++
+	}
+	if lengths[outer]*grid.Size(a.Shape[outer+1:])*l.Type.Size() <= passBytes {
+		return 1 // the neighbouring boxes are read soon after, and find their pages in the cache
+	}
+	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
+	apart := float64(grid.Size(a.Shape[cut:]) * l.Type.Size())
+	return max(min((run+disk.Page)/run, apart/run), 1)
+}
+
+// passChunks are what each task of a pass over a load reads, in the domain, where chunks of the
+// given lengths are written: long runs or whole stored chunks, and then as much as possible
+// along the axes where the chunks that are written are long.
+func (p *Plan) passChunks(l *Load, written []int) []int {
+	a := &p.Arrays[l.Array]
+	size := l.Type.Size()
+	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
+	stored := a.smallestRead()
+	if stored == nil {
+		stored = grid.Auto(a.Shape, size, passRun)
+	}
+	for d, axis := range l.View.Axis {
+		if axis >= 0 {
+			lengths[axis] = min(max(stored[d]/abs(l.View.Step[d]), 1), l.View.Shape[axis])
+		}
+	}
+	first := slices.Clone(lengths)
+	for {
+		best, ratio := -1, 1.0
+		for d := range lengths {
+			if r := float64(min(written[d], l.View.Shape[d])) / float64(lengths[d]); r > ratio {
+				best, ratio = d, r
+			}
+		}
+		if best < 0 || 2*grid.Size(lengths)*size > passBytes {
+			return lengths
+		}
+		lengths[best] = min(2*lengths[best], (l.View.Shape[best]+first[best]-1)/first[best]*first[best])
+		lengths[best] = min(lengths[best], l.View.Shape[best])
+	}
+}
+
+// rearrange makes a load that boxes of the domain lie across fit for them: a temporary
+// array lies in smaller blocks, a stored one is rechunked.
+func (c *compiler) rearrange(l *Load, written []int, site string) {
+	p := c.plan
+	a := &p.Arrays[l.Array]
+	if a.Place != InTemp {
+		c.rechunk(l, written, site)
+		return
+	}
+	if a.Blocks == nil {
+		a.Blocks = clip(p.writes(l.Array), a.Shape)
+	}
+	blocks := slices.Clone(a.Blocks)
+	for d, axis := range l.View.Axis {
+		if axis >= 0 {
+			blocks[d] = min(blocks[d], written[axis]*abs(l.View.Step[d]))
+		}
+	}
+	a.Blocks = clip(blocks, a.Shape)
+}
+
+// writes are the lengths of what one task writes of a temporary array.
+func (p *Plan) writes(array int) []int {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		for k, out := range s.Outputs {
+			if out != array {
+				continue
+			}
+			if s.Kind != ReduceStage {
+				return s.Grid.Chunks
+			}
+			var kept []int
+			for d, c := range s.Grid.Chunks {
+				if !s.Folds[k].Folds(d) {
+					kept = append(kept, c)
+				}
+			}
+			return kept
+		}
+	}
+	return p.Arrays[array].Shape
+}
+
+// rechunk copies what a load reads to a temporary array of blocks, and makes the load
+// read that.
+func (c *compiler) rechunk(l *Load, written []int, site string) {
+	p := c.plan
+	key := fmt.Sprint(l.Array, l.View, written)
+	if copied, ok := c.copies[key]; ok {
+		l.Array, l.View = copied.Array, copied.View
+		return
+	}
+	lengths := p.passChunks(l, written)
+	from := *l
+	from.View = grid.View{Axis: make([]int, len(l.View.Axis)), Start: l.View.Start, Step: l.View.Step}
+	to := grid.View{Shape: l.View.Shape}
+	var chunks, blocks []int
+	for d, axis := range l.View.Axis {
+		from.View.Axis[d] = -1
+		if axis < 0 {
+			continue
+		}
+		from.View.Axis[d] = len(from.View.Shape)
+		from.View.Shape = append(from.View.Shape, l.View.Shape[axis])
+		to.Axis, to.Start, to.Step = append(to.Axis, axis), append(to.Start, 0), append(to.Step, 1)
+		chunks = append(chunks, lengths[axis])
+		blocks = append(blocks, min(lengths[axis], written[axis]))
+	}
+	prog := Program{Domain: from.View.Shape, Loads: []Load{from}, Out: []int{0}}
+	name := "rechunk " + p.Arrays[l.Array].Name
+	copied := temporary(name, prog.Domain, l.Type)
+	copied.Blocks = clip(blocks, prog.Domain)
+	i := p.add(copied)
+	s := Stage{Kind: MapStage, Name: name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
+		Grid: grid.Grid{Shape: prog.Domain, Chunks: clip(chunks, prog.Domain)},
+		Note: fmt.Sprintf("a pass of its own, by blocks of %s: what is written lies across what is read", grid.Format(p.Arrays[i].Blocks))}
+	p.Stages = append(p.Stages, s)
+	l.Array, l.View = i, to
+	c.copies[key] = *l
+}
+
+// insertRechunks adds the passes that bring inputs into another order, or decode them,
+// before the stages that would read them many times over.
+func (c *compiler) insertRechunks() error {
+	stages := c.plan.Stages
+	c.plan.Stages = make([]Stage, 0, len(stages))
+	for _, s := range stages {
+		if s.Kind == MatMulStage {
+			for i := range s.Programs {
+				c.decodeOperand(&s.Programs[i], s.Site)
+			}
+		} else {
+			if s.StoreChunk != nil && !s.FixedChunks {
+				c.acrossUnits(&s)
+			}
+			c.insertRechunk(&s.Programs[0], s.Grid.Chunks, s.Site)
+		}
+		c.plan.Stages = append(c.plan.Stages, s)
+	}
+	return nil
+}
+
+// acrossUnits adapts a stage whose chunks lie across what its program reads: in one
+// pass where chunks of the output can be written a part at a time, else each such input is
+// rechunked first.
+func (c *compiler) acrossUnits(s *Stage) {
+	written, layout := clip(s.StoreChunk, s.Grid.Shape), c.plan.Arrays[s.Outputs[0]].Layout
+	for i := range s.Programs[0].Loads {
+		l := &s.Programs[0].Loads[i]
+		if !c.plan.readAmplified(l, written) {
+			continue
+		}
+		if !layout.Sessions() && s.Grid.Offset == nil {
+			s.Grid.Chunks, s.StoreChunk = c.plan.passChunks(l, written), nil
+			return
+		}
+		c.rearrange(l, written, s.Site)
+	}
+}
+
+// insertRechunk rechunks what operations would read many times over for boxes of a program's
+// domain, because those lie across it.
+func (c *compiler) insertRechunk(prog *Program, box []int, site string) {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind != LoadBlocks {
+			continue
+		}
+		need := l.Op.Requirements(l.Box(box))
+		for k, reads := range need.Reads {
+			in := &l.Inputs[k]
+			reads = clip(reads, in.Domain)
+			for j := range in.Loads {
+				if !need.Gather && c.plan.readAmplified(&in.Loads[j], reads) {
+					c.rearrange(&in.Loads[j], reads, site)
+				}
+			}
+			c.insertRechunk(in, reads, site)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/fft"
+	"github.com/gonbext/gonbext/oocore/internal/op/filter"
+	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
+	"github.com/gonbext/gonbext/oocore/internal/op/nn"
+	"github.com/gonbext/gonbext/oocore/internal/op/order"
+	"github.com/gonbext/gonbext/oocore/internal/op/random"
+	"github.com/gonbext/gonbext/oocore/internal/op/scan"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/op/window"
+)
+
+func encoded(t testing.TB, root *graph.Node) []byte {
+	t.Helper()
+	p, err := New(root, Target{Path: "o.npy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestDecodeSaysWhoseAPlanIs(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                     "this is not a plan",
+		"x":                                    "this is not a plan: invalid character",
+		"{}":                                   "this is not a plan",
+		"[1, 2]":                               "this is not a plan",
+		`{"engine": "gonbext-1", "new": true}`: "the plan was made by gonbext-1, another version of gonbext: plan again",
+		`{"engine": "` + firstRevisions + `"}`: "it has no output",
+	} {
+		if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Whatever values a plan is given in place of its own, decoding and sizing it is an error
+// or works, and takes memory by the length of its text. An edit is three bytes: which
+// value of the plan, as two, and what becomes of it. With -fuzzminimizetime 1x the time
+// goes into new edits, and not into shorter ones.
+func FuzzDecode(f *testing.F) {
+	t := &testing.T{}
+	x, y := file(t, "x.npy", dtype.Float32, 2000, 500), file(t, "y.npy", dtype.Float32, 500, 300)
+	roots := []*graph.Node{
+		apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)),
+		node(t)(graph.Product(graph.Site{}, x, y)),
+		roll(t, slice(t, x, "::-2")),
+		node(t)(shape.Concatenate(graph.Site{}, 0, x, node(t)(graph.Reshape(graph.Site{}, transpose(t, x), 2000, 500)))),
+		node(t)(filter.Uniform(graph.Site{}, x, []int{3, 5}, window.Border{})),
+		node(t)(order.Sort(graph.Site{}, x, 0, false)),
+		node(t)(scan.Cumulative(graph.Site{}, "cumsum", false, x, 0)),
+		node(t)(linalg.Cholesky(graph.Site{}, node(t)(graph.Product(graph.Site{}, transpose(t, x), x)))),
+		node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")),
+		// Of these a device computes formulas.
+		node(t)(window.Reduce(graph.Site{}, kernel.Var, x, 4, 1, 1)),
+		node(t)(filter.MedianOf(graph.Site{}, x, []int{3, 1}, window.Border{})),
+		node(t)(filter.Correlate(graph.Site{}, x, slice(t, x, "0:2, 0:3"), window.Border{})),
+		node(t)(filter.Downsample(graph.Site{}, x, []int{2, 5})),
+		node(t)(scan.GradientAt(graph.Site{}, x, slice(t, x, "0, :"), 1, 2)),
+		node(t)(nn.MaxPool2D(graph.Site{}, node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), nn.PoolOptions{Kernel: [2]int{3, 2}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})),
+		node(t)(nn.Conv2D(graph.Site{}, node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), node(t)(graph.Reshape(graph.Site{}, slice(t, x, "0, 0:90"), 2, 5, 3, 3)), nil, nn.ConvOptions{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1})),
+		node(t)(random.Normals(graph.Site{}, dtype.Float64, 7, 2000, 30)),
+	}
+	all := TypesOf(func(dtype.Type) bool { return true })
+	everything := Capabilities{Elementwise: map[kernel.Op]Types{}, Casts: all, Folds: map[kernel.Reduction]Types{}, Products: all}
+	for op := range kernel.Op(255) {
+		everything.Elementwise[op] = all
+	}
+	var plans [][]byte
+	for _, root := range roots {
+		for i := range byte(40) {
+			f.Add(uint8(len(plans)), []byte{i, 31 * i, i})
+		}
+		plans = append(plans, encoded(f, root))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, edits []byte) {
+		var tree any
+		d := json.NewDecoder(bytes.NewReader(plans[int(which)%len(plans)]))
+		d.UseNumber()
+		if err := d.Decode(&tree); err != nil {
+			t.Fatal(err)
+		}
+		for edits = edits[:min(len(edits), 30)]; len(edits) >= 3; edits = edits[3:] {
+			all := places(tree)
+			all[(int(edits[0])<<8|int(edits[1]))%len(all)](edits[2])
+		}
+		b, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Decode(b)
+		if err != nil {
+			return
+		}
+		onDevice := options(64 * mebi)
+		onDevice.Device = card(1 << 30)
+		onDevice.Device.Computes = everything
+		_, _ = p.Size(options(64 * mebi))
+		_, _ = p.Size(onDevice)
+		_ = p.String()
+	})
+}
+
+// An operation that is asked for its memory must not go on without end.
+func TestDecodeRejectsTransformOfNoLength(t *testing.T) {
+	b := string(encoded(t, node(t)(fft.Along(graph.Site{}, fft.Forward, file(t, "x.npy", dtype.Float32, 20, 500), 0, 1, ""))))
+	for _, n := range []string{"0", "-500", "4611686018427387904", "9223372036854775807", "-9223372036854775808"} {
+		_, err := Decode([]byte(strings.Replace(b, `"N":500`, `"N":`+n, 1)))
+		if err == nil || !strings.HasSuffix(err.Error(), "operation fft is not for a result of shape (20, 500)") {
+			t.Errorf("a transform of %s elements gives the error %v", n, err)
+		}
+	}
+}
+
+func TestDecodeRejectsViewWithoutSteps(t *testing.T) {
+	for _, length := range []int{0, 1} {
+		x := coded(t, "x.zarr", []int{1, 100}, length, 500)
+		p, err := New(apply(t, kernel.Sqrt, x), Target{Path: "o.npy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Stages[0].Programs[0].Loads[0].View.Step[0] = 0
+		b, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(b); err == nil || !strings.Contains(err.Error(), "reads outside") {
+			t.Errorf("a view of %d rows in steps of 0 gives the error %v", length, err)
+		}
+	}
+}
+
+// places are what edits each value in a decoded JSON text.
+func places(tree any) (all []func(edit byte)) {
+	edited := func(old any, edit byte) any {
+		numbers := []string{"0", "1", "-1", "2", "3", "7", "500", "2000", "65536", "4611686018427387904", "9223372036854775807", "-9223372036854775808", "1.5"}
+		switch n := int(edit); {
+		case n < len(numbers):
+			return json.Number(numbers[n])
+		case n == len(numbers):
+			return nil
+		case n == len(numbers)+1:
+			return []any{}
+		case n == len(numbers)+2:
+			return []any{old, old}
+		case n == len(numbers)+3:
+			return ""
+		}
+		if list, ok := old.([]any); ok && len(list) > 0 { // shorter, or longer
+			if edit%2 == 0 {
+				return list[1:]
+			}
+			return append(slices.Clone(list), list[len(list)-1])
+		}
+		return json.Number(strconv.Itoa(int(edit)))
+	}
+	switch v := tree.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key != "engine" {
+				all = append(all, func(edit byte) { v[key] = edited(v[key], edit) })
+				all = append(all, places(v[key])...)
+			}
+		}
+	case []any:
+		for i := range v {
+			all = append(all, func(edit byte) { v[i] = edited(v[i], edit) })
+			all = append(all, places(v[i])...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+// The sizes that grids aim at, in bytes. Results do not depend on a map's,
+// but the order of additions in a reduction does.
+const (
+	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
+	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed
+	keptElems  = 64 << 10  // accumulators of one task of a reduction
+	// keptOfStored is the same where inputs are chunked: a chunk that is cut is decoded
+	// more than once.
+	keptOfStored = 256 << 10
+	crossTasks   = 16 // at the least where input and output lie crosswise, if they are large
+)
+
+// clip limits chunks to a shape.
+func clip(chunks, shape []int) []int {
+	if chunks == nil {
+		return nil
+	}
+	out := make([]int, len(shape))
+	for i := range out {
+		out[i] = max(min(chunks[i], shape[i]), 1)
+	}
+	return out
+}
+
+// itemSize is the size of the widest element that a program reads from an array.
+func (p *Program) itemSize(least int) int {
+	for _, l := range p.Loads {
+		if l.Reads() {
+			least = max(least, l.Type.Size())
+		}
+	}
+	return least
+}
+
+// crossing returns the domain axis along which a transposed input is contiguous,
+// or -1 where all inputs lie as the domain does.
+func crossing(prog *Program) int {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind == LoadArray && l.Permuted() {
+			for d := len(l.View.Axis) - 1; d >= 0; d-- {
+				if l.View.Axis[d] >= 0 {
+					return l.View.Axis[d]
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// mapChunks are whole rows of about chunkBytes. Where an input is transposed they
+// are not: what is long in the output is short in the input.
+func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
+	size := prog.itemSize(outSize)
+	if prog.blocks() {
+		return p.opChunks(prog, shape, size)
+	}
+	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
+		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
+		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), passBytes)/size)
+	}
+	chunks := grid.Auto(shape, size, chunkBytes)
+	alignRows(chunks, shape, outSize)
+	return chunks
+}
+
+// alignRows shortens the split axis so that a chunk's bytes are whole pages: then
+// chunks of a file in C order are written past the page cache without sharing
+// pages.
+func alignRows(chunks, shape []int, size int) {
+	row := size
+	for i := len(shape) - 1; i >= 0; i-- {
+		if chunks[i] < shape[i] {
+			rows := disk.Page / gcd(disk.Page, row) // that are whole pages
+			if chunks[i] >= rows {
+				chunks[i] -= chunks[i] % rows
+			}
+			return
+		}
+		row *= chunks[i]
+	}
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// reduceChunks are about chunkBytes too, with few enough kept positions for the
+// accumulators to stay small. Where an input's chunks have lengths of their own, stored
+// not nil, they are whole numbers of those, with more positions.
+func reduceChunks(prog *Program, stored, shape, axes []int) []int {
+	room := max(chunkBytes/prog.itemSize(1), 1)
+	kept := keptElems
+	reduced := make([]bool, len(shape))
+	for _, a := range axes {
+		reduced[a] = true
+	}
+	if stored != nil {
+		return reduceStored(stored, shape, reduced, room)
+	}
+	chunks := make([]int, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		most := room
+		if !reduced[i] {
+			most = min(room, kept)
+		}
+		chunks[i] = max(min(shape[i], most), 1)
+		room = max(room/chunks[i], 1)
+		if !reduced[i] {
+			kept = max(kept/chunks[i], 1)
+		}
+	}
+	return chunks
+}
+
+// reduceStored are as many stored chunks as fit into room elements, and a stored at least,
+// except where that has too many kept positions.
+func reduceStored(stored, shape []int, reduced []bool, room int) []int {
+	box := clip(stored, shape)
+	kept := func() int {
+		n := 1
+		for d := range box {
+			if !reduced[d] {
+				n *= box[d]
+			}
+		}
+		return n
+	}
+	for d := 0; kept() > keptOfStored; d++ {
+		if !reduced[d] {
+			box[d] = max(box[d]*keptOfStored/kept(), 1)
+		}
+	}
+	for d := len(box) - 1; d >= 0; d-- {
+		times := room / grid.Size(box)
+		if !reduced[d] {
+			times = min(times, keptOfStored/kept())
+		}
+		if times > 1 {
+			box[d] = max(min(box[d]*times, shape[d]), 1)
+		}
+	}
+	return box
+}
+
+// within cuts a chunk into boxes of at most elems elements that follow each other
+// in C order, each a whole number of blocks along the axis where a block is cut.
+func within(chunk []int, elems int, block []int) []int {
+	box := grid.Auto(chunk, 1, elems)
+	for i := range box {
+		if box[i] < chunk[i] && block[i] < box[i] {
+			box[i] -= box[i] % block[i]
+		} else if box[i] < block[i] {
+			box[i] = block[i]
+		}
+	}
+	return box
+}
+
+// Chunks of a stored array are decoded as a whole, so tasks and tiles are made of
+// whole ones where they can be.
+
+// storedChunks are the lengths in a program's domain of the stored chunks of its largest
+// chunked input; nil where no input is chunked. What an operation reads counts where
+// it has the shape of the result.
+func (p *Plan) storedChunks(prog *Program) []int {
+	var of *Load
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		for k := range l.Inputs {
+			if !slices.Equal(l.Inputs[k].Domain, l.Shape) || of != nil {
+				continue
+			}
+			if stored := p.storedChunks(&l.Inputs[k]); stored != nil {
+				return l.shown(stored)
+			}
+		}
+		if l.Kind == LoadArray && p.Arrays[l.Array].Chunks != nil && (of == nil || p.Arrays[l.Array].Bytes() > p.Arrays[of.Array].Bytes()) {
+			of = l
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	return of.shown(p.Arrays[of.Array].Chunks)
+}
+
+// shown are the lengths in the domain of chunks of the load's array.
+func (l *Load) shown(chunks []int) []int {
+	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
+	for d, c := range chunks {
+		if a := l.View.Axis[d]; a >= 0 {
+			lengths[a] = (c + abs(l.View.Step[d]) - 1) / abs(l.View.Step[d])
+		}
+	}
+	return clip(lengths, l.View.Shape)
+}
+
+// grow makes a box of whole stored chunks, as many as fit into room elements: along the last
+// axes first, so that its rows are long. One stored it always is.
+func grow(stored, shape []int, room int) []int {
+	box := clip(stored, shape)
+	for d := len(box) - 1; d >= 0; d-- {
+		times := room / max(grid.Size(box), 1)
+		if times < 1 {
+			break
+		}
+		box[d] = max(min(box[d]*times, shape[d]), 1)
+		if box[d] < shape[d] {
+			box[d] -= box[d] % stored[d]
+			break
+		}
+	}
+	return box
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

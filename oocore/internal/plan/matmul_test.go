@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+)
+
+// Super-tiles are whole rows of the result, or long parts of them, wherever there is
+// room: short runs are what a cgroup cannot take back.
+func TestProductsWriteLongRuns(t *testing.T) {
+	for _, c := range []struct {
+		side   int
+		budget int64
+		read   int64 // at most
+		across int   // super-tiles
+	}{
+		{10_000, 256 * mebi, 2_000_000_000, 1},
+		{20_000, 256 * mebi, 16_000_000_000, 2},
+		{10_000, 1024 * mebi, 800_000_000, 1},
+	} {
+		a := file(t, "a.npy", dtype.Float32, c.side, c.side)
+		p, err := sized(node(t)(graph.Product(graph.Site{}, a, a)), Target{Path: "out.npy"}, Options{Budget: c.budget, Overhead: 36 * mebi, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.Stages[0]
+		if _, across := s.Super.supers(); across > int64(c.across) || s.Read > c.read || s.Super.Depth != 2 {
+			t.Errorf("%d² in %d MiB: %d super-tiles side by side, %d bytes read, %d panels; want at most %d, %d and 2",
+				c.side, c.budget>>20, across, s.Read, s.Super.Depth, c.across, c.read)
+		}
+		if _, across := s.Super.supers(); across > 1 && s.Super.narrowest()*4 < disk.ShortRun {
+			t.Errorf("%d² in %d MiB: runs of %d bytes", c.side, c.budget>>20, s.Super.narrowest()*4)
+		}
+	}
+}
+
+// Operands that a product can widen as it multiplies are read as they are, however the
+// wider type was asked for; those that it cannot are converted.
+func TestProductsReadNarrowOperands(t *testing.T) {
+	cast := func(n *graph.Node, to dtype.Type) *graph.Node { return node(t)(graph.AsType(graph.Site{}, n, to)) }
+	of := func(a, b, as dtype.Type) []*graph.Node {
+		x, y := file(t, "a.npy", a, 300, 200), file(t, "b.npy", b, 200, 100)
+		return []*graph.Node{
+			node(t)(graph.ProductAs(graph.Site{}, x, y, as)),
+			node(t)(graph.Product(graph.Site{}, cast(x, as), cast(y, as))),
+		}
+	}
+	for _, c := range []struct{ a, b, as, read dtype.Type }{
+		{dtype.Int8, dtype.Int8, dtype.Int32, dtype.Int8}, {dtype.Uint8, dtype.Uint8, dtype.Int32, dtype.Uint8},
+		{dtype.Int8, dtype.Uint8, dtype.Int32, dtype.Int16}, {dtype.Float16, dtype.Float16, dtype.Float32, dtype.Float16},
+		{dtype.BFloat16, dtype.BFloat16, dtype.Float32, dtype.BFloat16},
+		{dtype.Int8, dtype.Int8, dtype.Int64, dtype.Int64}, {dtype.Int32, dtype.Int8, dtype.Int32, dtype.Int32},
+		{dtype.Int16, dtype.BFloat16, dtype.Float32, dtype.Float32}, // bfloat16 does not hold int16
+	} {
+		for _, n := range of(c.a, c.b, c.as) {
+			p, err := sized(n, Target{Path: "out.npy"}, Options{Budget: 64 * mebi, Workers: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := p.Stages[len(p.Stages)-1]
+			for i := range s.Programs {
+				if got := s.Programs[i].Type(s.Programs[i].Out[0]); got != c.read {
+					t.Errorf("%s × %s as %s: operand %d is multiplied as %s, not %s", c.a, c.b, c.as, i, got, c.read)
+				}
+			}
+			if s.MatMul.Type != c.as {
+				t.Errorf("%s × %s as %s adds up in %s", c.a, c.b, c.as, s.MatMul.Type)
+			}
+		}
+	}
+	// Converting what is no wider is not undone: its low bits are gone.
+	x := file(t, "x.npy", dtype.Int32, 300, 300)
+	n := node(t)(graph.ProductAs(graph.Site{}, cast(x, dtype.Int8), x, dtype.Int32))
+	if n.In[0].Kind != graph.Cast || n.In[0].In[0].DType != dtype.Int8 {
+		t.Error("a conversion to int8 is left out")
+	}
+}

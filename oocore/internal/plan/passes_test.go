@@ -1,0 +1,262 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/plan/cost"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// compiled runs the passes up to and with one.
+func compiled(t *testing.T, root *graph.Node, last string) *compiler {
+	t.Helper()
+	c, err := newCompiler([]Output{{root, Target{Path: "o.npy"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pass := range passes {
+		if err := pass.run(c); err != nil {
+			t.Fatal(err)
+		}
+		if pass.name == last {
+			return c
+		}
+	}
+	t.Fatalf("there is no pass %q", last)
+	return nil
+}
+
+// text writes the nodes of an expression line by line, inputs first.
+func (c *compiler) text() string {
+	var b strings.Builder
+	number := map[*graph.Node]int{}
+	for i, n := range c.nodes() {
+		number[n] = i
+		what := ""
+		switch n.Kind {
+		case graph.Source:
+			what = n.Name
+		case graph.Constant:
+			what = n.Value.String()
+		case graph.Elementwise:
+			what = n.Op.String()
+		case graph.Cast:
+			what = "astype " + n.DType.String()
+		case graph.View:
+			what = fmt.Sprintf("view %v+%v*%v", n.View.Axis, n.View.Start, n.View.Step)
+		case graph.Reduce:
+			what = fmt.Sprintf("%s %v", n.Fold.Kind, n.Fold.Axes)
+		case graph.MatMul:
+			what = "matmul"
+		case graph.Blockwise:
+			what = n.Blocks.Name
+		}
+		fmt.Fprintf(&b, "%d %s", i, what)
+		for _, in := range n.In {
+			fmt.Fprintf(&b, " %%%d", number[in])
+		}
+		fmt.Fprintf(&b, " %v", n.Shape)
+		if why := c.why[n]; why != "" {
+			b.WriteString(" kept: " + why)
+		}
+		if c.again[n] {
+			b.WriteString(" again")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func expect(t *testing.T, got, want string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(want), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	if want = strings.Join(lines, "\n") + "\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func slice(t *testing.T, n *graph.Node, spec string) *graph.Node {
+	return node(t)(graph.Slice(graph.Site{}, n, spec))
+}
+
+func transpose(t *testing.T, n *graph.Node) *graph.Node {
+	return node(t)(graph.Transpose(graph.Site{}, n))
+}
+
+func roll(t *testing.T, n *graph.Node) *graph.Node {
+	return node(t)(shape.Roll(graph.Site{}, n, []int{1}, []int{0}))
+}
+
+func TestCanonicaliseMakesEqualNodesOne(t *testing.T) {
+	x, again := file(t, "x.npy", dtype.Float32, 100, 100), file(t, "x.npy", dtype.Float32, 100, 100)
+	root := apply(t, kernel.Add, apply(t, kernel.Exp, x), apply(t, kernel.Exp, transpose(t, transpose(t, again))))
+	expect(t, compiled(t, root, "canonicalise").text(), `
+		0 x.npy [100 100]
+		1 exp %0 [100 100]
+		2 add %1 %1 [100 100]`)
+}
+
+func TestCanonicaliseKeepsDifferentViewsApart(t *testing.T) {
+	x := apply(t, kernel.Exp, file(t, "x.npy", dtype.Float32, 100))
+	root := apply(t, kernel.Add, slice(t, slice(t, x, "10:60"), "10:20"), slice(t, x, "21:31"))
+	expect(t, compiled(t, root, "canonicalise").text(), `
+		0 x.npy [100]
+		1 exp %0 [100]
+		2 view [0]+[20]*[1] %1 [10]
+		3 view [0]+[21]*[1] %1 [10]
+		4 add %2 %3 [10]`)
+}
+
+func TestMaterialiseKeepsWhatCostsMoreThanStoring(t *testing.T) {
+	y := file(t, "x.npy", dtype.Float64, 2000, 1000)
+	for range 3 {
+		y = apply(t, kernel.Add, y, roll(t, y))
+	}
+	expect(t, compiled(t, apply(t, kernel.Add, y, roll(t, y)), "materialise").text(), `
+		0 x.npy [2000 1000]
+		1 roll %0 [2000 1000]
+		2 add %0 %1 [2000 1000]
+		3 roll %2 [2000 1000]
+		4 add %2 %3 [2000 1000]
+		5 roll %4 [2000 1000]
+		6 add %4 %5 [2000 1000] kept: it is used twice, and computing it again costs more
+		7 roll %6 [2000 1000]
+		8 add %6 %7 [2000 1000]`)
+}
+
+func TestMaterialiseRecomputesWhatIsCheap(t *testing.T) {
+	x := apply(t, kernel.Exp, file(t, "x.npy", dtype.Float32, 2000, 1000))
+	expect(t, compiled(t, apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), "materialise").text(), `
+		0 x.npy [2000 1000]
+		1 exp %0 [2000 1000] again
+		2 mean [0] %1 [1000]
+		3 view [1]+[0]*[1] %2 [2000 1000]
+		4 subtract %1 %3 [2000 1000]`)
+}
+
+// Slices that do not overlap add up to the whole: each is computed once.
+func TestMaterialiseLeavesDisjointSlices(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float64, 2000, 1000)
+	for range 50 {
+		x = apply(t, kernel.Tanh, x)
+	}
+	c := compiled(t, apply(t, kernel.Add, slice(t, x, "0:1000"), slice(t, x, "1000:")), "materialise")
+	if len(c.why) != 0 {
+		t.Errorf("kept: %v", c.why)
+	}
+	overlapping := compiled(t, apply(t, kernel.Add, slice(t, x, "0:1999"), slice(t, x, "1:")), "materialise")
+	if len(overlapping.why) != 1 {
+		t.Errorf("of slices that overlap, %d are kept", len(overlapping.why))
+	}
+}
+
+func TestPushViewsDown(t *testing.T) {
+	x, y := file(t, "x.npy", dtype.Float32, 100, 40), file(t, "y.npy", dtype.Float32, 40, 50)
+	root := slice(t, node(t)(graph.Product(graph.Site{}, apply(t, kernel.Exp, x), y)), "3:7, 5:9")
+	expect(t, compiled(t, root, "push views down").text(), `
+		0 x.npy [100 40]
+		1 view [0 1]+[3 0]*[1 1] %0 [4 40]
+		2 exp %1 [4 40]
+		3 y.npy [40 50]
+		4 view [0 1]+[0 5]*[1 1] %3 [40 4]
+		5 matmul %2 %4 [4 4]`)
+}
+
+// What all of is computed is not computed in parts beside.
+func TestPushStopsAtWhatIsNeededWhole(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 100, 40)
+	mean := fold(t, kernel.Mean, x, 0)
+	root := apply(t, kernel.Add, mean, slice(t, mean, "::-1"))
+	c := compiled(t, root, "push views down")
+	reductions := 0
+	for _, n := range c.nodes() {
+		if n.Kind == graph.Reduce {
+			reductions++
+		}
+	}
+	if reductions != 1 {
+		t.Errorf("%d reductions:\n%s", reductions, c.text())
+	}
+}
+
+// A long chain that is cut into many slices is materialised rather than copied for each.
+func TestPushIsLinear(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float64, 500, 1000)
+	for range 300 {
+		x = apply(t, kernel.Add, x, node(t)(graph.Scalar(graph.Site{}, 1.5)))
+	}
+	var parts *graph.Node
+	for i := range 500 {
+		part := slice(t, x, fmt.Sprint(i))
+		if parts == nil {
+			parts = part
+		} else {
+			parts = apply(t, kernel.Maximum, parts, part)
+		}
+	}
+	c := compiled(t, parts, "push views down")
+	if n := len(c.nodes()); n > 20_000 {
+		t.Errorf("%d nodes", n)
+	}
+}
+
+// Graphs may be as deep as a program makes them.
+func TestDeepGraphsArePlanned(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 100)
+	for i := range 10_000 {
+		if x = apply(t, kernel.Sqrt, x); i%100 == 0 {
+			x = slice(t, roll(t, x), "::-1")
+		}
+	}
+	p, err := New(x, Target{Path: "o.npy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Size(options(64 * mebi)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A mask of an encoded array is kept where only the mask needs the array to be decoded again,
+// and computed again where the passes decode it anyway.
+func TestMaterialiseCountsDecodingWhereNothingElseReadsTheArray(t *testing.T) {
+	x, err := graph.Open(graph.Site{}, store.Info{Path: "x.zarr", Format: "zarr", Shape: []int{2000, 1000}, DType: dtype.Float32, Chunks: []int{500, 500}, Codec: "gzip:5"}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := apply(t, kernel.IsNaN, x)
+	total := fold(t, kernel.Sum, mask, 0)
+	if c := compiled(t, apply(t, kernel.Add, mask, total), "materialise"); len(c.why) != 1 {
+		t.Errorf("of a mask that two passes read, %d are kept", len(c.why))
+	}
+	chosen := apply(t, kernel.Where, mask, x, apply(t, kernel.Square, x))
+	if c := compiled(t, apply(t, kernel.Add, chosen, fold(t, kernel.Sum, chosen, 0)), "materialise"); len(c.why) != 0 && c.why[mask] != "" {
+		t.Errorf("kept: %v", c.why)
+	}
+}
+
+// What a generator shows along another axis than its rows is filled element by element.
+func TestGeneratorsOfSingleElementsCostMore(t *testing.T) {
+	rows := node(t)(graph.Arange(graph.Site{}, node(t)(graph.Scalar(graph.Site{}, 0)), node(t)(graph.Scalar(graph.Site{}, 1000)), node(t)(graph.Scalar(graph.Site{}, 1))))
+	column := node(t)(graph.ExpandDims(graph.Site{}, rows, 1))
+	for _, c := range []struct {
+		of   *graph.Node
+		want float64
+	}{{rows, cost.Iota}, {column, cost.Iota + cost.Single}} {
+		w := workOf(t, apply(t, kernel.Add, file(t, "x.npy", dtype.Int64, 1000, 1000), c.of), Target{Path: "o.npy"}, options(64*mebi))
+		if got := w[record.Computing]["arange"].Nanos; math.Abs(got-1e6*c.want) > 1 {
+			t.Errorf("%s: %g ns, want %g", c.of, got, 1e6*c.want)
+		}
+	}
+}

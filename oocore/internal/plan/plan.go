@@ -1,0 +1,250 @@
+package plan
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Plan is what a run computes: the logical plan.
+type Plan struct {
+	Revisions string  `json:"engine"` // of the operations and algorithms that it uses
+	Title     string  `json:"title"`
+	Arrays    []Array `json:"arrays"`
+	Stages    []Stage `json:"stages"`
+	Output    int     `json:"output"`           // index into Arrays
+	Others    []int   `json:"others,omitempty"` // the other outputs
+	// Collections hold outputs that appear together.
+	Collections []store.CollectionMeta `json:"collections,omitempty"`
+	// Folder has the staging folders of outputs in object stores, where other machines work on
+	// the plan; "" for this user's cache.
+	Folder string `json:"folder,omitempty"`
+
+	function string // the call of a Go function among its operations, with its line: it does not travel; "" for none
+}
+
+// Outputs iterates over the indices of all outputs in Arrays.
+func (p *Plan) Outputs() iter.Seq[int] {
+	return slices.Values(append([]int{p.Output}, p.Others...))
+}
+
+// StagingPath is the path whose staging folder an output grows in.
+func (p *Plan) StagingPath(output int) string {
+	return store.StagingIn(p.Folder, p.WholePath(output))
+}
+
+// WholePath is the path of what an output is in: its own, or that of its collection.
+func (p *Plan) WholePath(output int) string {
+	if a := &p.Arrays[output]; a.Collection > 0 {
+		return p.Collections[a.Collection-1].Path
+	}
+	return p.Arrays[output].Path
+}
+
+// Wholes iterates over the outputs that stand for themselves, and of a new collection over the
+// first.
+func (p *Plan) Wholes() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		seen := make([]bool, len(p.Collections)+1)
+		for i := range p.Outputs() {
+			c := p.Arrays[i].Collection
+			if c > 0 && !p.Collections[c-1].Add {
+				if seen[c] {
+					continue
+				}
+				seen[c] = true
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// WholesOf iterates over those of Wholes that are staged with an output that has a staging folder.
+func (p *Plan) WholesOf(output int) iter.Seq[int] {
+	c := p.Arrays[output].Collection
+	if c == 0 || !p.Collections[c-1].Add {
+		return slices.Values([]int{output})
+	}
+	return func(yield func(int) bool) {
+		for i := range p.Outputs() {
+			if p.Arrays[i].Collection == c && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// Staged iterates over the outputs that have staging folders: of a collection the first.
+func (p *Plan) Staged() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		seen := make([]bool, len(p.Collections)+1)
+		for i := range p.Outputs() {
+			c := p.Arrays[i].Collection
+			if c > 0 && seen[c] {
+				continue
+			}
+			if seen[c] = true; !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// String is the plan's title and its stages.
+func (p *Plan) String() string {
+	var b strings.Builder
+	b.WriteString(p.Title)
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		fmt.Fprintf(&b, "\n%d: %s %s, %d tasks of %s", i, s.Kind, s.Name, s.Tasks(), grid.Format(s.Grid.Chunks))
+		if s.Note != "" {
+			fmt.Fprintf(&b, " (%s)", s.Note)
+		}
+	}
+	return b.String()
+}
+
+// Place says where an array's elements are.
+type Place string
+
+// The places of a logical plan. Temporary arrays are those that one stage writes and
+// another reads; Sized.Place says whether one is in memory or on disk.
+const (
+	InFile    Place = "file"    // a user's stored array
+	InData    Place = "data"    // in the plan itself
+	InTemp    Place = "temp"    // temporary
+	InResult  Place = "result"  // the output, in a file
+	InCollect Place = "collect" // the output, returned as Go values
+)
+
+// The places of a temporary array in a Sized.
+const (
+	InArena Place = "arena" // in memory
+	InSpill Place = "spill" // on disk
+)
+
+// Array is something that stages read or write.
+type Array struct {
+	Place   Place             `json:"place"`
+	Name    string            `json:"name"` // for people
+	Path    string            `json:"path,omitempty"`
+	Shape   []int             `json:"shape"`
+	DType   dtype.Type        `json:"dtype"`
+	Chunks  []int             `json:"chunks,omitempty"` // that are stored, or are to be
+	Shards  []int             `json:"shards,omitempty"`
+	Blocks  []int             `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
+	Region  *grid.Box         `json:"region,omitempty"` // of a stored array, that the result is
+	Whole   []int             `json:"whole,omitempty"`  // the shape of what is there
+	Grow    bool              `json:"grow,omitempty"`   // by that region, to that shape
+	Layout  store.Layout      `json:"layout,omitzero"`  // of the result
+	Details store.Details     `json:"details,omitzero"` // of the result
+	Work    store.Work        `json:"work,omitzero"`    // of reading
+	Codec   string            `json:"codec,omitempty"`  // of what is stored
+	ID      store.FileVersion `json:"id"`
+	Data    []byte            `json:"data,omitempty"`
+	// Collection is one more than the index of the collection that the output is a member of, by
+	// a name; 0 for none.
+	Collection int    `json:"collection,omitempty"`
+	Member     string `json:"member,omitempty"`
+}
+
+// Bytes is the array's size in memory.
+func (a *Array) Bytes() int64 { return int64(grid.Size(a.Shape)) * int64(a.DType.Size()) }
+
+// smallestRead are the lengths of what is read of the array at the least: its chunks, or a
+// temporary's blocks. nil is C order.
+func (a *Array) smallestRead() []int {
+	if a.Blocks != nil {
+		return a.Blocks
+	}
+	return a.Chunks
+}
+
+// StageKind says what a stage does with its program's values.
+type StageKind string
+
+// The kinds of stages.
+const (
+	MapStage    StageKind = "map"    // write them
+	ReduceStage StageKind = "reduce" // fold them
+	MatMulStage StageKind = "matmul" // multiply those of two programs
+)
+
+// Stage is one pass. Its tasks are the chunks of its grid, in C order except
+// where a reduction says otherwise; they share nothing but the arrays.
+type Stage struct {
+	Kind StageKind `json:"kind"`
+	Name string    `json:"name"`
+	Site string    `json:"site"`
+	Grid grid.Grid `json:"grid"` // of the domain that programs run over; of the result for a product
+
+	Programs []Program `json:"programs"`        // one; two for a product
+	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product
+	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; those of a map are along all axes
+	MatMul   *MatMul   `json:"matmul,omitempty"`
+
+	// FoldTile and FoldBlock are the order of additions of a reduction: a chunk is folded
+	// by tiles of FoldTile, one after the other in C order, each by blocks of FoldBlock.
+	FoldTile  []int `json:"fold_tile,omitempty"`
+	FoldBlock []int `json:"fold_block,omitempty"`
+
+	StoreChunk  []int  `json:"unit,omitempty"`  // of a map whose output's layout has chunks: theirs, which a task writes as a whole
+	FixedChunks bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
+	Note        string `json:"note,omitempty"`  // why the stage is there, for people
+	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
+	// compute again than to keep.
+	Repeats []string `json:"repeats,omitempty"`
+}
+
+// Fold is one reduction of a stage. All folds of a stage have the same
+// axes.
+type Fold struct {
+	Kind  kernel.Reduction `json:"kind"`
+	Axes  []int            `json:"axes"`
+	DDof  float64          `json:"ddof"`
+	Count int64            `json:"count"` // elements folded into each result
+}
+
+// Tasks is the number of chunk tasks of all stages.
+func (p *Plan) Tasks() (n int) {
+	for i := range p.Stages {
+		n += p.Stages[i].Tasks()
+	}
+	return n
+}
+
+// FoldOut is the index, among the results of the program, of the value that the i-th fold
+// takes.
+func (s *Stage) FoldOut(i int) int {
+	out := s.Programs[0].Out
+	return len(out) - len(s.Folds) + i
+}
+
+// Folder is the i-th fold's.
+func (s *Stage) Folder(i int) kernel.Folder {
+	prog := &s.Programs[0]
+	f, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.FoldOut(i)]))
+	return f
+}
+
+// Arrays are the loads of arrays of all the stage's programs.
+func (s *Stage) Arrays() iter.Seq[*Load] {
+	return func(yield func(*Load) bool) {
+		for i := range s.Programs {
+			if !s.Programs[i].arrays(yield) {
+				return
+			}
+		}
+	}
+}
+
+// Tasks is the number of chunk tasks of the stage.
+func (s *Stage) Tasks() int { return s.Grid.Len() }

@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+)
+
+// BlockElems is the number of elements that a program computes at once: small
+// enough for a few registers of them to stay in a core's second-level cache.
+const BlockElems = 16384
+
+// Program computes values for every element of a domain, block by block. Its
+// values are numbered: first the loads, then the result of each instruction.
+type Program struct {
+	Domain []int   `json:"domain"`
+	Loads  []Load  `json:"loads"`
+	Code   []Instr `json:"code"`
+	Out    []int   `json:"out"` // values that are results
+	Checks []int   `json:"-"`   // of a stage on a device: bools, which the CPU has to look at where one is true
+}
+
+// LoadKind says where a load's elements come from.
+type LoadKind string
+
+// The kinds of loads.
+const (
+	LoadArray  LoadKind = "array"
+	LoadConst  LoadKind = "const"
+	LoadIota   LoadKind = "iota"
+	LoadRandom LoadKind = "random"
+	LoadBlocks LoadKind = "blocks" // what an operation computes of other programs' values
+	LoadTap    LoadKind = "tap"    // an element of a window that another load holds, on a device
+)
+
+// Load fills a value from an array, an operation or a generator, seen through a view
+// of the domain.
+type Load struct {
+	Kind  LoadKind    `json:"kind"`
+	Type  dtype.Type  `json:"type"`
+	Array int         `json:"array,omitempty"` // index into the plan's Arrays
+	View  grid.View   `json:"view"`
+	Shape []int       `json:"shape,omitempty"` // of a generator: its linear positions; of an operation's result
+	Value dtype.Value `json:"value,omitzero"`  // of a constant; an iota's first
+	Delta dtype.Value `json:"delta,omitzero"`
+	Seed  uint64      `json:"seed,omitempty"`
+
+	Op     *blockwise.Value `json:"op,omitempty"`
+	Inputs []Program        `json:"inputs,omitempty"` // of Op
+	Site   string           `json:"-"`                // the user's line that made Op, in the process that planned
+
+	// Of a stage on a device. A load with an Extent has no value: it holds what taps take, by
+	// axis so many elements for each window.
+	Extent []int `json:"-"`
+	Base   int   `json:"-"` // of a tap: the load that holds it
+	At     []int `json:"-"` // of a tap: its place in the window
+}
+
+// Instr computes one value from others. A cast has Op Invalid.
+type Instr struct {
+	Op   kernel.Op  `json:"op"`
+	Type dtype.Type `json:"type"` // of the operands; of the last two for Where
+	To   dtype.Type `json:"to"`   // of the result
+	Args []int      `json:"args"`
+}
+
+// Type is the type of a value.
+func (p *Program) Type(value int) dtype.Type {
+	if value < len(p.Loads) {
+		return p.Loads[value].Type
+	}
+	return p.Code[value-len(p.Loads)].To
+}
+
+// Reads reports a load whose elements are read tile by tile, rather than generated.
+func (l *Load) Reads() bool { return l.Kind == LoadArray || l.Kind == LoadBlocks }
+
+// Arrays are the loads of arrays, also those of what its operations read.
+func (p *Program) Arrays() iter.Seq[*Load] {
+	return func(yield func(*Load) bool) { p.arrays(yield) }
+}
+
+func (p *Program) arrays(yield func(*Load) bool) bool {
+	for i := range p.Loads {
+		l := &p.Loads[i]
+		if l.Kind == LoadArray && !yield(l) {
+			return false
+		}
+		for k := range l.Inputs {
+			if !l.Inputs[k].arrays(yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Dense reports a load whose elements, read for a box of the domain in the
+// array's own order, already lie in the domain's order without gaps: no axis is
+// broadcast or permuted.
+func (l *Load) Dense() bool {
+	if !l.Reads() || l.Extent != nil || l.Permuted() {
+		return false
+	}
+	for d, n := range l.View.Shape {
+		if n != 1 && !slices.Contains(l.View.Axis, d) {
+			return false
+		}
+	}
+	return true
+}
+
+// Permuted reports a load whose array axes are in another order than the
+// domain's, so that what is read has to be transposed.
+func (l *Load) Permuted() bool {
+	last := -1
+	for _, a := range l.View.Axis {
+		if a < 0 {
+			continue
+		}
+		if a <= last {
+			return true
+		}
+		last = a
+	}
+	return false
+}
+
+// mostFilled bounds the registers of constants and other loads that are filled once, or
+// at the start of each block. Where a program has more of them, each has a register only
+// while it is used, so that registers do not grow with a program's length.
+const mostFilled = 24
+
+// FilledAt is, for each load, the instruction before which its register is filled; -1
+// where that is at the start of a block, or never.
+func (p *Program) FilledAt() []int {
+	at := make([]int, len(p.Loads))
+	filled := 0
+	for v := range p.Loads {
+		at[v] = -1
+		if !p.Loads[v].Dense() {
+			filled++
+		}
+	}
+	if filled <= mostFilled {
+		return at
+	}
+	for i := len(p.Code) - 1; i >= 0; i-- {
+		for _, a := range p.Code[i].Args {
+			if a < len(p.Loads) && !p.Loads[a].Dense() {
+				at[a] = i
+			}
+		}
+	}
+	for _, v := range slices.Concat(p.Out, p.Checks) {
+		if v < len(p.Loads) {
+			at[v] = -1
+		}
+	}
+	return at
+}
+
+// Registers assigns each value a register, reusing those whose value is no
+// longer needed. A value that is read straight from an input has register -1, as
+// has, where direct says so, the single result that is written to its place.
+// Loads that are filled at the start keep theirs to themselves.
+// The second result is the number of registers, each of BlockElems elements of
+// the widest type.
+func (p *Program) Registers(direct bool) ([]int, int) {
+	n := len(p.Loads) + len(p.Code)
+	reg := make([]int, n)
+	lastUse := make([]int, n)
+	for v := range lastUse {
+		lastUse[v] = -1
+	}
+	for i, in := range p.Code {
+		for _, a := range in.Args {
+			lastUse[a] = i
+		}
+	}
+	for _, v := range slices.Concat(p.Out, p.Checks) {
+		lastUse[v] = len(p.Code)
+	}
+	count := 0
+	filledAt := p.FilledAt()
+	starts := make([][]int, len(p.Code)) // loads that each instruction is the first to use
+	for v := range p.Loads {
+		switch at := filledAt[v]; {
+		case p.Loads[v].Dense() || p.Loads[v].Extent != nil:
+			reg[v] = -1
+		case at >= 0:
+			starts[at] = append(starts[at], v)
+		default:
+			reg[v] = count
+			count++
+		}
+	}
+	ends := func(v, i int) bool { return lastUse[v] == i && (v >= len(p.Loads) || filledAt[v] >= 0) }
+	var free []int
+	take := func() int {
+		if len(free) == 0 {
+			count++
+			return count - 1
+		}
+		r := free[len(free)-1]
+		free = free[:len(free)-1]
+		return r
+	}
+	for i, in := range p.Code {
+		v := len(p.Loads) + i
+		for _, l := range starts[i] {
+			reg[l] = take()
+		}
+		// Operands that die here may be overwritten: kernels allow dst to be one of them
+		// only when the element sizes agree.
+		for k, a := range in.Args {
+			if ends(a, i) && !slices.Contains(in.Args[:k], a) && p.Type(a).Size() == in.To.Size() {
+				free = append(free, reg[a])
+				lastUse[a] = -2
+			}
+		}
+		if direct && v == n-1 && len(p.Out) == 1 && p.Out[0] == v {
+			reg[v] = -1
+		} else {
+			reg[v] = take()
+		}
+		for k, a := range in.Args {
+			if ends(a, i) && !slices.Contains(in.Args[:k], a) {
+				free = append(free, reg[a])
+			}
+		}
+	}
+	return reg, count
+}
+
+// Width is the size of the program's widest element.
+func (p *Program) Width() int {
+	w := 1
+	for v := range len(p.Loads) + len(p.Code) {
+		w = max(w, p.Type(v).Size())
+	}
+	return w
+}
+
+// Plain reports a program that only reads one array, whose elements can be read
+// straight to where they are wanted.
+func (p *Program) Plain() bool {
+	return len(p.Code) == 0 && len(p.Out) == 1 && p.Loads[p.Out[0]].Dense()
+}

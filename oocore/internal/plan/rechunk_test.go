@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// coded is a stored array by chunks that does not exist.
+func coded(t *testing.T, name string, chunks []int, shape ...int) *graph.Node {
+	t.Helper()
+	bytes := int64(grid.Size(chunks)) * 4
+	n, err := graph.Open(graph.Site{}, store.Info{Path: name, Format: "zarr", Shape: shape, DType: dtype.Float32, Chunks: chunks,
+		Work: store.Work{Whole: 2 * bytes, Stream: 1 << 20, Heap: 100 << 10}}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func planned(t *testing.T, root *graph.Node, target Target, budget int64) *Sized {
+	t.Helper()
+	p, err := sized(root, target, options(budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What is written across what is read takes one pass where it can be filled in
+// pieces, two where it cannot, and never more.
+func TestRechunksTakeOnePassOrTwo(t *testing.T) {
+	flat := file(t, "acts.npy", dtype.Float32, 3_075_200, 512)
+	rows := coded(t, "acts.zarr", []int{16384, 512}, 3_075_200, 512)
+	columns, bytes := []int{3_075_200, 8}, int64(6_298_009_600)
+	for _, x := range []*graph.Node{flat, rows} {
+		open := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "none"}, 512*mebi)
+		if len(open.Stages) != 1 || open.Stages[0].Read != bytes || open.Stages[0].Written != bytes {
+			t.Errorf("%s: uncompressed columns take %d stages", x.Name, len(open.Stages))
+		}
+		packed := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "zstd:1"}, 512*mebi)
+		if len(packed.Stages) != 2 || packed.Stages[0].Read+packed.Stages[1].Read != 2*bytes || packed.Stages[0].Written+packed.Stages[1].Written != 2*bytes {
+			t.Fatalf("%s: compressed columns take %d stages", x.Name, len(packed.Stages))
+		}
+		between := packed.Arrays[packed.Stages[0].Outputs[0]]
+		if between.Place != InTemp || between.Blocks[1] != 8 || 4*grid.Size(between.Blocks) < 256<<10 {
+			t.Errorf("%s: the array between lies in blocks of %v", x.Name, between.Blocks)
+		}
+		small := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "zstd:1"}, 64*mebi)
+		if len(small.Stages) != 2 || !slices.Equal(small.Arrays[small.Stages[0].Outputs[0]].Blocks, between.Blocks) {
+			t.Errorf("%s: the stages depend on the budget", x.Name)
+		}
+	}
+	alike := planned(t, rows, Target{Path: "out.zarr", Chunks: []int{32768, 256}, Codec: "zstd:1"}, 512*mebi)
+	if len(alike.Stages) != 1 {
+		t.Error("chunks that lie alike are rechunked")
+	}
+}
+
+// Tasks and tiles are whole stored chunks, and a chunk that is larger than the budget
+// is done in slabs of its rows, one behind the other.
+func TestTilesAreWholeStoredChunks(t *testing.T) {
+	x := coded(t, "x.zarr", []int{100, 70, 60}, 1000, 700, 600)
+	for name, p := range map[string]*Sized{
+		"map":    planned(t, apply(t, kernel.Sqrt, x), Target{Path: "o.npy"}, 512*mebi),
+		"reduce": planned(t, fold(t, kernel.Sum, x, 0), Target{Path: "o.npy"}, 512*mebi),
+	} {
+		s := &p.Stages[0]
+		for d, c := range []int{100, 70, 60} {
+			if s.Grid.Chunks[d]%c != 0 && s.Grid.Chunks[d] < s.Grid.Shape[d] && name == "map" {
+				t.Errorf("%s: chunks of tasks are %v", name, s.Grid.Chunks)
+			}
+			if s.Chunk[d]%c != 0 && s.Chunk[d] < s.Grid.Chunks[d] {
+				t.Errorf("%s: what is done at once is %v of %v", name, s.Chunk, s.Grid.Chunks)
+			}
+		}
+	}
+	huge := coded(t, "huge.zarr", []int{1 << 20, 256}, 4<<20, 256)
+	p := planned(t, huge, Target{Path: "o.zarr", Chunks: []int{1 << 20, 256}, Codec: "zstd:1"}, 64*mebi)
+	s := &p.Stages[0]
+	if s.DecodeWholeChunks || s.Tasks() != 4 || s.WriteTile[1] != 256 || s.WriteTile[0] == 1<<20 {
+		t.Errorf("a chunk of 1 GiB in 64 MiB: whole %v, %d tasks, pieces of %v", s.DecodeWholeChunks, s.Tasks(), s.WriteTile)
+	}
+}
+
+// Chunked inputs are written to a file in C order by whole rows of their chunks, unless that
+// leaves few tasks, tiles with side reductions are written, or requests wait for a network.
+func TestChunkedInputsAreWrittenByWholeRows(t *testing.T) {
+	large := func(name string) *graph.Node { return coded(t, name, []int{1000, 1000}, 20_000, 20_000) }
+	small := coded(t, "small.zarr", []int{500, 500}, 3000, 3000)
+	root := func(x *graph.Node) *graph.Node { return apply(t, kernel.Sqrt, x) }
+	local := root(large("x.zarr"))
+	for _, c := range []struct {
+		name   string
+		root   *graph.Node
+		target Target
+		chunks []int
+	}{
+		{"large", local, Target{Path: "o.npy"}, []int{1000, 20_000}},
+		{"few tasks", root(small), Target{Path: "o.npy"}, []int{500, 2000}},
+		{"named chunks", local, Target{Path: "o.npy", Chunks: []int{300, 5000}}, []int{300, 5000}},
+		{"side reduction", local, Target{Path: "o.npy", SideReductions: []*graph.Node{fold(t, kernel.Sum, local, 0, 1)}}, []int{1000, 1000}},
+		{"remote", root(large("s3://bucket/x.zarr")), Target{Path: "o.npy"}, []int{1000, 1000}},
+	} {
+		if got := planned(t, c.root, c.target, 1<<30).Stages[0].Grid.Chunks; !slices.Equal(got, c.chunks) {
+			t.Errorf("%s: tasks of %v, want %v", c.name, got, c.chunks)
+		}
+	}
+}
+
+// Large chunks take no more memory, and no fewer requests are in flight, where no rows get longer.
+func TestLargeChunksTakeMemoryForLongRowsOnly(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 20_000, 20_000)
+	s := planned(t, apply(t, kernel.Sqrt, x), Target{Path: "o.npy", Chunks: []int{5000, 20_000}}, 4<<30).Stages[0]
+	if bytes := 4 * grid.Size(s.WriteTile); bytes > passBytes {
+		t.Errorf("a piece of contiguous data has %d bytes", bytes)
+	}
+	far := coded(t, "s3://bucket/x.zarr", []int{1000, 1000}, 20_000, 20_000)
+	s = planned(t, far, Target{Path: "o.zarr", Chunks: []int{5000, 5000}, Codec: "none"}, 16<<30).Stages[0]
+	if s.Slots != s.Tasks() {
+		t.Errorf("%d of %d tasks wait for the network", s.Slots, s.Tasks())
+	}
+}

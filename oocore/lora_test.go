@@ -1,0 +1,159 @@
+package oocore
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
+)
+
+// newAdapter writes a LoRA adapter of factors and a configuration.
+func newAdapter(t *testing.T, config string, tensors map[string]*Array) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "adapter_config.json"), []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var outputs []Output
+	for name, a := range tensors {
+		outputs = append(outputs, Output{Array: a, Path: filepath.Join(dir, "adapter_model.safetensors") + "#" + name})
+	}
+	if _, err := SaveAll(t.Context(), outputs); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// smallIntegers are such that products and sums are exact, and so is what any order of them gives.
+func smallIntegers(t *testing.T, n int) []float32 {
+	rng := testcases.Rand(t)
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(rng.IntN(9) - 4)
+	}
+	return v
+}
+
+func TestMergeLoRAIsTheFormulaOfPEFT(t *testing.T) {
+	const out, in, r = 12, 7, 3
+	w, a, b, bias := smallIntegers(t, out*in), smallIntegers(t, r*in), smallIntegers(t, out*r), smallIntegers(t, out)
+	for name, c := range map[string]struct {
+		config     string
+		scale      float64
+		transposed bool
+		dtype      DType
+	}{
+		"plain":         {`{"peft_type":"LORA","r":3,"lora_alpha":6}`, 2, false, Float32},
+		"rank-stable":   {`{"peft_type":"LORA","r":3,"lora_alpha":6,"use_rslora":true}`, 6 / math.Sqrt(3), false, Float32},
+		"transposed":    {`{"peft_type":"LORA","r":3,"lora_alpha":1.5,"fan_in_fan_out":true}`, 0.5, true, Float32},
+		"pattern":       {`{"peft_type":"LORA","r":3,"lora_alpha":1,"alpha_pattern":{"q_proj":12}}`, 4, false, Float32},
+		"first pattern": {`{"peft_type":"LORA","r":3,"lora_alpha":1,"alpha_pattern":{"layers.0.q_proj":12,"q_proj":3,".*":6}}`, 4, false, Float32},
+		"default alpha": {`{"peft_type":"LORA","r":3}`, 8. / 3, false, Float32},
+		"rank pattern":  {`{"peft_type":"LORA","r":16,"rank_pattern":{"q_proj":3},"lora_alpha":6}`, 2, false, Float32},
+		"bfloat16":      {`{"peft_type":"LORA","r":3,"lora_alpha":1}`, 1. / 3, false, BFloat16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shape := []int{out, in}
+			if c.transposed {
+				shape = []int{in, out}
+			}
+			dir := t.TempDir()
+			base := filepath.Join(dir, "m.safetensors")
+			if _, err := SaveAll(t.Context(), []Output{
+				{Array: FromSlice(w, shape...).AsType(c.dtype), Path: base + "#layers.0.q_proj.weight"}, {Array: FromSlice(bias, out), Path: base + "#layers.0.q_proj.bias"},
+				{Array: FromSlice(bias, out), Path: base + "#head.weight"},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			adapter := newAdapter(t, c.config, map[string]*Array{
+				"base_model.model.layers.0.q_proj.lora_A.weight": FromSlice(a, r, in), "base_model.model.layers.0.q_proj.lora_B.weight": FromSlice(b, out, r),
+				"base_model.model.head.weight": FromSlice(bias, out).Mul(3),
+			})
+			m, err := OpenAll(base).MergeLoRA(adapter).Save(t.Context(), filepath.Join(dir, "o.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make([]float32, out*in)
+			for i := range out {
+				for k := range in {
+					sum := float32(0)
+					for j := range r {
+						sum += b[i*r+j] * a[j*in+k]
+					}
+					at := i*in + k
+					if c.transposed {
+						at = k*out + i
+					}
+					delta := sum * float32(c.scale)
+					if c.dtype == BFloat16 {
+						delta = roundToBFloat16(delta)
+					}
+					want[at] = w[at] + delta
+					if c.dtype == BFloat16 {
+						want[at] = roundToBFloat16(want[at])
+					}
+				}
+			}
+			x := m.Get("layers.0.q_proj.weight")
+			if got, err := Collect[float32](t.Context(), x.AsType(Float32)); err != nil || !slices.Equal(got, want) || x.DType() != c.dtype {
+				t.Errorf("%v of %s, %v, want %v", got, x.DType(), err, want)
+			}
+			if got, err := Collect[float32](t.Context(), m.Get("layers.0.q_proj.bias")); err != nil || !slices.Equal(got, bias) {
+				t.Errorf("the bias is %v, %v", got, err)
+			}
+			if got, err := Item[float32](t.Context(), m.Get("head.weight").Sub(FromSlice(bias, out).Mul(3)).Abs().Max()); err != nil || got != 0 {
+				t.Errorf("the whole weight of the adapter is off by %v, %v", got, err)
+			}
+		})
+	}
+}
+
+// roundToBFloat16 is the nearest float of 8 bits of mantissa, of two the even one.
+func roundToBFloat16(x float32) float32 {
+	if x == 0 {
+		return x
+	}
+	_, e := math.Frexp(float64(x))
+	unit := math.Ldexp(1, e-8)
+	return float32(math.RoundToEven(float64(x)/unit) * unit)
+}
+
+func TestMergeLoRARejects(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "m.safetensors")
+	newCheckpoint(t, base)
+	const lora, config = "base_model.model.layers.0", `{"peft_type":"LORA","r":2,"lora_alpha":2}`
+	one := func(shape ...int) *Array { return Ones(Float32, shape...) }
+	for name, c := range map[string]struct {
+		config  string
+		tensors map[string]*Array
+		want    string
+	}{
+		"another layer":    {config, map[string]*Array{"base_model.model.x.lora_A.weight": one(2, 4), "base_model.model.x.lora_B.weight": one(3, 2)}, `layer "x", which the collection lacks`},
+		"one factor":       {config, map[string]*Array{lora + ".lora_A.weight": one(2, 4)}, "alone"},
+		"other ranks":      {config, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 1)}, "no one rank"},
+		"another shape":    {config, map[string]*Array{lora + ".lora_A.weight": one(2, 5), lora + ".lora_B.weight": one(3, 2)}, "to a weight of shape (3, 4)"},
+		"an embedding":     {config, map[string]*Array{lora + ".lora_embedding_A": one(2, 4)}, "linear layers"},
+		"an unknown whole": {config, map[string]*Array{"base_model.model.new.weight": one(2)}, "for no array"},
+		"another method":   {`{"peft_type":"IA3"}`, map[string]*Array{"x": one(1)}, `"IA3" is not LORA`},
+		"DoRA":             {`{"peft_type":"LORA","use_dora":true}`, map[string]*Array{"x": one(1)}, "DoRA"},
+		"activated":        {`{"peft_type":"LORA","alora_invocation_tokens":[1]}`, map[string]*Array{"x": one(1)}, "aLoRA"},
+		"PiSSA":            {`{"peft_type":"LORA","init_lora_weights":"pissa_niter_4"}`, map[string]*Array{"x": one(1)}, `"pissa_niter_4" changes the weights`},
+		"replicated":       {`{"peft_type":"LORA","layer_replication":[[0,4],[2,5]]}`, map[string]*Array{"x": one(1)}, "layer_replication"},
+		"QALoRA":           {`{"peft_type":"LORA","use_qalora":true}`, map[string]*Array{"x": one(1)}, "QALoRA"},
+		"rank of config":   {`{"peft_type":"LORA","r":4,"lora_alpha":2}`, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2)}, "rank 2, and adapter_config.json says 4"},
+		"rank of pattern":  {`{"peft_type":"LORA","r":2,"rank_pattern":{"layers.0":8}}`, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2)}, "says 8"},
+		"no JSON":          {`{`, map[string]*Array{"x": one(1)}, "adapter_config.json"},
+	} {
+		_, err := OpenAll(base).MergeLoRA(newAdapter(t, c.config, c.tensors)).Save(t.Context(), filepath.Join(t.TempDir(), "o.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if err := OpenAll(base).MergeLoRA(t.TempDir()).Err(); err == nil || !strings.Contains(err.Error(), "adapter_config.json") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}

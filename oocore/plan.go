@@ -1,0 +1,70 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Plan is what Save or Collect would do within its budget.
+type Plan struct {
+	Title         string         // the expression
+	Budget        int64          // bytes of the whole process
+	Need          int64          // the smallest budget that would do
+	Peak          record.Bytes   // predicted, by class, when the most is reserved
+	DevicePeak    int64          // predicted, of the device's own memory
+	Stages        []record.Stage // in the order of the run
+	Passes        int            // stages that read stored data
+	Read, Written int64          // bytes from and to files
+	// Deprecated: Plan is the plan itself.
+	Plan *Plan
+
+	sized
+	//lint:ignore U1000 package hook calls its method
+	carrier
+}
+
+type sized = lazy.Plan
+
+// String returns the plan as a tree of stages.
+func (p *Plan) String() string { return lazy.PlanOf(p).String() }
+
+// Encode returns what a worker process needs of the plan, whatever its budget. A plan that calls a
+// function of this program cannot be encoded.
+func (p *Plan) Encode() ([]byte, error) { return lazy.PlanOf(p).Encode() }
+
+// shown returns a plan as programs see it.
+func shown(s *plan.Sized) *Plan {
+	h := s.Header()
+	p := &Plan{Title: h.Title, Budget: s.Budget, Need: s.Need, Peak: s.Peak, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: lazy.NewPlan(s)}
+	for _, stage := range h.Stages {
+		p.Read, p.Written = p.Read+stage.Read, p.Written+stage.Written
+		if stage.Read > 0 {
+			p.Passes++
+		}
+	}
+	p.Plan = p
+	return p
+}
+
+// Plan returns what Save to a path would do, and Collect where the path is empty:
+// passes, chunks and predicted bytes. It reads nothing.
+func (a *Array) Plan(path string, opts ...Option) (*Plan, error) {
+	r, err := a.prepare(graph.Caller(), path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return shown(r.plan), nil
+}
+
+// Explain returns the plan of saving to a path, or of Collect where the path is empty, as a
+// tree of stages: what each reads, computes and writes, the memory that it will take, why
+// it is there, and what is computed again rather than stored. It reads nothing.
+func (a *Array) Explain(path string, opts ...Option) (string, error) {
+	p, err := a.Plan(path, opts...)
+	if err != nil {
+		return "", err
+	}
+	return p.String(), nil
+}

@@ -1,0 +1,68 @@
+package oocore
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPyramidHasMeansOfTwoByTwo(t *testing.T) {
+	x := []uint8{
+		1, 2, 3, 4, 5,
+		3, 4, 5, 7, 8,
+		9, 9, 9, 8, 255}
+	path := filepath.Join(t.TempDir(), "p.zarr")
+	p, err := FromSlice(x, 3, 5).Pyramid(3).Save(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]uint8{x, {2, 5, 6, 9, 8, 255}, {6, 130}} { // 2.5, 4.75, 6.5, 9, 8.5, 255; 5.5, 130.5
+		level := Open(fmt.Sprintf("%s#%d", path, i))
+		if got, err := Collect[uint8](t.Context(), level); err != nil || !slices.Equal(got, want) || !slices.Equal(level.DimNames(), []string{"y", "x"}) {
+			t.Errorf("level %d is %v of %q, %v, want %v", i, got, level.DimNames(), err, want)
+		}
+	}
+	if names := p.Names(); !slices.Equal(names, []string{"0", "1", "2"}) {
+		t.Errorf("levels %q", names)
+	}
+}
+
+// zarr-python reads the levels, NumPy has the means.
+func TestPyramidIsReadByZarrPython(t *testing.T) {
+	python := os.Getenv("GONBEXT_PYTHON")
+	if python == "" {
+		t.Skip("left out: zarr-python, whose Python GONBEXT_PYTHON names")
+	}
+	image := RandomIntegers(Uint16, 1, 0, 1<<16, 2, 3, 301, 258)
+	path := filepath.Join(t.TempDir(), "p.zarr")
+	if _, err := image.Pyramid(4).Save(t.Context(), path, Chunks(1, 2, 64, 64), Memory("64MiB")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command(python, "testdata/pyramid.py", path).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestPyramidRejects(t *testing.T) {
+	x := Zeros(Float32, 4, 4)
+	for want, c := range map[string]*Collection{
+		"images have 2 to 5 dimensions, not 1":             Zeros(Float32, 4).Pyramid(2),
+		"an image has 1 to 32 levels, not 0":               x.Pyramid(0),
+		"integers up to 32 bits or of floats, not of bool": Zeros(Bool, 4, 4).Pyramid(2),
+		"no such file":           Open(filepath.Join(t.TempDir(), "none.npy")).Pyramid(2),
+		"are saved to NAME.zarr": x.Pyramid(2),
+	} {
+		dir := t.TempDir()
+		_, err := c.Save(t.Context(), filepath.Join(dir, "p.npz"))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("left over: %v", left)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package oocore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Save computes all arrays into a collection, in one run, and returns the collection that is then
+// there: x.safetensors, x.safetensors.index.json with files of ShardSize beside it, x.gguf, x.npz,
+// x.zarr as a group, or a folder of npy files. What the arrays share is computed once, and the budget is that
+// of the whole. The collection replaces one that is there when it is whole; in a folder of npy files
+// other files stay. Texts of the file that the collection was opened from are kept, and, from
+// checkpoint to checkpoint, small files beside it such as config.json are copied where the new one's
+// folder has none of their names. A GGUF file has the key-value pairs of the GGUF file that the
+// collection was opened from, or is Like.
+//
+// As with Array.Save nothing is computed where the same was saved before, and an unfinished run
+// resumes where it stopped, at the array and in it at the chunk.
+func (c *Collection) Save(ctx context.Context, path string, opts ...Option) (*Collection, error) {
+	site := graph.Caller()
+	r, err := c.prepare(site, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return r.saveCollection(ctx, c, path)
+}
+
+// Plan returns what Save would do. It reads nothing but the headers of the arrays.
+func (c *Collection) Plan(path string, opts ...Option) (*Plan, error) {
+	r, err := c.prepare(graph.Caller(), path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return shown(r.plan), nil
+}
+
+func (r *run) saveCollection(ctx context.Context, c *Collection, path string) (*Collection, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	foreseen, err := r.perform(ctx, r.storedPaths())
+	if err = ended(ctx, err); err != nil {
+		if !r.reported {
+			r.rejected(r.plan.Title)
+		}
+		return nil, &Error{Op: "save", Site: r.site, Err: err}
+	}
+	if foreseen == nil {
+		saved := OpenAll(path)
+		saved.site = r.site
+		return saved, saved.err
+	}
+	planned := &Collection{site: r.site}
+	for i, m := range c.members {
+		planned.members = append(planned.members, named{m.name, func() *Array { return foreseen[i] }})
+	}
+	return planned, nil
+}
+
+func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
+	failed := func(name string, err error) (*run, error) {
+		if inner, ok := errors.AsType[*Error](err); ok {
+			err = inner
+		}
+		if name != "" {
+			err = fmt.Errorf("%.80q: %w", name, err)
+		}
+		return nil, &Error{Op: "save", Site: site, Err: err}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	s, err := applyOptions(opts)
+	if err != nil {
+		return failed("", err)
+	}
+	defer func() {
+		if err != nil {
+			s.rejected(c.String())
+		}
+	}()
+	switch {
+	case path == "":
+		return failed("", errors.New("the path is empty: name a file such as x.safetensors"))
+	case len(c.members) == 0:
+		return failed("", errors.New("the collection has no arrays"))
+	case s.region != "" || s.grow != nil || s.sideReductions != nil:
+		return failed("", errors.New("a collection is saved as a whole, without a region"))
+	case c.image != nil && !strings.HasSuffix(path, ".zarr"):
+		return failed("", errors.New("the levels of an image are saved to NAME.zarr"))
+	case s.shardSize != 0 && !isCheckpoint(path):
+		return failed("", errors.New("ShardSize is of a checkpoint: save to NAME.safetensors.index.json"))
+	}
+	m := &store.CollectionMeta{Path: path, ShardSize: s.shardSize, Metadata: c.texts(), Files: c.besides(path)}
+	if c.image != nil {
+		m.Attributes = c.image.attributes
+	}
+	if len(c.source) > 0 {
+		if m.Template, err = store.TemplateFor(path, c.source[0].Path); err != nil {
+			return failed("", err)
+		}
+	}
+	var all []plan.Output
+	names := make(map[string]bool, len(c.members))
+	for name, a := range c.All() {
+		if names[name] {
+			return failed("", fmt.Errorf("two arrays have the name %.80q", name))
+		}
+		names[name] = true
+		member, err := store.MemberPath(path, name)
+		if err != nil {
+			return failed("", err)
+		}
+		out, err := s.output(site, "save", a, member)
+		if err != nil {
+			return failed(name, err)
+		}
+		if len(out.Root.Shape) != len(out.Target.Chunks) {
+			out.Target.Chunks = nil // those of the option are for arrays of as many dimensions
+		}
+		if (m.Metadata != nil || member == path+"#"+name) && s.attributes == nil {
+			out.Target.Details.Attributes = nil // texts of the file that it was in, or of the one that it will be in
+		}
+		if c.image != nil {
+			if out.Target.Details.Dims, out.Target.Details.ChosenDims = c.image.axes, true; s.chunks == nil {
+				out.Target.Chunks = c.image.chunks(out.Root.Shape)
+			}
+		}
+		out.Target.Collection, out.Target.Member = m, name
+		all = append(all, out)
+	}
+	return s.prepare(site, "save", all...)
+}
+
+// texts are those of the file that the collection was opened from; nil for none.
+func (c *Collection) texts() map[string]string {
+	if len(c.source) == 0 {
+		return nil
+	}
+	info, err := store.Describe(c.source[0].Path)
+	var texts map[string]string
+	if _, _, file := store.Split(c.source[0].Path); err != nil || !file || json.Unmarshal(info.Details.Attributes, &texts) != nil {
+		return nil
+	}
+	return texts
+}
+
+// smallFile is the size up to which a file beside a checkpoint's tensors is copied with it.
+const smallFile = 64 << 20
+
+// besides are the small files of the checkpoint that the collection was opened from, where it is
+// saved to a checkpoint in another folder.
+func (c *Collection) besides(path string) (files []string) {
+	if c.folder == "" || !isCheckpoint(path) {
+		return nil
+	}
+	entries, _ := os.ReadDir(c.folder)
+	for _, e := range entries {
+		st, err := e.Info()
+		if err != nil || !st.Mode().IsRegular() || st.Size() > smallFile || strings.HasPrefix(e.Name(), ".") ||
+			strings.Contains(e.Name(), ".safetensors") {
+			continue
+		}
+		files = append(files, filepath.Join(c.folder, e.Name()))
+	}
+	return files
+}
+
+// isCheckpoint reports the path of a checkpoint's index.
+func isCheckpoint(path string) bool { return strings.HasSuffix(path, ".safetensors.index.json") }

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+)
+
+// attachment is an array of the program that Open finds by a path, for as long as an Info of it is in use.
+type attachment struct{ array Array }
+
+var (
+	attachments   sync.Map // of weak.Pointer[attachment], by their paths
+	attachedCount atomic.Int64
+)
+
+const attachedScheme = "array:"
+
+func init() { Register(attachedFormat{"an array of the program is not written"}) }
+
+// Attach returns the Info of an array that the program has made, with a path by which Open finds it while that
+// Info, or a copy of it, is in use. Closing what Open returns does not close the array.
+func Attach(a Array) Info {
+	info := a.Info()
+	held := &attachment{a}
+	name := strings.NewReplacer("/", "_", "?", "_", "#", "_").Replace(filepath.Base(info.Path))
+	info.Path = fmt.Sprintf("%s%d:%s", attachedScheme, attachedCount.Add(1), name)
+	info.attached = held
+	attachments.Store(info.Path, weak.Make(held))
+	runtime.AddCleanup(held, func(path string) { attachments.Delete(path) }, info.Path)
+	return info
+}
+
+// InProcess reports a path that has a meaning in this process only.
+func InProcess(path string) bool {
+	return strings.HasPrefix(path, attachedScheme) || blob.InProcess(path)
+}
+
+type attachedFormat struct{ ReadOnly }
+
+func (attachedFormat) Owns(path string) bool    { return strings.HasPrefix(path, attachedScheme) }
+func (attachedFormat) Place(path string) string { return path }
+
+func (attachedFormat) Open(_ context.Context, path string) (Array, error) {
+	w, _ := attachments.Load(path)
+	p, _ := w.(weak.Pointer[attachment])
+	held := p.Value()
+	if held == nil {
+		return nil, errors.New("the program has no array of this name any more")
+	}
+	a := attachedArray{held.array, path, held}
+	if c, ok := held.array.(Coded); ok {
+		return attachedCoded{a, c}, nil
+	}
+	return a, nil
+}
+
+// attachedArray is an attached array, which the program closes.
+type attachedArray struct {
+	Array
+	path string
+	held *attachment
+}
+
+func (a attachedArray) Info() Info {
+	info := a.Array.Info()
+	info.Path, info.attached = a.path, a.held
+	return info
+}
+
+func (attachedArray) Close() error { return nil }
+
+// attachedCoded is one that decodes what it reads.
+type attachedCoded struct {
+	attachedArray
+	coded Coded
+}
+
+func (a attachedCoded) Session(work []byte) (Session, error) { return a.coded.Session(work) }

@@ -1,0 +1,80 @@
+// Package types has the types that programs, stores and the engine share: rectangles of an
+// array, and the errors of operations and budgets. Package oocore has those that programs
+// need under its own names.
+package types
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Site is a line of the user's program.
+type Site struct {
+	File string
+	Line int
+}
+
+// String returns the site as notebooks link it: notebook.go:12.
+func (s Site) String() string {
+	if s.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line)
+}
+
+// Error is an operation that was rejected: which, on what, where in the user's
+// program, and why. Its text is one line.
+type Error struct {
+	Op     string
+	Shapes [][]int      // of the operands
+	Types  []dtype.Type // of the operands
+	Site   Site
+	Err    error
+}
+
+// Error says the operation, the cause, and the line of the program, once.
+func (e *Error) Error() string {
+	text := e.Op + ": " + e.Err.Error()
+	if at := e.Site.String(); at != "" && !strings.HasSuffix(text, " ("+at+")") { // which an operation that this one is made of has said
+		text += " (" + at + ")"
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// MemoryError is returned when a budget is too small, before anything is read.
+// A budget of Need bytes works.
+type MemoryError struct {
+	Op          string
+	Need, Limit int64
+	Held        int64  // part of Need that is held already; 0 where that is little
+	Holder      string // what holds it; "" for the program itself
+}
+
+// Error says the budget that is needed, in a form that can be given, and the present one.
+func (e *MemoryError) Error() string {
+	held := ""
+	if e.Held > 0 {
+		held = fmt.Sprintf(", %s of it for %s,", mib(e.Held), cmp.Or(e.Holder, "what the program itself holds"))
+	}
+	return fmt.Sprintf("%s needs a budget of %s (%s)%s and has %s (%s)",
+		e.Op, mib(e.Need), units.Exact(e.Need), cmp.Or(held, ","), mib(e.Limit), units.Exact(e.Limit))
+}
+
+// mib writes a size in a form that a budget can be given in.
+func mib(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%dMiB", n>>20)
+	}
+	if n%(1<<10) == 0 {
+		return fmt.Sprintf("%dKiB", n>>10)
+	}
+	return fmt.Sprintf("%dB", n)
+}
