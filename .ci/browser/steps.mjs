@@ -117,8 +117,11 @@ async function looks(where, scripts) {
   });
   await two.screenshot({ path: `${out}/steps-timeline-${where.replaceAll(/[^A-Za-z0-9]+/g, '-')}.png` });
   await step(`${where}: nothing of ours is wider than its cell`, async () => {
-    const wide = await page.evaluate(() => [...document.querySelectorAll('.jp-OutputArea-output .gonbext')].filter(e => e.scrollWidth > e.clientWidth + 1)
-      .map(e => [...e.querySelectorAll('*')].filter(x => x.getBoundingClientRect().right > e.getBoundingClientRect().right + 1 && !x.closest('.gonbext-wide'))[0]?.outerHTML.slice(0, 150)));
+    const wide = await page.evaluate(() => [...document.querySelectorAll('.jp-OutputArea-output .gonbext')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => {
+      const beyond = [...e.querySelectorAll('*')].filter(x => x.getBoundingClientRect().right > e.getBoundingClientRect().right + 1);
+      const named = beyond.find(x => !x.closest('.gonbext-wide')) ?? beyond[0] ?? e;
+      return `${e.scrollWidth} of ${e.clientWidth}: ${named.outerHTML.slice(0, 300)}`;
+    }));
     return wide.length === 0 || `${wide.length} are: ${wide}`;
   });
 }

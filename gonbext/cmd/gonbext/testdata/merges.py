@@ -31,10 +31,10 @@ def slerp(w, a, b, t=0.3):
 
 
 def trim(x, density):
-    kept = np.argsort(-np.abs(x.astype(np.float32)), axis=None)[: int(density * x.size)]
-    mask = np.zeros(x.size)
-    mask[kept] = 1
-    return x * mask.reshape(x.shape)
+    """The largest magnitudes. Which of several that equal the first one left out are kept, the paper leaves open: none is."""
+    magnitude = np.abs(x.astype(np.float32))
+    left_out = np.sort(magnitude, axis=None)[x.size - int(density * x.size) - 1]
+    return np.where(magnitude > left_out, x, 0)
 
 
 def ties(w, a, b, density=0.2):
