@@ -102,25 +102,25 @@ func (l blockLayout) bytes() int64 {
 	return int64(n-1)*l.blockBytes() + int64(l.grid.Box(n-1).Size()*l.itemsize)
 }
 
-// piece is what a region has in one block.
-type piece struct {
+// overlap is what a region has in one block.
+type overlap struct {
 	block types.Box
 	at    int64 // of the block, in the file
-	from  []int // of the piece, in the region
+	from  []int // of the overlap, in the region
 	count []int
 }
 
-// pieces goes through the blocks that a region touches, in the file's order along
+// overlaps goes through the blocks that a region touches, in the file's order along
 // axes on which it goes forwards.
-func (l blockLayout) pieces(r types.Region) iter.Seq[piece] {
+func (l blockLayout) overlaps(r types.Region) iter.Seq[overlap] {
 	dims := len(r.Count)
-	return func(yield func(piece) bool) {
-		at := make([]int, dims)    // the piece's first element, in the region
+	return func(yield func(overlap) bool) {
+		at := make([]int, dims)    // the overlap's first element, in the region
 		count := make([]int, dims) // and how many elements it has
 		var axis func(d, block int) bool
 		axis = func(d, block int) bool {
 			if d == dims {
-				return yield(piece{l.grid.Box(block), int64(block) * l.blockBytes(), at, count})
+				return yield(overlap{l.grid.Box(block), int64(block) * l.blockBytes(), at, count})
 			}
 			chunk := l.grid.Chunks[d]
 			for at[d] = 0; at[d] < r.Count[d]; at[d] += count[d] {
@@ -142,7 +142,7 @@ func (l blockLayout) pieces(r types.Region) iter.Seq[piece] {
 }
 
 // layout is where the part [from, from+count) of a region lies in the file.
-func (l blockLayout) layout(r types.Region, p piece, from, count []int) (strided.Layout, error) {
+func (l blockLayout) layout(r types.Region, p overlap, from, count []int) (strided.Layout, error) {
 	start := make([]int, len(from))
 	for d := range start {
 		start[d] = r.Start[d] + from[d]*r.Step[d] - p.block.Start[d]
@@ -152,9 +152,9 @@ func (l blockLayout) layout(r types.Region, p piece, from, count []int) (strided
 	return s, err
 }
 
-// slabs cuts a piece into parts, each of them one run of the piece, that fit into
+// slabs cuts an overlap into boxes, each of them one run of it, that fit into
 // the buffer. They are in the region's coordinates.
-func (l blockLayout) slabs(p piece) iter.Seq[types.Box] {
+func (l blockLayout) slabs(p overlap) iter.Seq[types.Box] {
 	whole := types.Box{Start: p.from, Shape: p.count}
 	return whole.Split(grid.Auto(p.count, l.itemsize, scratchBytes))
 }
@@ -211,16 +211,16 @@ func (w *blockWriter) write(ctx context.Context, src []byte, b types.Box) error 
 	}
 	g := gatherer{out: w.out}
 	defer g.close()
-	for p := range w.layout.pieces(r) {
-		if err := w.piece(ctx, &g, src, b.Shape, r, p); err != nil {
+	for p := range w.layout.overlaps(r) {
+		if err := w.writeOverlap(ctx, &g, src, b.Shape, r, p); err != nil {
 			return err
 		}
 	}
 	return g.flush(ctx)
 }
 
-// piece writes what a box has in one block.
-func (w *blockWriter) piece(ctx context.Context, g *gatherer, src []byte, shape []int, r types.Region, p piece) error {
+// writeOverlap writes what a box has in one block.
+func (w *blockWriter) writeOverlap(ctx context.Context, g *gatherer, src []byte, shape []int, r types.Region, p overlap) error {
 	whole := types.Box{Start: p.from, Shape: p.count}
 	if at, _, run := w.layout.dense(shape, whole); run {
 		l, err := w.layout.layout(r, p, p.from, p.count)
@@ -323,8 +323,8 @@ func (a *blocks) read(ctx context.Context, dst []byte, r types.Region) error {
 	if err := h.check(); err != nil || len(dst) == 0 {
 		return err
 	}
-	for p := range a.layout.pieces(r) {
-		if err := a.piece(ctx, dst, r, p); err != nil {
+	for p := range a.layout.overlaps(r) {
+		if err := a.readOverlap(ctx, dst, r, p); err != nil {
 			return err
 		}
 	}
@@ -336,7 +336,7 @@ func (a *blocks) WillRead(r types.Region) {
 	if _, err := strided.Of(a.flat.info.Shape, a.layout.itemsize, r); err != nil {
 		return
 	}
-	for p := range a.layout.pieces(r) {
+	for p := range a.layout.overlaps(r) {
 		if l, err := a.layout.layout(r, p, p.from, p.count); err == nil {
 			a.flat.shared.willRead(l)
 		}
@@ -344,8 +344,8 @@ func (a *blocks) WillRead(r types.Region) {
 	}
 }
 
-// piece reads what a region has in one block.
-func (a *blocks) piece(ctx context.Context, dst []byte, r types.Region, p piece) error {
+// readOverlap reads what a region has in one block.
+func (a *blocks) readOverlap(ctx context.Context, dst []byte, r types.Region, p overlap) error {
 	h, size := a.flat.shared, a.layout.itemsize
 	whole := types.Box{Start: p.from, Shape: p.count}
 	if at, _, run := a.layout.dense(r.Count, whole); run {

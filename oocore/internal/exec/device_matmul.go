@@ -52,7 +52,7 @@ func (d *deviceProduct) Close() error { return errors.Join(d.on.work.Close(), d.
 
 // sent is a job of a super-tile, and the buffer that is the device's until it is done.
 type sent struct {
-	band
+	tileRow
 	first, rows int // of the super-tile, that come back
 	job         Job
 	buffer      []byte
@@ -94,7 +94,7 @@ func (d *deviceProduct) compute(c *matmulPipeline, s *superTile, loads, steps ch
 		if c.ctx.Err() != nil {
 			return false
 		}
-		steps <- sent{band: band{tile: s}, job: d.on.work.Multiply(p)}
+		steps <- sent{tileRow: tileRow{tile: s}, job: d.on.work.Multiply(p)}
 	}
 	return true
 }
@@ -122,7 +122,7 @@ func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads ch
 				if err := o.eval.eval(c.ctx, box(first, rows), src); err != nil {
 					return err
 				}
-				loads <- sent{band: band{tile: s}, job: d.on.work.Load(operand, first, bytes, src), buffer: buffer}
+				loads <- sent{tileRow: tileRow{tile: s}, job: d.on.work.Load(operand, first, bytes, src), buffer: buffer}
 			case <-c.ctx.Done():
 				return context.Cause(c.ctx)
 			}
@@ -153,7 +153,7 @@ func (d *deviceProduct) fetch(c *matmulPipeline, s *superTile, rows chan<- sent)
 			select {
 			case buffer := <-d.fetched:
 				n := min(d.rows, end-first)
-				rows <- sent{band: band{tile: s, row: row}, first: first, rows: n, job: d.on.work.Fetch(first, n, buffer[:n*size]), buffer: buffer}
+				rows <- sent{tileRow: tileRow{tile: s, row: row}, first: first, rows: n, job: d.on.work.Fetch(first, n, buffer[:n*size]), buffer: buffer}
 			case <-c.ctx.Done():
 				return false
 			}
@@ -205,7 +205,7 @@ func (d *deviceProduct) store(c *matmulPipeline, rows <-chan sent) {
 		}
 		d.fetched <- f.buffer
 		if end := f.first + f.rows; end == s.box.Shape[0] || end == (f.row+1)*d.m.TileM {
-			c.record(w, f.band)
+			c.record(w, f.tileRow)
 			w.row = c.slot.row
 		}
 	}

@@ -26,7 +26,7 @@ func newMapRunner(r *run, stage int) (Runner, error) {
 	return p, nil
 }
 
-// mapper is a slot of a map stage. What it writes at once are the stage's pieces.
+// mapper is a slot of a map stage. What it writes at once are the stage's tiles.
 type mapper struct {
 	slot  *slot
 	out   []byte
@@ -87,15 +87,15 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 		return nil
 	}
 	for inner := range m.slot.stage.Chunks(chunk) {
-		for piece := range inner.Split(m.slot.stage.WriteTile) {
+		for tile := range inner.Split(m.slot.stage.WriteTile) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			out := m.out[:piece.Size()*m.size]
-			if err := m.eval.eval(ctx, piece, out); err != nil {
+			out := m.out[:tile.Size()*m.size]
+			if err := m.eval.eval(ctx, tile, out); err != nil {
 				return err
 			}
-			if err := m.sink.write(ctx, out, piece); err != nil {
+			if err := m.sink.write(ctx, out, tile); err != nil {
 				return err
 			}
 		}
@@ -103,7 +103,7 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 	return nil
 }
 
-// cut computes a chunk and writes it unit by unit.
+// cut computes a chunk and writes it chunk by chunk of its store.
 func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
 	st := m.slot.stage
 	whole := m.whole[:chunk.Size()*m.size]
@@ -111,15 +111,15 @@ func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
 		return err
 	}
 	strides := grid.Strides(chunk.Shape)
-	for unit := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
-		for piece := range unit.Split(st.WriteTile) {
+	for stored := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
+		for tile := range stored.Split(st.WriteTile) {
 			at := 0
 			for d := range strides {
-				at += (piece.Start[d] - chunk.Start[d]) * strides[d]
+				at += (tile.Start[d] - chunk.Start[d]) * strides[d]
 			}
-			out := m.out[:piece.Size()*m.size]
-			kernel.Copy(m.size, piece.Shape, out, 0, grid.Strides(piece.Shape), whole, at, strides)
-			if err := m.sink.write(ctx, out, piece); err != nil {
+			out := m.out[:tile.Size()*m.size]
+			kernel.Copy(m.size, tile.Shape, out, 0, grid.Strides(tile.Shape), whole, at, strides)
+			if err := m.sink.write(ctx, out, tile); err != nil {
 				return err
 			}
 		}

@@ -25,19 +25,19 @@ type matmulPipeline struct {
 	ctx   context.Context
 	fail  context.CancelCauseFunc
 	free  chan *panel // to be filled
-	whole chan band   // to be written
+	whole chan tileRow   // to be written
 
 	mu     sync.Mutex
 	moved  *sync.Cond   // what follows has changed
 	panels []*panel     // filled, not yet handed out to the last tile
 	next   int          // tile of the first panel
 	last   bool         // no more panels will come
-	owner  []*superTile // of each band of accumulators; nil where it is free
-	adding []int        // workers that add a panel to a tile of each band
-	held   int          // the band that no worker begins to add to, as it is written to a snapshot; or noBand
+	owner  []*superTile // of each row of accumulators; nil where it is free
+	adding []int        // workers that add a panel to a tile of each row
+	held   int          // the row that no worker begins to add to, as it is written to a snapshot; or noRow
 }
 
-const noBand = -1
+const noRow = -1
 
 // panel is one step's part of both operands.
 type panel struct {
@@ -48,15 +48,15 @@ type panel struct {
 	left int // tiles that are not yet multiplied
 }
 
-// superTile is a part of the result on its way. Its accumulators lie band by band: each
-// row of its tiles is contiguous.
+// superTile is a part of the result on its way. Its accumulators are contiguous by
+// rows of tiles.
 type superTile struct {
 	batch []int
 	box   grid.Box
 	tiles grid.Grid
 	from  int            // panel with which it begins: all before are in the snapshot that it resumes from
 	steps int            // panels
-	first int            // band of its first row
+	first int            // row of accumulators of its first row of tiles
 	saved []restoredTile // of each tile
 	// What follows is the matmulPipeline's to lock.
 	added   []int // panels that each tile has seen
@@ -69,8 +69,8 @@ type superTile struct {
 	upload  time.Duration // to it
 }
 
-// band is a row of tiles.
-type band struct {
+// tileRow is a row of the tiles of a super-tile.
+type tileRow struct {
 	tile *superTile
 	row  int
 }
@@ -103,7 +103,7 @@ func (p *product) taskOf(s *superTile, tile int) int {
 }
 
 func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
-	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM), adding: make([]int, p.m.SuperM), held: noBand}
+	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan tileRow, p.m.SuperM), owner: make([]*superTile, p.m.SuperM), adding: make([]int, p.m.SuperM), held: noRow}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {
@@ -210,7 +210,7 @@ func (c *matmulPipeline) multiply(worker int) {
 		if x == nil {
 			return
 		}
-		at := x.band(tile)
+		at := x.row(tile)
 		c.adding[at]++
 		c.mu.Unlock()
 		t := time.Now()
@@ -233,7 +233,7 @@ func (c *matmulPipeline) take() (*panel, int) {
 		switch {
 		case len(c.panels) == 0 && c.last:
 			return nil, 0
-		case len(c.panels) > 0 && c.panels[0].band(c.next) != c.held && c.ready(c.panels[0], c.next):
+		case len(c.panels) > 0 && c.panels[0].row(c.next) != c.held && c.ready(c.panels[0], c.next):
 			x, tile := c.panels[0], c.next
 			if c.next++; c.next == x.tile.tiles.Len() {
 				c.panels, c.next = c.panels[1:], 0
@@ -247,13 +247,13 @@ func (c *matmulPipeline) take() (*panel, int) {
 }
 
 // ready reports that a tile's accumulators have all that comes before a panel. The first
-// panel takes a band that is free.
+// panel takes a row that is free.
 func (c *matmulPipeline) ready(x *panel, tile int) bool {
 	s := x.tile
 	if x.step > s.from {
 		return s.added[tile] == x.step
 	}
-	owner := &c.owner[x.band(tile)]
+	owner := &c.owner[x.row(tile)]
 	if *owner == nil {
 		*owner = s
 	}
@@ -267,7 +267,7 @@ func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
 	b := s.tiles.Box(tile)
 	row, col, cols := b.Start[0], b.Start[1], s.box.Shape[1]
 	size := c.m.Type.Size()
-	acc := c.band(s, row/c.m.TileM)[col*size:]
+	acc := c.accumulators(s, row/c.m.TileM)[col*size:]
 	saved := s.saved[tile]
 	if x.step == s.from {
 		for i := range b.Shape[0] {
@@ -289,11 +289,11 @@ func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
 	return nil
 }
 
-// band is the number of a tile's band of accumulators.
-func (x *panel) band(tile int) int { return x.tile.first + tile/x.tile.tiles.Count(1) }
+// row is the number of the row of accumulators that a tile has.
+func (x *panel) row(tile int) int { return x.tile.first + tile/x.tile.tiles.Count(1) }
 
-// band are the accumulators of a row of tiles.
-func (c *matmulPipeline) band(s *superTile, row int) []byte {
+// accumulators returns those of a row of tiles.
+func (c *matmulPipeline) accumulators(s *superTile, row int) []byte {
 	most := min(c.m.SuperN*c.m.TileN, c.m.N)
 	rows := min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM)
 	size := c.m.Type.Size()
@@ -313,13 +313,13 @@ func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	}
 	if row := tile / s.tiles.Count(1); s.added[tile] == s.steps {
 		if s.left[row]--; s.left[row] == 0 {
-			c.whole <- band{tile: s, row: row}
+			c.whole <- tileRow{tile: s, row: row}
 		}
 	}
 	c.moved.Broadcast()
 }
 
-// write stores bands, and records their tiles.
+// write stores rows, and records their tiles.
 func (c *matmulPipeline) write(worker int) {
 	for b := range c.whole {
 		if c.ctx.Err() != nil {
@@ -336,9 +336,9 @@ func (c *matmulPipeline) write(worker int) {
 	}
 }
 
-func (c *matmulPipeline) store(b band, worker int) error {
+func (c *matmulPipeline) store(b tileRow, worker int) error {
 	w := &slot{run: c.run, stage: c.stage, row: c.slot.row} // of slot 0: all workers share its memory
-	src := c.band(b.tile, b.row)
+	src := c.accumulators(b.tile, b.row)
 	rows := len(src) / c.m.Type.Size() / b.tile.box.Shape[1]
 	if err := c.writeRows(w, b.tile, b.row*c.m.TileM, rows, src, worker); err != nil {
 		return err
@@ -363,8 +363,8 @@ func (c *matmulPipeline) writeRows(w *slot, s *superTile, first, rows int, src [
 	return w.write(c.ctx, out, src, box)
 }
 
-// record records the tiles of a band that is written.
-func (c *matmulPipeline) record(w *slot, b band) {
+// record records the tiles of a row that is written.
+func (c *matmulPipeline) record(w *slot, b tileRow) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := b.tile

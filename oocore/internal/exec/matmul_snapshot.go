@@ -11,13 +11,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 )
 
-// A snapshot of a product has the accumulators of tiles that are not whole: bands of
-// them, as they lie in memory, and those that the snapshot before has and no super-tile
+// A snapshot of a product has the accumulators of tiles that are not whole, row of
+// tiles by row as they lie in memory, and those that the snapshot before has and no super-tile
 // has read yet. Each tile counts the panels that it has. The run that resumes there may
 // have other super-tiles, as tiles and panels do not depend on the budget.
 
-// savedBand is a row of tiles of a super-tile, in a snapshot.
-type savedBand struct {
+// savedRow is a row of tiles of a super-tile, in a snapshot.
+type savedRow struct {
 	First  int   `json:"first"` // task of the first tile
 	Steps  []int `json:"steps"` // panels that each tile has
 	Rows   int   `json:"rows"`
@@ -46,8 +46,8 @@ func (t *restoredTile) read(dst []byte, row int) error {
 // restored.
 func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredBytes }
 
-// Snapshot writes the accumulators of tiles that are not whole, band by band: each counts
-// its own panels, so that workers add to all bands but the one that is written.
+// Snapshot writes the accumulators of tiles that are not whole, row by row: each counts
+// its own panels, so that workers add to all rows but the one that is written.
 func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
 	p.pipelineMu.Lock()
 	defer p.pipelineMu.Unlock()
@@ -55,8 +55,8 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 	if c == nil {
 		return nil, 0, nil
 	}
-	// Tiles that are read from the last snapshot meanwhile are in their bands again.
-	bands, err := c.copyRestored(w)
+	// Tiles that are read from the last snapshot meanwhile are in their rows again.
+	rows, err := c.copyRestored(w)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -64,23 +64,23 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 		b, live, ok := c.hold(at)
 		if ok {
 			b.Offset = w.Offset()
-			bands = append(bands, b)
-			_, err = w.Write(c.band(live.tile, live.row))
+			rows = append(rows, b)
+			_, err = w.Write(c.accumulators(live.tile, live.row))
 		}
 		c.release()
 		if err != nil {
 			return nil, 0, err
 		}
 	}
-	if len(bands) == 0 {
+	if len(rows) == 0 {
 		return nil, 0, nil
 	}
-	meta, err = json.Marshal(bands)
+	meta, err = json.Marshal(rows)
 	return meta, 0, err
 }
 
 // copyRestored copies the tiles of the last snapshot that no super-tile has read yet.
-func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []savedBand, err error) {
+func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (rows []savedRow, err error) {
 	c.mu.Lock()
 	tasks := slices.Sorted(maps.Keys(c.restored))
 	c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []sav
 			continue
 		}
 		shape := c.stage.Grid.Box(task).Shape[c.dims()-2:]
-		bands = append(bands, savedBand{First: task, Steps: []int{saved.steps}, Rows: shape[0], Cols: shape[1], Offset: w.Offset()})
+		rows = append(rows, savedRow{First: task, Steps: []int{saved.steps}, Rows: shape[0], Cols: shape[1], Offset: w.Offset()})
 		line := shape[1] * c.m.Type.Size()
 		if n := max(line, copyBytes); n > len(buffer) {
 			buffer = make([]byte, n)
@@ -111,16 +111,16 @@ func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []sav
 			}
 		}
 	}
-	return bands, nil
+	return rows, nil
 }
 
-// againstWork returns all bands of accumulators, from the one that workers have just left
-// backwards: they go forwards, and meet the snapshot at one band.
+// againstWork returns all rows of accumulators, from the one that workers have just left
+// backwards: they go forwards, and meet the snapshot at one row.
 func (c *matmulPipeline) againstWork() iter.Seq[int] {
 	c.mu.Lock()
 	first := 0
 	if len(c.panels) > 0 {
-		first = c.panels[0].band(c.next)
+		first = c.panels[0].row(c.next)
 	}
 	c.mu.Unlock()
 	return func(yield func(int) bool) {
@@ -132,9 +132,9 @@ func (c *matmulPipeline) againstWork() iter.Seq[int] {
 	}
 }
 
-// hold waits until no worker adds to a band of accumulators, and lets none until release.
+// hold waits until no worker adds to a row of accumulators, and lets none until release.
 // ok reports that it has panels and is not whole.
-func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
+func (c *matmulPipeline) hold(at int) (b savedRow, live tileRow, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held = at
@@ -146,7 +146,7 @@ func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
 		return b, live, false
 	}
 	row, perRow := at-s.first, s.tiles.Count(1)
-	b = savedBand{First: c.taskOf(s, row*perRow),
+	b = savedRow{First: c.taskOf(s, row*perRow),
 		Rows: min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), Cols: s.box.Shape[1]}
 	for tile := row * perRow; tile < (row+1)*perRow; tile++ {
 		steps := 0
@@ -155,26 +155,26 @@ func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
 		}
 		b.Steps = append(b.Steps, steps)
 	}
-	return b, band{s, row}, ok
+	return b, tileRow{s, row}, ok
 }
 
 func (c *matmulPipeline) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held = noBand
+	c.held = noRow
 	c.moved.Broadcast()
 }
 
 // restore finds the tiles that a snapshot has of tasks. What cannot be of this product is
 // computed again.
 func (p *product) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
-	var bands []savedBand
-	if json.Unmarshal(meta, &bands) != nil {
+	var rows []savedRow
+	if json.Unmarshal(meta, &rows) != nil {
 		return
 	}
 	size, columns := p.m.Type.Size(), p.stage.Grid.Count(p.dims()-1)
 	p.restored, p.restoredBytes = map[int]restoredTile{}, 0
-	for _, b := range bands {
+	for _, b := range rows {
 		last := b.Offset + int64(b.Rows)*int64(b.Cols)*int64(size) - 1
 		if _, err := from.ReadAt(make([]byte, 1), last); err != nil {
 			continue

@@ -152,12 +152,12 @@ func (s *temporaries) copyDone(ctx context.Context, stage, i int, done Tasks) (e
 		if !whole {
 			continue
 		}
-		for piece := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
-			part := buffer[:piece.Size()*size]
-			if err := from.Read(ctx, part, piece.Region()); err != nil {
+		for tile := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
+			part := buffer[:tile.Size()*size]
+			if err := from.Read(ctx, part, tile.Region()); err != nil {
 				return err
 			}
-			if err := s.copies[i].Write(ctx, part, piece); err != nil {
+			if err := s.copies[i].Write(ctx, part, tile); err != nil {
 				return err
 			}
 		}

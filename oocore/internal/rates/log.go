@@ -76,7 +76,7 @@ func kept(dir, processor string) *Rates {
 	}
 	name := fnv.New64a()
 	io.WriteString(name, processor)
-	path := filepath.Join(dir, fmt.Sprintf(".rates-2-%x", name.Sum64()))
+	path := filepath.Join(dir, fmt.Sprintf(".rates-3-%x", name.Sum64()))
 	if text, err := os.ReadFile(path); err == nil {
 		var l learned
 		newer := func() int { i, _ := slices.BinarySearch(names, l.Newest); return len(names) - 1 - i }
@@ -175,7 +175,7 @@ func fromRecords(records iter.Seq[record.Summary], processor string) *Rates {
 		if h.Processor != processor || r.Status != record.Done || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
 			continue
 		}
-		one := run{seconds: end.Duration.Seconds(), of: endsOf(h)}
+		one := run{title: h.Title, seconds: end.Duration.Seconds(), of: endsOf(h)}
 		for k, spent := range end.Stages {
 			one.seconds -= spent.Seconds
 			s := stage{h.Stages[k].Work, spent.Seconds, spent.CPU, cores(h, k)}

@@ -75,6 +75,7 @@ func (d *diskTime) of(t traffic) (seconds float64) {
 // run is a run that ended well: its stages, and what it took in addition to them, to open
 // arrays, to make durable what it wrote, and to put it in its place.
 type run struct {
+	title   string
 	stages  []stage
 	seconds float64       // in addition; 0 where that is not known
 	of      [ends]float64 // the run itself, its output, chunks that are files, bytes that are pages to be made durable
@@ -109,7 +110,7 @@ const (
 	leastTraffic  = 8 << 20 // bytes that a stage has to move for the disk to be seen
 	stiffness     = 0.03    // with which kinds of work are held to their activity
 	halfLife      = 10      // of a stage's weight, in stages that ran since
-	folds         = 5       // in turn predicted by the others
+	folds         = 5       // of plans, in turn predicted by the others
 	within        = 0.92    // of the runs so predicted are in the range
 	fewRuns       = 8       // that tell no spread of their own
 	mostPredicted = 64      // of the latest runs: each fold takes a fit
@@ -256,22 +257,29 @@ func (r *Rates) endings(runs []run) {
 	copy(r.End[:], p.solve())
 }
 
-// spreads finds how far off predictions are: those of a fifth of the runs by what the others
-// tell. A fit is nearer to the runs that it was made of than to those that follow. What is
+// spreads finds how far off predictions are: those of a fifth of the plans by what the others
+// tell. A fit is nearer to the plans that it was made of than to those that follow. What is
 // left out of them are kinds of work that the others have not done, which widen a range by
 // themselves.
 func (r *Rates) spreads(runs []run) {
 	runs = runs[:min(len(runs), mostPredicted)]
+	fold := foldsOf(runs)
 	var off [2][]float64
 	for f := range folds {
 		var others []run
 		for i := range runs {
-			if i%folds != f {
+			if fold[i] != f {
 				others = append(others, runs[i])
 			}
 		}
 		by := fit(others)
-		for i := f; by != nil && i < len(runs); i += folds {
+		if by == nil {
+			continue
+		}
+		for i := range runs {
+			if fold[i] != f {
+				continue
+			}
 			var took, new float64
 			var all record.Seconds
 			for _, s := range runs[i].stages {
@@ -299,6 +307,25 @@ func (r *Rates) spreads(runs []run) {
 			r.Spread[k] = min(max(quantile(off[k], within)*(1+2/n), narrowest), widest)
 		}
 	}
+}
+
+// foldsOf deals runs out: all runs of one plan to one fold, or, where plans are too few, each
+// run by itself.
+func foldsOf(runs []run) []int {
+	fold, of := make([]int, len(runs)), map[string]int{}
+	for i := range runs {
+		title := runs[i].title
+		if _, ok := of[title]; !ok {
+			of[title] = len(of) % folds
+		}
+		fold[i] = of[title]
+	}
+	if len(of) < folds {
+		for i := range fold {
+			fold[i] = i % folds
+		}
+	}
+	return fold
 }
 
 // limitedBy is the index of a limit in Spread.

@@ -25,7 +25,7 @@ type DirectConv struct {
 	Weights []float64 // in C order; nil takes them from the second input
 }
 
-func (o DirectConv) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
+func (o DirectConv) work(m *blockwise.ScratchLayout, tile []int) (in, sums []byte) {
 	_, parts := parts(o.DType)
 	with, without := elements(&o.Window, tile)
 	return m.Take(with * parts * 8), m.Take(without * parts * 8)
@@ -35,7 +35,7 @@ func (o DirectConv) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
 // products in a nanosecond.
 func (o DirectConv) Requirements(box []int) blockwise.Requirements {
 	n := grid.Size(o.Window.Sizes())
-	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) {
+	need := need(&o.Window, box, func(m *blockwise.ScratchLayout, tile []int) {
 		o.work(m, tile)
 		if o.Weights == nil {
 			m.Take(n * 8)
@@ -64,7 +64,7 @@ func (o DirectConv) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	real, count := parts(o.DType)
 	wide, narrow := cast(real, dtype.Float64), cast(dtype.Float64, real)
-	return fill(ctx, &o.Window, t, func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int) {
+	return fill(ctx, &o.Window, t, func(m *blockwise.ScratchLayout, tile []int) func(dst, src []byte, tile []int) {
 		in, sums := o.work(m, tile)
 		x, y := dtype.Slice[float64](in), dtype.Slice[float64](sums)
 		var of []int // the tile that p is for

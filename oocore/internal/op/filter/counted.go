@@ -26,7 +26,7 @@ type counter struct {
 }
 
 // newCounter takes what it needs of memory for tiles of n elements.
-func newCounter(m *blockwise.Parts, n int) *counter {
+func newCounter(m *blockwise.ScratchLayout, n int) *counter {
 	return &counter{
 		order:  dtype.Slice[int32](m.Take(n * 4)),
 		number: dtype.Slice[int32](m.Take(n * 4)),

@@ -50,7 +50,7 @@ func (o Downsampled) groups(box []int) (group, read []int) {
 	return group, read
 }
 
-func (o Downsampled) work(m *blockwise.Parts, group, read []int) (in, wide, sums []byte) {
+func (o Downsampled) work(m *blockwise.ScratchLayout, group, read []int) (in, wide, sums []byte) {
 	real, count := parts(o.DType)
 	in = m.Take(grid.Size(read) * count * real.Size())
 	return in, m.Take(grid.Size(read) * count * 8), m.Take(grid.Size(group) * count * 8)
@@ -58,7 +58,7 @@ func (o Downsampled) work(m *blockwise.Parts, group, read []int) (in, wide, sums
 
 // Requirements is what is read at once, in float64 too.
 func (o Downsampled) Requirements(box []int) blockwise.Requirements {
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	group, read := o.groups(box)
 	o.work(&m, group, read)
 	return blockwise.Requirements{Reads: [][]int{read}, Scratch: m.Size(), DisjointReads: true}
@@ -67,7 +67,7 @@ func (o Downsampled) Requirements(box []int) blockwise.Requirements {
 // Fill takes means.
 func (o Downsampled) Fill(ctx context.Context, t *blockwise.Task) error {
 	group, read := o.groups(t.Box.Shape)
-	in, wide, sums := o.work(t.Parts(), group, read)
+	in, wide, sums := o.work(t.ScratchLayout(), group, read)
 	strides := grid.Strides(t.Box.Shape)
 	for g := range t.Box.Split(group) {
 		blocks := grid.Box{Start: make([]int, len(group)), Shape: make([]int, len(group))}

@@ -115,7 +115,7 @@ type spectra struct {
 	x, y    []complex128
 }
 
-func (o *FFTConv) work(m *blockwise.Parts) (taps, read, tile, tables []byte, s *spectra) {
+func (o *FFTConv) work(m *blockwise.ScratchLayout) (taps, read, tile, tables []byte, s *spectra) {
 	taps = m.Take(grid.Size(o.Window.Sizes()) * 8)
 	read = m.Take(int(o.Bytes(o.Chunks())))
 	tile = m.Take(grid.Size(o.Lines) * o.DType.Size())
@@ -136,7 +136,7 @@ func (o *FFTConv) work(m *blockwise.Parts) (taps, read, tile, tables []byte, s *
 
 // Requirements is a chunk with its border, the weights, and three tiles of complex numbers.
 func (o FFTConv) Requirements(box []int) blockwise.Requirements {
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	o.work(&m)
 	chunk := o.Chunks()
 	for d := range chunk {
@@ -147,7 +147,7 @@ func (o FFTConv) Requirements(box []int) blockwise.Requirements {
 
 // Fill correlates.
 func (o FFTConv) Fill(ctx context.Context, t *blockwise.Task) error {
-	taps, read, tile, tables, s := o.work(t.Parts())
+	taps, read, tile, tables, s := o.work(t.ScratchLayout())
 	if err := t.In[1].Read(ctx, grid.Entire(o.Window.Sizes()), taps); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (o Median) network() *network {
 // at about four elements in a nanosecond.
 func (o Median) Requirements(box []int) blockwise.Requirements {
 	net := o.network()
-	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) { o.work(m, net, tile) })
+	need := need(&o.Window, box, func(m *blockwise.ScratchLayout, tile []int) { o.work(m, net, tile) })
 	need.Work = int64(grid.Size(box)) * min(int64(grid.Size(o.Window.Sizes())), netElems) / 4
 	return need
 }
@@ -73,7 +73,7 @@ type selector struct {
 	counter   *counter
 }
 
-func (o Median) work(m *blockwise.Parts, net *network, tile []int) *selector {
+func (o Median) work(m *blockwise.ScratchLayout, net *network, tile []int) *selector {
 	with, without := elements(&o.Window, tile)
 	size := o.wide().Size()
 	s := &selector{in: m.Take(with * size), out: m.Take(without * size)}
@@ -92,7 +92,7 @@ func (o Median) Fill(ctx context.Context, t *blockwise.Task) error {
 	net := o.network()
 	widen, narrow := cast(o.DType, o.wide()), cast(o.wide(), o.DType)
 	select1 := counts[o.wide()]
-	return fill(ctx, &o.Window, t, func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int) {
+	return fill(ctx, &o.Window, t, func(m *blockwise.ScratchLayout, tile []int) func(dst, src []byte, tile []int) {
 		s := o.work(m, net, tile)
 		offsets := make([]int, rows)
 		return func(dst, src []byte, tile []int) {

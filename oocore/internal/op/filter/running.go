@@ -39,7 +39,7 @@ func (o Running) wide() dtype.Type {
 }
 
 // work is memory for two windows of doubling sizes and what has been folded.
-func (o Running) work(m *blockwise.Parts, tile []int) (a, b, folded []byte) {
+func (o Running) work(m *blockwise.ScratchLayout, tile []int) (a, b, folded []byte) {
 	_, parts := parts(o.DType)
 	with, without := elements(&o.Window, tile)
 	size := o.wide().Size() * parts
@@ -48,7 +48,7 @@ func (o Running) work(m *blockwise.Parts, tile []int) (a, b, folded []byte) {
 
 // Requirements is the box with its border along the axis, and tiles.
 func (o Running) Requirements(box []int) blockwise.Requirements {
-	return need(&o.Window, box, func(m *blockwise.Parts, tile []int) { o.work(m, tile) })
+	return need(&o.Window, box, func(m *blockwise.ScratchLayout, tile []int) { o.work(m, tile) })
 }
 
 // Fill folds.
@@ -59,7 +59,7 @@ func (o Running) Fill(ctx context.Context, t *blockwise.Task) error {
 	divide, _ := kernel.Lookup(kernel.Divide, dtype.Float64)
 	n := o.Lo[o.Axis] + o.Hi[o.Axis] + 1
 	size := o.wide().Size()
-	return fill(ctx, &o.Window, t, func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int) {
+	return fill(ctx, &o.Window, t, func(m *blockwise.ScratchLayout, tile []int) func(dst, src []byte, tile []int) {
 		a, b, folded := o.work(m, tile)
 		var by [512]float64
 		for i := range by {

@@ -72,8 +72,8 @@ func elements(w *window.Window, tile []int) (with, without int) {
 
 // need is what a box takes: the input, a tile with its border and without, and what
 // work takes of memory for a tile.
-func need(w *window.Window, box []int, work func(m *blockwise.Parts, tile []int)) blockwise.Requirements {
-	var m blockwise.Parts
+func need(w *window.Window, box []int, work func(m *blockwise.ScratchLayout, tile []int)) blockwise.Requirements {
+	var m blockwise.ScratchLayout
 	tile := clipped(tileOf(w), box)
 	m.Take(int(w.Bytes(box)))
 	with, without := elements(w, tile)
@@ -85,8 +85,8 @@ func need(w *window.Window, box []int, work func(m *blockwise.Parts, tile []int)
 
 // fill computes a box tile by tile: work is given memory once and returns what sets the
 // elements of dst, a tile, from src, the tile with its border.
-func fill(ctx context.Context, w *window.Window, t *blockwise.Task, work func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int)) error {
-	m := t.Parts()
+func fill(ctx context.Context, w *window.Window, t *blockwise.Task, work func(m *blockwise.ScratchLayout, tile []int) func(dst, src []byte, tile []int)) error {
+	m := t.ScratchLayout()
 	tile := clipped(tileOf(w), t.Box.Shape)
 	s, err := w.Read(ctx, t.In[0], t.Box, m.Take(int(w.Bytes(t.Box.Shape))))
 	if err != nil {

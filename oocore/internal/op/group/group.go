@@ -32,8 +32,8 @@ const (
 	partBytes = 32 << 20
 	// mostPasses is how often elements are read before they are sorted instead.
 	mostPasses = 8
-	// pieceBytes are the elements that are read at once.
-	pieceBytes = 1 << 20
+	// tileBytes are the elements that are read at once.
+	tileBytes = 1 << 20
 )
 
 // Grouping is a reduction in groups. Its accumulators are words of 64 bits, of which a
@@ -83,9 +83,9 @@ func (g Grouping) read(others grid.Box, from, n int) grid.Box {
 	}
 }
 
-// piece is how many places along the axis are read at once.
-func (g Grouping) piece(others []int, n int) int {
-	return min(max(pieceBytes/(g.Type.Size()*max(grid.Size(others), 1)), 1), n)
+// step is how many places along the axis are read at once.
+func (g Grouping) step(others []int, n int) int {
+	return min(max(tileBytes/(g.Type.Size()*max(grid.Size(others), 1)), 1), n)
 }
 
 // clear sets accumulators to those of no elements.
@@ -173,15 +173,15 @@ func (o Parts) Chunks() []int {
 	return slices.Concat([]int{1}, o.tile(stateBytes), []int{o.words()})
 }
 
-// Requirements is a piece of the elements, and their labels.
+// Requirements is a tile of the elements, and their labels.
 func (o Parts) Requirements(box []int) blockwise.Requirements {
 	others := box[2 : len(box)-1]
-	n := o.piece(others, o.Length)
+	n := o.step(others, o.Length)
 	read := o.read(grid.Entire(others), 0, n).Shape
 	return blockwise.Requirements{Reads: [][]int{read, {n}}, Scratch: blockwise.Aligned(8*n) + int64(grid.Size(read)*o.Type.Size())}
 }
 
-// Fill accumulates piece by piece.
+// Fill accumulates tile by tile.
 func (o Parts) Fill(ctx context.Context, t *blockwise.Task) error {
 	last := len(t.Box.Shape) - 1
 	others := grid.Box{Start: t.Box.Start[2:last], Shape: t.Box.Shape[2:last]}
@@ -190,7 +190,7 @@ func (o Parts) Fill(ctx context.Context, t *blockwise.Task) error {
 	low, count := t.Box.Start[1], t.Box.Shape[1]
 	first := t.Box.Start[0] * o.Length
 	end := min(first+o.Length, o.Shape[o.Axis])
-	step := o.piece(others.Shape, o.Length)
+	step := o.step(others.Shape, o.Length)
 	row := others.Size() * o.words()
 	inner := grid.Size(others.Shape[o.Axis:])
 	for at := first; at < end; at += step {
@@ -239,10 +239,10 @@ func (o Segments) Chunks() []int {
 	return slices.Concat([]int{1}, o.tile(stateBytes/4), []int{o.words()})
 }
 
-// Requirements is a piece of the elements, and where groups begin.
+// Requirements is a tile of the elements, and where groups begin.
 func (o Segments) Requirements(box []int) blockwise.Requirements {
 	others := box[2 : len(box)-1]
-	read := o.read(grid.Entire(others), 0, o.piece(others, o.Shape[o.Axis])).Shape
+	read := o.read(grid.Entire(others), 0, o.step(others, o.Shape[o.Axis])).Shape
 	return blockwise.Requirements{Reads: [][]int{read, {box[1] + 1}}, DisjointReads: true,
 		Scratch: blockwise.Aligned(8*(box[1]+1)) + int64(grid.Size(read)*o.Type.Size())}
 }
@@ -259,7 +259,7 @@ func (o Segments) Fill(ctx context.Context, t *blockwise.Task) error {
 		return err
 	}
 	places := dtype.Slice[int64](begins)
-	step := o.piece(others.Shape, o.Shape[o.Axis])
+	step := o.step(others.Shape, o.Shape[o.Axis])
 	row := others.Size() * o.words()
 	inner := grid.Size(others.Shape[o.Axis:])
 	bytes := inner * o.Type.Size()

@@ -130,7 +130,7 @@ func (e Batched) Fill(ctx context.Context, t *blockwise.Task) error {
 	d := len(e.Stack)
 	stack := grid.Box{Start: t.Box.Start[:d], Shape: t.Box.Shape[:d]}
 	count := stack.Size()
-	p := &pool{Parts: *t.Parts()}
+	p := &pool{ScratchLayout: *t.ScratchLayout()}
 	f, in, out := e.layout(p, count)
 	var s *blockwise.Steps
 	if count == 1 {

@@ -90,7 +90,7 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 		first = p.below(p.K) + t.Box.Start[0]
 	}
 	rows := t.Box.Shape[0]
-	all := &pool{Parts: *t.Parts()}
+	all := &pool{ScratchLayout: *t.ScratchLayout()}
 	w := p.layout(all)
 	s := all.steps(ctx, t)
 	block, left, right := w.block.shaped(rows, cols), w.left.shaped(rows, p.Tile), w.right.shaped(cols, p.Tile)

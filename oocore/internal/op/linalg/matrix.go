@@ -49,7 +49,7 @@ func (m matrix) clear() {
 // pool gives out a task's scratch as numbers and matrices. Without memory it counts
 // what would be given out.
 type pool struct {
-	blockwise.Parts
+	blockwise.ScratchLayout
 	kept  [][]byte // memory of the state between steps
 	bytes int64    // of it
 }

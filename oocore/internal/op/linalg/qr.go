@@ -124,7 +124,7 @@ func (r TSQRR) layout(p *pool) (*householder, matrix) {
 // Fill factorizes the blocks of a run.
 func (r TSQRR) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := r.cols()
-	p := &pool{Parts: *t.Parts()}
+	p := &pool{ScratchLayout: *t.ScratchLayout()}
 	h, block := r.layout(p)
 	s := p.steps(ctx, t)
 	first := t.Box.Start[0] / n * r.Run
@@ -238,7 +238,7 @@ func (q TSQRQ) layout(p *pool) (h *householder, d, factor matrix) {
 // Fill computes the rows of a block.
 func (q TSQRQ) Fill(ctx context.Context, t *blockwise.Task) error {
 	from, rows := t.Box.Start[0], t.Box.Shape[0]
-	p := &pool{Parts: *t.Parts()}
+	p := &pool{ScratchLayout: *t.ScratchLayout()}
 	h, d, factor := q.layout(p)
 	h.resize(rows)
 	d.cols, d.ld = rows, rows

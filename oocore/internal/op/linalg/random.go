@@ -56,7 +56,7 @@ func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {
 
 // Fill sums over the blocks of a run, in their order.
 func (p Normal) Fill(ctx context.Context, t *blockwise.Task) error {
-	a, w, y, yt, gemm := p.layout(&pool{Parts: *t.Parts()})
+	a, w, y, yt, gemm := p.layout(&pool{ScratchLayout: *t.ScratchLayout()})
 	if err := t.In[1].Read(ctx, grid.Entire([]int{p.N, p.L}), dtype.Bytes(w.a)); err != nil {
 		return err
 	}

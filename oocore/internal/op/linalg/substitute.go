@@ -42,7 +42,7 @@ func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) 
 
 // Fill solves for the columns of a box.
 func (s Substitute) Fill(ctx context.Context, t *blockwise.Task) error {
-	p := &pool{Parts: *t.Parts()}
+	p := &pool{ScratchLayout: *t.ScratchLayout()}
 	x, a, minus, gemm := s.layout(p)
 	x = x.shaped(s.N, t.Box.Shape[1])
 	x.a = x.a[:x.rows*x.cols]

@@ -51,7 +51,7 @@ func (c Conv) columns(places int) int {
 	return min(max(columnBytes/max(c.taps()*c.Type.Size(), 1), 32), places)
 }
 
-func (c Conv) layout(m *blockwise.Parts, box []int) (image, weights, columns, work []byte) {
+func (c Conv) layout(m *blockwise.ScratchLayout, box []int) (image, weights, columns, work []byte) {
 	images, filters := c.reads(box)
 	size, n := c.Type.Size(), c.columns(box[2]*box[3])
 	return m.Take(grid.Size(images) * size), m.Take(grid.Size(filters) * size), m.Take(c.taps() * n * size),
@@ -61,7 +61,7 @@ func (c Conv) layout(m *blockwise.Parts, box []int) (image, weights, columns, wo
 // Requirements is one image of the box with what the window reaches beyond, the weights of the
 // box's filters, and about 0.5 MiB of columns.
 func (c Conv) Requirements(box []int) blockwise.Requirements {
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	c.layout(&m, box)
 	images, weights := c.reads(box)
 	work := int64(grid.Size(box)) * int64(c.taps()) * int64(c.Type.Size()) / tapBytes
@@ -75,7 +75,7 @@ func (c Conv) Fill(ctx context.Context, t *blockwise.Task) error {
 	if box.Size() == 0 || c.taps() == 0 {
 		return nil
 	}
-	image, weights, columns, work := c.layout(t.Parts(), box.Shape)
+	image, weights, columns, work := c.layout(t.ScratchLayout(), box.Shape)
 	of, each := c.Channels/c.Groups, c.Filters/c.Groups
 	if err := t.In[1].Read(ctx, grid.Box{Start: []int{box.Start[1], 0, 0, 0}, Shape: []int{box.Shape[1], of, c.Kernel[0], c.Kernel[1]}}, weights); err != nil {
 		return err

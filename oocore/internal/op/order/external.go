@@ -16,8 +16,8 @@ import (
 //
 // Runs cuts it into rows of as many records as fit, and sorts each. A row also holds
 // its samples: the last of each few hundred records. Windows finds from the samples
-// alone, for each row of the result, which piece of each run holds all records of that
-// row, and at most two samples' distance more. Merge reads those pieces, cuts them to
+// alone, for each row of the result, which tile of each run holds all records of that
+// row, and at most two samples' distance more. Merge reads those tiles, cuts them to
 // the row's own records and sorts them. Nothing is read twice but what lies between
 // two samples: with one merge a sort is two passes reading and two writing.
 //
@@ -235,8 +235,8 @@ func (v Level) length(records, i int) int {
 // spare is how many records more than a row's own its windows may have.
 func (v Level) spare() int { return 2 * v.Fan * v.Every }
 
-// Windows finds for each part of a merge's result the pieces of the runs that it is made
-// of. Its input is the rows' samples; its result has, for each part, where the piece of
+// Windows finds for each part of a merge's result the tiles of the runs that it is made
+// of. Its input is the rows' samples; its result has, for each part, where the tile of
 // each run begins and ends.
 type Windows struct{ Level }
 
@@ -265,7 +265,7 @@ func (w Windows) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := w.records()
 	size := r.size()
 	first, records := w.group(t.Box.Start[w.Dims-2])
-	scratch := t.Parts()
+	scratch := t.ScratchLayout()
 	batch, all := scratch.Take(w.batch()*w.samples()*size), scratch.Take(records/w.Every*size)
 	ints := dtype.Slice[int64](scratch.Take(3 * w.Fan * 8))
 	from, to, counts := ints[:w.Fan], ints[w.Fan:2*w.Fan], ints[2*w.Fan:3*w.Fan]
@@ -350,15 +350,15 @@ func (m Merge) second() int64 {
 	return 0
 }
 
-// piece is what a window has in a row.
-type piece struct{ row, col, n int }
+// tile is what a window has in a row.
+type tile struct{ row, col, n int }
 
-// piecesAhead is how many pieces the disk is asked for before they are read: hundreds of
-// some tens of KiB each make a part. Measured with pieces of 48 KiB and four readers in a
+// tilesAhead is how many tiles the disk is asked for before they are read: hundreds of
+// some tens of KiB each make a part. Measured with tiles of 48 KiB and four readers in a
 // container of 150 MB: 320 MB/s without, 820 with, as much as of one long read.
-const piecesAhead = 8
+const tilesAhead = 8
 
-// Fill merges the pieces of the box's row.
+// Fill merges the tiles of the box's row.
 func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := m.records()
 	size := r.size()
@@ -377,7 +377,7 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		return err
 	}
 	var total, below int64 // records in the windows, and before them
-	var pieces []piece     // that the windows have in one row
+	var tiles []tile     // that the windows have in one row
 	for i := range m.Fan {
 		from[i] = total
 		for p := windows[i]; p < windows[m.Fan+i]; {
@@ -386,7 +386,7 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 			if (int(total)+n)*size > len(gathered) {
 				return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
 			}
-			pieces = append(pieces, piece{first/m.Row + i*m.Rows + int(p)/m.Row, col, n})
+			tiles = append(tiles, tile{first/m.Row + i*m.Rows + int(p)/m.Row, col, n})
 			p += int64(n)
 			total += int64(n)
 		}
@@ -394,17 +394,17 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		below += windows[i]
 	}
 	_, words := m.stored()
-	box := func(p piece) grid.Box {
+	box := func(p tile) grid.Box {
 		return grid.Box{Start: append(slices.Clone(outer), p.row, p.col*words), Shape: append(ones(m.Dims-1), p.n*words)}
 	}
 	filled := 0
-	for k, p := range pieces {
+	for k, p := range tiles {
 		if k == 0 {
-			for _, p := range pieces[1:min(1+piecesAhead, len(pieces))] {
+			for _, p := range tiles[1:min(1+tilesAhead, len(tiles))] {
 				t.WillRead(0, box(p))
 			}
-		} else if k+piecesAhead < len(pieces) {
-			t.WillRead(0, box(pieces[k+piecesAhead]))
+		} else if k+tilesAhead < len(tiles) {
+			t.WillRead(0, box(tiles[k+tilesAhead]))
 		}
 		if err := t.In[0].Read(ctx, box(p), gathered[filled:][:p.n*size]); err != nil {
 			return err

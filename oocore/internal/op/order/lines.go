@@ -29,10 +29,10 @@ func (s Lines) Chunks() []int {
 	return box
 }
 
-// scattered reports lines that lie in a large array in short pieces.
+// scattered reports lines that lie in a large array in short tiles.
 func (s Lines) scattered() bool { return scattered(s.Chunks(), s.Shape, s.item()) }
 
-// scattered reports boxes of a large array that lie in it in short pieces, each of which
+// scattered reports boxes of a large array that lie in it in short tiles, each of which
 // a file would be read and written by.
 func scattered(box, shape []int, size int) bool {
 	const short, large = 1 << 10, 32 << 20

@@ -137,7 +137,7 @@ func ofNothing(site graph.Site, name string, n *graph.Node, q []float64, o Quant
 }
 
 // counted reports quantiles that are found by counting: of what is too long for a task, and
-// of lines that lie in the input in short pieces, where counting moves little compared with it.
+// of lines that lie in the input in short tiles, where counting moves little compared with it.
 func (s Quantiles) counted() bool {
 	if s.count()*s.item() > rowBytes {
 		return true

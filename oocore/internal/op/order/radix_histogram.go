@@ -184,8 +184,8 @@ func (s RadixHistogram) Chunks() []int {
 	return append(box, s.rows(), s.digits())
 }
 
-// piece is what is read at once of a box of elements.
-func (s RadixHistogram) piece(box []int) []int { return grid.Auto(box, s.Type.Size(), 1<<20) }
+// tile is what is read at once of a box of elements.
+func (s RadixHistogram) tile(box []int) []int { return grid.Auto(box, s.Type.Size(), 1<<20) }
 
 // part is the box of the elements that a group of a box of the result counts.
 func (s RadixHistogram) part(box grid.Box) grid.Box {
@@ -199,11 +199,11 @@ func (s RadixHistogram) part(box grid.Box) grid.Box {
 	return b
 }
 
-// Requirements is a piece of the elements, and the state of the box's results.
+// Requirements is a tile of the elements, and the state of the box's results.
 func (s RadixHistogram) Requirements(box []int) blockwise.Requirements {
 	first := grid.Entire(box)
-	piece := s.piece(s.part(first).Shape)
-	n := blockwise.Requirements{Reads: [][]int{piece}, Scratch: blockwise.Aligned(grid.Size(piece) * s.Type.Size())}
+	tile := s.tile(s.part(first).Shape)
+	n := blockwise.Requirements{Reads: [][]int{tile}, Scratch: blockwise.Aligned(grid.Size(tile) * s.Type.Size())}
 	if s.Level > 0 {
 		state := append(slices.Clone(box[1:len(box)-2]), s.ranks(), stateWords)
 		n.Reads = append(n.Reads, state)
@@ -212,21 +212,21 @@ func (s RadixHistogram) Requirements(box []int) blockwise.Requirements {
 	return n
 }
 
-// Fill counts piece by piece.
+// Fill counts tile by tile.
 func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	part := s.part(t.Box)
-	piece := s.piece(part.Shape)
+	tile := s.tile(part.Shape)
 	counts := dtype.Slice[uint32](t.Dst)
 	clear(counts)
 	c := newCounting(s, t.Box)
 	if s.Level > 0 {
 		bytes := c.results.Size() * s.ranks() * stateWords * 8
-		rest := t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size()):]
+		rest := t.Scratch[blockwise.Aligned(grid.Size(tile)*s.Type.Size()):]
 		if err := c.resume(ctx, t.In[1], rest[:bytes], rest[bytes:]); err != nil {
 			return err
 		}
 	}
-	for box := range part.Split(piece) {
+	for box := range part.Split(tile) {
 		in := t.Scratch[:box.Size()*s.Type.Size()]
 		if err := t.In[0].Read(ctx, box, in); err != nil {
 			return err

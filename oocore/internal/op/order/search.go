@@ -20,8 +20,8 @@ func init() {
 const (
 	// shortList is the bytes of a list that each box of values may read as a whole.
 	shortList = 64 << 10
-	// listPiece are the elements of a longer one that are read at once.
-	listPiece = 64 << 10
+	// listTile are the elements of a longer one that are read at once.
+	listTile = 64 << 10
 )
 
 // SearchSorted is NumPy's: for each value the number of elements of a sorted list that
@@ -98,7 +98,7 @@ func (s Searched) Requirements(box []int) blockwise.Requirements {
 
 // Fill searches for the box's values.
 func (s Searched) Fill(ctx context.Context, t *blockwise.Task) error {
-	scratch := t.Parts()
+	scratch := t.ScratchLayout()
 	list, keys := scratch.Take(s.N*s.Type.Size()), dtype.Slice[uint64](scratch.Take(s.N*s.words()*8))
 	in := scratch.Take(t.Box.Size() * s.Type.Size())
 	if err := t.In[0].Read(ctx, grid.Entire([]int{s.N}), list); err != nil {
@@ -237,11 +237,11 @@ type SearchedLong struct {
 // Chunks are some hundred thousand values.
 func (s SearchedLong) Chunks() []int { return grid.Auto(s.Shape, 8, 2<<20) }
 
-// Requirements is the values as records, twice, and a piece of the list with its keys.
+// Requirements is the values as records, twice, and a tile of the list with its keys.
 func (s SearchedLong) Requirements(box []int) blockwise.Requirements {
-	n, piece := grid.Size(box), min(s.N, listPiece)
-	return blockwise.Requirements{Reads: [][]int{{piece}, box},
-		Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*s.record()) + blockwise.Aligned(piece*s.Type.Size()) + int64(piece*s.words()*8)}
+	n, tile := grid.Size(box), min(s.N, listTile)
+	return blockwise.Requirements{Reads: [][]int{{tile}, box},
+		Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*s.record()) + blockwise.Aligned(tile*s.Type.Size()) + int64(tile*s.words()*8)}
 }
 
 // record is the bytes of a value with its position.
@@ -250,7 +250,7 @@ func (s SearchedLong) record() int { return 16 * s.words() }
 // Fill goes along the list for the sorted values.
 func (s SearchedLong) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := t.Box.Size()
-	scratch := t.Parts()
+	scratch := t.ScratchLayout()
 	in, a, b := scratch.Take(n*s.Type.Size()), scratch.Take(n*s.record()), scratch.Take(n*s.record())
 	if err := t.In[1].Read(ctx, t.Box, in); err != nil {
 		return err
@@ -261,9 +261,9 @@ func (s SearchedLong) Fill(ctx context.Context, t *blockwise.Task) error {
 	}); err != nil {
 		return err
 	}
-	piece := min(s.N, listPiece)
-	w := walk{s: s, in: t.In[0], size: piece, raw: scratch.Take(piece * s.Type.Size()), to: -1, b: bounds{words: s.words(), right: s.Right},
-		keys: dtype.Slice[uint64](scratch.Take(piece * s.words() * 8))}
+	tile := min(s.N, listTile)
+	w := walk{s: s, in: t.In[0], size: tile, raw: scratch.Take(tile * s.Type.Size()), to: -1, b: bounds{words: s.words(), right: s.Right},
+		keys: dtype.Slice[uint64](scratch.Take(tile * s.words() * 8))}
 	if err := w.direct(ctx); err != nil {
 		return err
 	}
@@ -303,15 +303,15 @@ func (s SearchedLong) sort(a, b, in []byte, n int) []byte {
 	return bytesOf(sortQuads(v, nil))
 }
 
-// walk goes along a list, piece by piece.
+// walk goes along a list, tile by tile.
 type walk struct {
 	s        SearchedLong
-	b        bounds // of the piece that is read
+	b        bounds // of the tile that is read
 	in       blockwise.Input
-	size     int    // of a piece
+	size     int    // of a tile
 	raw      []byte // room for one
 	keys     []uint64
-	from, to int // where the piece that is read is in the list; to is -1 before
+	from, to int // where the tile that is read is in the list; to is -1 before
 }
 
 // read brings a part of the list.
@@ -326,8 +326,8 @@ func (w *walk) read(ctx context.Context, from, n int) error {
 	return nil
 }
 
-// piece reads the i-th piece.
-func (w *walk) piece(ctx context.Context, i int) error {
+// tile reads the i-th tile.
+func (w *walk) tile(ctx context.Context, i int) error {
 	if err := w.read(ctx, i*w.size, min(w.size, w.s.N-i*w.size)); err != nil || !w.s.Edges {
 		return err
 	}
@@ -355,13 +355,13 @@ func (w *walk) direct(ctx context.Context) error {
 // the one before in the order of the list.
 func (w *walk) place(ctx context.Context, key []uint64) (int64, error) {
 	if w.to < 0 {
-		if err := w.piece(ctx, 0); err != nil {
+		if err := w.tile(ctx, 0); err != nil {
 			return 0, err
 		}
 	}
 	for far := false; w.to < w.s.N && w.b.precedes(w.b.list[len(w.b.list)-w.b.words:], key); far = true {
 		next := w.to / w.size
-		if far { // look at the ends of pieces
+		if far { // look at the ends of tiles
 			last := (w.s.N - 1) / w.size
 			for next < last {
 				m := (next + last) / 2
@@ -375,7 +375,7 @@ func (w *walk) place(ctx context.Context, key []uint64) (int64, error) {
 				}
 			}
 		}
-		if err := w.piece(ctx, next); err != nil {
+		if err := w.tile(ctx, next); err != nil {
 			return 0, err
 		}
 	}

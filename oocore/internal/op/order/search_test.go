@@ -44,7 +44,7 @@ func TestSearching(t *testing.T) {
 // A list of many pieces, with values near and far from each other, rising and falling.
 func TestSearchingFar(t *testing.T) {
 	rng := testcases.Rand(t)
-	const n = 5*listPiece + 77
+	const n = 5*listTile + 77
 	list := make([]int32, n)
 	for i := range list {
 		list[i] = int32(i / 3 * 2)

@@ -59,7 +59,7 @@ func (s Across) rows() int {
 func (s Across) groups() int { return (s.Shape[s.Axis] + s.rows() - 1) / s.rows() }
 
 // little reports that what is written of all parts is little compared with the input, and that
-// the lines of a task are read in pieces that are not short.
+// the lines of a task are read in tiles that are not short.
 func (s Across) little() bool {
 	l := s.line()
 	columns := s.columns()
@@ -96,45 +96,45 @@ func (s TopAcross) Chunks() []int {
 	return slices.Concat(ones(s.Axis+1), []int{s.First}, s.columns(), []int{words})
 }
 
-// piece is what is read at once for a box of the result.
-func (s TopAcross) piece(box []int) []int {
+// tile is what is read at once for a box of the result.
+func (s TopAcross) tile(box []int) []int {
 	columns := box[s.Axis+2 : len(box)-1]
 	rows := min(max((1<<20)/(grid.Size(columns)*s.Type.Size()), 1), s.rows())
 	return slices.Concat(ones(s.Axis), []int{rows}, columns)
 }
 
-// work is what a box takes: a piece of the input, records of each line and room to sort
+// work is what a box takes: a tile of the input, records of each line and room to sort
 // them, and of each line their number and the largest key that is looked at.
-func (s TopAcross) work(p *blockwise.Parts, piece []int) (in, records, other []byte, counts []uint32, most []uint64) {
-	size, columns := s.records().size(), grid.Size(piece[s.Axis+1:])
-	in = p.Take(grid.Size(piece) * s.Type.Size())
+func (s TopAcross) work(p *blockwise.ScratchLayout, tile []int) (in, records, other []byte, counts []uint32, most []uint64) {
+	size, columns := s.records().size(), grid.Size(tile[s.Axis+1:])
+	in = p.Take(grid.Size(tile) * s.Type.Size())
 	records, other = p.Take(columns*s.room()*size), p.Take(s.room()*size)
 	return in, records, other, dtype.Slice[uint32](p.Take(4 * columns)), dtype.Slice[uint64](p.Take(8 * columns))
 }
 
-// Requirements is a piece of the input, and the records of its lines.
+// Requirements is a tile of the input, and the records of its lines.
 func (s TopAcross) Requirements(box []int) blockwise.Requirements {
-	var p blockwise.Parts
-	piece := s.piece(box)
-	s.work(&p, piece)
-	return blockwise.Requirements{Reads: [][]int{piece}, Scratch: p.Size()}
+	var p blockwise.ScratchLayout
+	tile := s.tile(box)
+	s.work(&p, tile)
+	return blockwise.Requirements{Reads: [][]int{tile}, Scratch: p.Size()}
 }
 
 // Fill goes through a part of the box's lines.
 func (s TopAcross) Fill(ctx context.Context, t *blockwise.Task) error {
-	piece := s.piece(t.Box.Shape)
-	f := filter{TopAcross: s, records: s.Across.records(), class: s.class(), columns: grid.Size(piece[s.Axis+1:])}
+	tile := s.tile(t.Box.Shape)
+	f := filter{TopAcross: s, records: s.Across.records(), class: s.class(), columns: grid.Size(tile[s.Axis+1:])}
 	var in []byte
-	in, f.all, f.other, f.counts, f.most = s.work(t.Parts(), piece)
+	in, f.all, f.other, f.counts, f.most = s.work(t.ScratchLayout(), tile)
 	clear(f.counts)
 	for i := range f.most {
 		f.most[i] = math.MaxUint64
 	}
-	part := grid.Box{Start: slices.Clone(t.Box.Start[:s.Axis+1]), Shape: slices.Clone(piece)}
+	part := grid.Box{Start: slices.Clone(t.Box.Start[:s.Axis+1]), Shape: slices.Clone(tile)}
 	part.Start = append(part.Start, t.Box.Start[s.Axis+2:len(t.Box.Start)-1]...)
 	part.Start[s.Axis] *= s.rows()
 	part.Shape[s.Axis] = min(s.rows(), s.Shape[s.Axis]-part.Start[s.Axis])
-	for box := range part.Split(piece) {
+	for box := range part.Split(tile) {
 		in := in[:box.Size()*s.Type.Size()]
 		if err := t.In[0].Read(ctx, box, in); err != nil {
 			return err
@@ -253,7 +253,7 @@ func (s TopAcrossJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 	read := grid.Box{Shape: s.read(t.Box.Shape)}
 	read.Start = slices.Concat(t.Box.Start[:s.Axis], []int{0, 0}, t.Box.Start[s.Axis+1:], []int{0})
 	columns := grid.Size(t.Box.Shape[s.Axis+1:])
-	p := t.Parts()
+	p := t.ScratchLayout()
 	in := p.Take(s.groups() * s.First * columns * size)
 	line, other := p.Take(s.groups()*s.First*size), p.Take(s.groups()*s.First*size)
 	if err := t.In[0].Read(ctx, read, in); err != nil {

@@ -29,8 +29,8 @@ func init() {
 const (
 	// tableMost is how many distinct elements a table holds.
 	tableMost = 16 << 10
-	// tablePiece are the bytes of what is sorted at once, tableGroup of what has a table.
-	tablePiece = 4 << 20
+	// tableTile are the bytes of what is sorted at once, tableGroup of what has a table.
+	tableTile = 4 << 20
 	tableGroup = 64 << 20
 )
 
@@ -240,31 +240,31 @@ func (s Table) grid() grid.Grid {
 	return grid.Grid{Shape: s.Shape, Chunks: grid.Auto(s.Shape, s.Type.Size(), tableGroup)}
 }
 
-// piece is what is sorted at once, also in C order.
-func (s Table) piece() []int { return grid.Auto(s.grid().Chunks, s.Type.Size(), tablePiece) }
+// tile is what is sorted at once, also in C order.
+func (s Table) tile() []int { return grid.Auto(s.grid().Chunks, s.Type.Size(), tableTile) }
 
 // Chunks are single rows.
 func (s Table) Chunks() []int { return []int{1, s.width()} }
 
-// Requirements is a piece and its records, twice, and two tables.
+// Requirements is a tile and its records, twice, and two tables.
 func (s Table) Requirements([]int) blockwise.Requirements {
-	n := grid.Size(s.piece())
+	n := grid.Size(s.tile())
 	size := Sorting{Type: s.Type}.records(n).size()
-	return blockwise.Requirements{Reads: [][]int{s.piece()}, Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*size) + 2*int64(s.width()*8)}
+	return blockwise.Requirements{Reads: [][]int{s.tile()}, Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*size) + 2*int64(s.width()*8)}
 }
 
 // Fill makes the table of a group.
 func (s Table) Fill(ctx context.Context, t *blockwise.Task) error {
-	n := grid.Size(s.piece())
+	n := grid.Size(s.tile())
 	r := Sorting{Type: s.Type}.records(n)
-	scratch := t.Parts()
+	scratch := t.ScratchLayout()
 	in, a, b := scratch.Take(n*s.Type.Size()), scratch.Take(n*r.size()), scratch.Take(n*r.size())
 	tables := dtype.Slice[int64](scratch.Take(2 * s.width() * 8))
 	own, room := tables[:s.width()], tables[s.width():]
 	out := dtype.Slice[int64](t.Dst)
 	clear(out)
 	strides := grid.Strides(s.Shape)
-	for box := range s.grid().Box(t.Box.Start[0]).Split(s.piece()) {
+	for box := range s.grid().Box(t.Box.Start[0]).Split(s.tile()) {
 		m := box.Size()
 		if err := t.In[0].Read(ctx, box, in[:m*s.Type.Size()]); err != nil {
 			return err

@@ -51,12 +51,12 @@ type WeightedQuantiles struct{ Quantiles }
 // Requirements is a box of the elements and of their weights, and a line of both twice.
 func (s WeightedQuantiles) Requirements(box []int) blockwise.Requirements {
 	read := s.read(grid.Entire(box)).Shape
-	var p blockwise.Parts
+	var p blockwise.ScratchLayout
 	s.scratch(&p, read)
 	return blockwise.Requirements{Reads: [][]int{read, read}, Scratch: p.Size()}
 }
 
-func (s WeightedQuantiles) scratch(p *blockwise.Parts, read []int) (in, weights, line, other []byte) {
+func (s WeightedQuantiles) scratch(p *blockwise.ScratchLayout, read []int) (in, weights, line, other []byte) {
 	n := grid.Size(read)
 	return p.Take(n * s.Type.Size()), p.Take(n * 8), p.Take(s.count() * s.item()), p.Take(s.count() * s.item())
 }
@@ -64,7 +64,7 @@ func (s WeightedQuantiles) scratch(p *blockwise.Parts, read []int) (in, weights,
 // Fill sorts the lines of the box.
 func (s WeightedQuantiles) Fill(ctx context.Context, t *blockwise.Task) error {
 	read := s.read(t.Box)
-	in, weights, line, other := s.scratch(t.Parts(), read.Shape)
+	in, weights, line, other := s.scratch(t.ScratchLayout(), read.Shape)
 	for i, b := range [][]byte{in, weights} {
 		if err := t.In[i].Read(ctx, read, b); err != nil {
 			return err
@@ -153,26 +153,26 @@ func (s WeightedQuantiles) line(dst []byte, sorted []pair, r, lines int) error {
 // is that of RadixHistogram; for NaN it has their number.
 type WeightedHistogram struct{ RadixHistogram }
 
-// Requirements is a piece of the elements and of their weights, and the state of the box's
+// Requirements is a tile of the elements and of their weights, and the state of the box's
 // results.
 func (s WeightedHistogram) Requirements(box []int) blockwise.Requirements {
-	piece := s.piece(s.part(grid.Entire(box)).Shape)
-	n := blockwise.Requirements{Reads: [][]int{piece, piece}}
+	tile := s.tile(s.part(grid.Entire(box)).Shape)
+	n := blockwise.Requirements{Reads: [][]int{tile, tile}}
 	results := box[1 : len(box)-2]
 	if s.Level > 0 {
 		n.Reads = append(n.Reads, append(slices.Clone(results), s.ranks(), stateWords))
 	}
-	var p blockwise.Parts
-	s.scratch(&p, piece, results)
+	var p blockwise.ScratchLayout
+	s.scratch(&p, tile, results)
 	n.Scratch = p.Size()
 	return n
 }
 
-// piece is what is read at once of a box of elements.
-func (s WeightedHistogram) piece(box []int) []int { return grid.Auto(box, 8, 1<<20) }
+// tile is what is read at once of a box of elements.
+func (s WeightedHistogram) tile(box []int) []int { return grid.Auto(box, 8, 1<<20) }
 
-func (s WeightedHistogram) scratch(p *blockwise.Parts, piece, results []int) (in, weights, state, known []byte) {
-	n := grid.Size(piece)
+func (s WeightedHistogram) scratch(p *blockwise.ScratchLayout, tile, results []int) (in, weights, state, known []byte) {
+	n := grid.Size(tile)
 	in, weights = p.Take(n*s.Type.Size()), p.Take(n*8)
 	if s.Level > 0 {
 		ranks := grid.Size(results) * s.ranks()
@@ -181,12 +181,12 @@ func (s WeightedHistogram) scratch(p *blockwise.Parts, piece, results []int) (in
 	return in, weights, state, known
 }
 
-// Fill adds up piece by piece.
+// Fill adds up tile by tile.
 func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	part := s.part(t.Box)
-	piece := s.piece(part.Shape)
+	tile := s.tile(part.Shape)
 	results := t.Box.Shape[1 : len(t.Box.Shape)-2]
-	in, weights, state, known := s.scratch(t.Parts(), piece, results)
+	in, weights, state, known := s.scratch(t.ScratchLayout(), tile, results)
 	sums := dtype.Slice[float64](t.Dst)
 	clear(sums)
 	c := newCounting(s.RadixHistogram, t.Box)
@@ -195,7 +195,7 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 	}
-	for box := range part.Split(piece) {
+	for box := range part.Split(tile) {
 		in, weights := in[:box.Size()*s.Type.Size()], weights[:box.Size()*8]
 		if err := t.In[0].Read(ctx, box, in); err != nil {
 			return err

@@ -59,8 +59,8 @@ func (s Scan) least() int {
 	return max(blockBytes/(min(grid.Size(s.Shape[s.Axis+1:]), 1024)*s.Type.Size()), 64)
 }
 
-// piece is how much of a block is read at once.
-func (s Scan) piece() int { return min(s.Block, s.least()) }
+// tile is how much of a block is read at once.
+func (s Scan) tile() int { return min(s.Block, s.least()) }
 
 // blocks is the number of blocks of a line.
 func (s Scan) blocks() int { return (s.Shape[s.Axis] + s.Block - 1) / s.Block }
@@ -94,10 +94,10 @@ func (s Totals) Chunks() []int {
 	return box
 }
 
-// Requirements is a piece of a block of each line.
+// Requirements is a tile of a block of each line.
 func (s Totals) Requirements(box []int) blockwise.Requirements {
 	read := slices.Clone(box[:len(s.Shape)])
-	read[s.Axis] = s.piece()
+	read[s.Axis] = s.tile()
 	return blockwise.Requirements{Reads: [][]int{read}, Scratch: int64(grid.Size(read) * s.Type.Size()), DisjointReads: true}
 }
 
@@ -110,8 +110,8 @@ func (s Totals) Fill(ctx context.Context, t *blockwise.Task) error {
 	for b := range blocks {
 		begin := (t.Box.Start[s.Axis] + b) * s.Block
 		end := min(begin+s.Block, s.Shape[s.Axis])
-		for at := begin; at < end; at += s.piece() {
-			box.Start[s.Axis], box.Shape[s.Axis] = at, min(s.piece(), end-at)
+		for at := begin; at < end; at += s.tile() {
+			box.Start[s.Axis], box.Shape[s.Axis] = at, min(s.tile(), end-at)
 			in := t.Scratch[:box.Size()*s.Type.Size()]
 			if err := t.In[0].Read(ctx, box, in); err != nil {
 				return err
@@ -182,10 +182,10 @@ func (s Carries) Fill(ctx context.Context, t *blockwise.Task) error {
 // is carried into each.
 type Running struct{ Scan }
 
-// Requirements is a piece of a block of each line, and what is carried into it.
+// Requirements is a tile of a block of each line, and what is carried into it.
 func (s Running) Requirements(box []int) blockwise.Requirements {
 	read, carried := slices.Clone(box), append(slices.Clone(box), s.words())
-	read[s.Axis], carried[s.Axis] = s.piece(), 1
+	read[s.Axis], carried[s.Axis] = s.tile(), 1
 	n := blockwise.Requirements{Reads: [][]int{read}, Scratch: blockwise.Aligned(grid.Size(read)*s.Type.Size()) + int64(grid.Size(carried)*8), DisjointReads: true}
 	if s.blocks() > 1 {
 		n.Reads = append(n.Reads, carried)
@@ -198,15 +198,15 @@ func (s Running) Fill(ctx context.Context, t *blockwise.Task) error {
 	outer, n, inner := s.around(t.Box.Shape)
 	first, row := t.Box.Start[s.Axis], inner*s.Type.Size()
 	bytes := inner * s.words() * 8
-	states := t.Scratch[blockwise.Aligned(outer*s.piece()*row):][:outer*bytes]
+	states := t.Scratch[blockwise.Aligned(outer*s.tile()*row):][:outer*bytes]
 	box := grid.Box{Start: slices.Clone(t.Box.Start), Shape: slices.Clone(t.Box.Shape)}
 	for b := first / s.Block; b*s.Block < first+n; b++ {
 		if err := s.enter(ctx, t, b, states); err != nil {
 			return err
 		}
 		end := min((b+1)*s.Block, first+n)
-		for at := b * s.Block; at < end; at += s.piece() {
-			box.Start[s.Axis], box.Shape[s.Axis] = at, min(s.piece(), end-at)
+		for at := b * s.Block; at < end; at += s.tile() {
+			box.Start[s.Axis], box.Shape[s.Axis] = at, min(s.tile(), end-at)
 			in := t.Scratch[:box.Size()*s.Type.Size()]
 			if err := t.In[0].Read(ctx, box, in); err != nil {
 				return err

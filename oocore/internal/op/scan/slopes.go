@@ -29,7 +29,7 @@ type Slopes struct {
 func (s Slopes) Requirements(box []int) blockwise.Requirements {
 	reads := slices.Clone(box)
 	reads[s.Axis] = min(box[s.Axis]+2, s.Shape[s.Axis])
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	m.Take(grid.Size(reads) * s.Type.Size())
 	s.steps(&m)
 	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: m.Size()}
@@ -48,7 +48,7 @@ func (s Slopes) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	read := grid.Box{Start: slices.Clone(t.Box.Start), Shape: slices.Clone(t.Box.Shape)}
 	read.Start[s.Axis], read.Shape[s.Axis] = first, end-first
-	m := t.Parts()
+	m := t.ScratchLayout()
 	in := m.Take(read.Size() * s.Type.Size())
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
@@ -87,7 +87,7 @@ type slopeSteps struct {
 	widen, narrow                   kernel.Func
 }
 
-func (s Slopes) steps(m *blockwise.Parts) *slopeSteps {
+func (s Slopes) steps(m *blockwise.ScratchLayout) *slopeSteps {
 	c := &slopeSteps{Slopes: s}
 	wide := s.Type
 	if wide.Short() {

@@ -22,8 +22,8 @@ const (
 	// several tasks can; each is groupBytes at the least.
 	groupsMost = 32
 	groupBytes = 4 << 20
-	// pieceBytes are about those of the elements that are read at once.
-	pieceBytes = 1 << 20
+	// tileBytes are about those of the elements that are read at once.
+	tileBytes = 1 << 20
 )
 
 // Count is how many elements lie in each bin, or what those weigh. Its inputs are the
@@ -103,13 +103,13 @@ func (s Count) arrays() int {
 	return len(s.Bins)
 }
 
-// piece is what is read at once of each coordinate.
-func (s Count) piece() []int {
+// tile is what is read at once of each coordinate.
+func (s Count) tile() []int {
 	size := 8
 	if s.Points {
 		size *= len(s.Bins)
 	}
-	return grid.Auto(s.part(0).Shape, size, pieceBytes)
+	return grid.Auto(s.part(0).Shape, size, tileBytes)
 }
 
 // lost is the bytes of what rounding has lost of each sum of weights.
@@ -129,11 +129,11 @@ func (s Count) Requirements([]int) blockwise.Requirements {
 		n.Scratch += blockwise.Aligned(grid.Size(shape) * size)
 	}
 	if s.Points {
-		add(append(s.piece(), len(s.Bins)), s.Type.Size())
-		n.Scratch += int64(len(s.Bins)) * blockwise.Aligned(grid.Size(s.piece())*s.Type.Size())
+		add(append(s.tile(), len(s.Bins)), s.Type.Size())
+		n.Scratch += int64(len(s.Bins)) * blockwise.Aligned(grid.Size(s.tile())*s.Type.Size())
 	} else {
 		for range s.Bins {
-			add(s.piece(), s.Type.Size())
+			add(s.tile(), s.Type.Size())
 		}
 	}
 	if !s.Numbers {
@@ -142,13 +142,13 @@ func (s Count) Requirements([]int) blockwise.Requirements {
 		}
 	}
 	if s.Weights != dtype.Invalid {
-		add(s.piece(), s.Weights.Size())
+		add(s.tile(), s.Weights.Size())
 	}
 	n.Scratch += int64(s.lost())
 	return n
 }
 
-// Fill counts a part piece by piece.
+// Fill counts a part tile by tile.
 func (s Count) Fill(ctx context.Context, t *blockwise.Task) error {
 	switch s.Type {
 	case dtype.Float32:
@@ -166,16 +166,16 @@ type number interface {
 }
 
 func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
-	scratch := t.Parts()
-	piece := grid.Size(s.piece())
+	scratch := t.ScratchLayout()
+	tile := grid.Size(s.tile())
 	room := make([][]byte, 0, len(t.In))
 	for range s.Bins {
-		room = append(room, scratch.Take(piece*s.Type.Size()))
+		room = append(room, scratch.Take(tile*s.Type.Size()))
 	}
 	c := counter[T]{Count: s, sums: t.Dst}
 	var points []byte
 	if s.Points {
-		points = scratch.Take(piece * len(s.Bins) * s.Type.Size())
+		points = scratch.Take(tile * len(s.Bins) * s.Type.Size())
 	}
 	clear(t.Dst)
 	if !s.Numbers {
@@ -192,11 +192,11 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 		}
 	}
 	if s.Weights != dtype.Invalid {
-		room = append(room, scratch.Take(piece*s.Weights.Size()))
+		room = append(room, scratch.Take(tile*s.Weights.Size()))
 	}
 	c.lost = dtype.Slice[float64](scratch.Take(s.lost()))
 	clear(c.lost)
-	for box := range s.part(t.Box.Start[0]).Split(s.piece()) {
+	for box := range s.part(t.Box.Start[0]).Split(s.tile()) {
 		c.elements = c.elements[:0]
 		if s.Points {
 			all := points[:box.Size()*len(s.Bins)*s.Type.Size()]
@@ -225,7 +225,7 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 				c.elements = append(c.elements, dtype.Slice[T](b))
 			}
 		}
-		if err := t.Compute(c.piece); err != nil {
+		if err := t.Compute(c.tile); err != nil {
 			return err
 		}
 	}
@@ -262,14 +262,14 @@ func rise[T number](edges []T) error {
 type counter[T number] struct {
 	Count
 	edges    [][]T // of each coordinate
-	elements [][]T // a piece
+	elements [][]T // a tile
 	weights  []byte
 	sums     []byte
 	lost     []float64
 }
 
-// piece counts a piece, some elements at a time.
-func (c *counter[T]) piece() error {
+// tile counts a tile, some elements at a time.
+func (c *counter[T]) tile() error {
 	var places [512]int
 	for at := 0; at < len(c.elements[0]); at += len(places) {
 		some := places[:min(len(places), len(c.elements[0])-at)]

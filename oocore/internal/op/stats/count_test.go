@@ -152,14 +152,14 @@ func TestPointsOfTwoCoordinates(t *testing.T) {
 // What is held besides the elements is the bins and the edges.
 func TestNeedIsTheBins(t *testing.T) {
 	s := Count{Shape: []int{1e9, 512}, Type: dtype.Float64, Bins: []int{1e6}, Even: []bool{true}}
-	if got, most := s.Requirements(nil).Scratch, int64(8e6+2*pieceBytes); got > most {
+	if got, most := s.Requirements(nil).Scratch, int64(8e6+2*tileBytes); got > most {
 		t.Errorf("edges and elements take %d bytes, more than %d", got, most)
 	}
 	if got := grid.Size(s.Chunks()); got != 1e6 {
 		t.Errorf("a part has %d counts", got)
 	}
 	s.Weights = dtype.Float64
-	if got, most := s.Requirements(nil).Scratch, int64(16e6+3*pieceBytes); got > most {
+	if got, most := s.Requirements(nil).Scratch, int64(16e6+3*tileBytes); got > most {
 		t.Errorf("with weights they take %d bytes, more than %d", got, most)
 	}
 	// What parts write is little compared with the elements.

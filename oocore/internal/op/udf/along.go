@@ -39,12 +39,12 @@ func (o *Along) input(box grid.Box) grid.Box {
 // Requirements is the lines of a chunk, as read and one after the other, and those of the result.
 func (o *Along) Requirements(box []int) blockwise.Requirements {
 	in := o.input(grid.Box{Start: make([]int, len(box)), Shape: box}).Shape
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	o.memory(&m, box)
 	return blockwise.Requirements{Reads: [][]int{in}, Scratch: m.Size()}
 }
 
-func (o *Along) memory(m *blockwise.Parts, box []int) (in, lines, results []byte) {
+func (o *Along) memory(m *blockwise.ScratchLayout, box []int) (in, lines, results []byte) {
 	n := grid.Size(box) / max(box[o.Axis], 1)
 	in = m.Take(n * o.Shape[o.Axis] * o.DType.Size())
 	if grid.Size(box[o.Axis+1:]) == 1 { // as they are read
@@ -56,7 +56,7 @@ func (o *Along) memory(m *blockwise.Parts, box []int) (in, lines, results []byte
 // Fill calls the function for each line.
 func (o *Along) Fill(ctx context.Context, t *blockwise.Task) error {
 	box := o.input(t.Box)
-	in, lines, results := o.memory(t.Parts(), t.Box.Shape)
+	in, lines, results := o.memory(t.ScratchLayout(), t.Box.Shape)
 	in = in[:box.Size()*o.DType.Size()]
 	if err := read(ctx, t, 0, box, in); err != nil {
 		return err

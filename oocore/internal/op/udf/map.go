@@ -51,7 +51,7 @@ func (o *Mapped) most(input int, chunk []int) []int {
 
 // Requirements is a chunk of each input.
 func (o *Mapped) Requirements(box []int) blockwise.Requirements {
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	reads := make([][]int, len(o.In))
 	for i, in := range o.In {
 		reads[i] = o.most(i, box)
@@ -62,7 +62,7 @@ func (o *Mapped) Requirements(box []int) blockwise.Requirements {
 
 // Fill calls the function.
 func (o *Mapped) Fill(ctx context.Context, t *blockwise.Task) error {
-	m := t.Parts()
+	m := t.ScratchLayout()
 	src := make([][]byte, len(o.In))
 	for i, in := range o.In {
 		box := o.from(i, t.Box)

@@ -32,12 +32,12 @@ func (o *Overlapped) Chunks() []int { return o.Lengths }
 
 // Requirements is a chunk with its border, as read and as seen, and the function's result of it.
 func (o *Overlapped) Requirements(box []int) blockwise.Requirements {
-	var m blockwise.Parts
+	var m blockwise.ScratchLayout
 	o.memory(&m, box)
 	return blockwise.Requirements{Reads: [][]int{o.Window.Reads(box)}, Scratch: m.Size()}
 }
 
-func (o *Overlapped) memory(m *blockwise.Parts, box []int) (in, src, dst []byte) {
+func (o *Overlapped) memory(m *blockwise.ScratchLayout, box []int) (in, src, dst []byte) {
 	in = m.Take(int(o.Window.Bytes(box)))
 	if o.Window.Mode == None {
 		return in, in, m.Take(grid.Size(o.Window.Reads(box)) * o.Result.Size())
@@ -63,7 +63,7 @@ func (o *Overlapped) seen(box grid.Box) grid.Box {
 // Fill calls the function and trims what it sets.
 func (o *Overlapped) Fill(ctx context.Context, t *blockwise.Task) error {
 	at := o.seen(t.Box)
-	in, src, dst := o.memory(t.Parts(), t.Box.Shape)
+	in, src, dst := o.memory(t.ScratchLayout(), t.Box.Shape)
 	src, dst = src[:at.Size()*o.Window.DType.Size()], dst[:at.Size()*o.Result.Size()]
 	if o.Window.Mode == None {
 		if err := read(ctx, t, 0, at, src); err != nil {

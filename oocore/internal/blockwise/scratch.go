@@ -1,18 +1,18 @@
 package blockwise
 
-// Parts hands out a task's scratch one after the other, each aligned to 64 bytes. The zero
+// ScratchLayout hands out a task's scratch one after the other, each aligned to 64 bytes. The zero
 // value has nothing to hand out and only counts, so that one function of an Op, which
 // takes what it works in, serves both Requirements and Fill.
-type Parts struct {
+type ScratchLayout struct {
 	left []byte
 	size int64
 }
 
-// Parts hands out t.Scratch.
-func (t *Task) Parts() *Parts { return &Parts{left: t.Scratch} }
+// ScratchLayout hands out t.Scratch.
+func (t *Task) ScratchLayout() *ScratchLayout { return &ScratchLayout{left: t.Scratch} }
 
 // Take returns the next n bytes, of no known contents; nil where they are only counted.
-func (p *Parts) Take(n int) []byte {
+func (p *ScratchLayout) Take(n int) []byte {
 	p.size += Aligned(n)
 	if p.left == nil {
 		return nil
@@ -23,7 +23,7 @@ func (p *Parts) Take(n int) []byte {
 }
 
 // Size returns how many bytes Requirements has to ask for, for all that was taken.
-func (p *Parts) Size() int64 { return p.size }
+func (p *ScratchLayout) Size() int64 { return p.size }
 
 // Aligned returns n bytes, and those up to the next multiple of 64.
 func Aligned(n int) int64 { return int64(n+63) &^ 63 }
