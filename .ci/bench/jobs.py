@@ -2,7 +2,7 @@
 beside it."""
 from dataclasses import dataclass
 
-from sizes import ROWS
+from sizes import COLUMNS, IMAGE, LARGE, ROWS, SORTED, SQUARE
 
 GONBEXT, TESTS, PYTHON, WORK = "{gonbext}", "{tests}", "{python}", "{work}"  # in commands
 BENCHED = ("oocore", "oocore/internal/exec", "oocore/internal/plan", "oocore/record")  # packages whose Go benchmarks are rows
@@ -21,12 +21,32 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Least:
+    """What a row cannot do without: bytes copied from the page cache, bytes read from and written
+    to the disk, and operations of multiply-adds."""
+    copy: float = 0
+    read: float = 0
+    write: float = 0
+    fma: float = 0
+
+    def seconds(self, limits):
+        """What the machine takes for it at its limits, and which of them that is."""
+        both = 2 * min(self.read, self.write)
+        return max((self.copy / limits["copy"], "copies in memory"), (self.fma / limits["fma"], "multiply-adds"),
+                   (both / limits["both"] + (self.read - both / 2) / limits["read"] + (self.write - both / 2) / limits["write"], "the disk"))
+
+
+ARRAY = ROWS * COLUMNS * 4  # bytes of acts.npy
+
+
+@dataclass(frozen=True)
 class Row:
     name: str
     inputs: tuple[str, ...]  # files that are read before each round, so that none finds them cold
     contenders: tuple[Contender, ...]
     check: tuple[str, ...] = ()  # the script that holds the first contender's output to NumPy
     make: tuple[str, ...] = ("peers.py", "make", WORK)  # the script that makes the inputs
+    least: Least | None = None
 
 
 def gonbext(mib, *arguments, name="gonbext", env=()):
@@ -53,21 +73,22 @@ def peers(job, mib, *names):
     return tuple(peer(name, mib, "peers.py", f"{job}.{name.lower()}", WORK) for name in names)
 
 
-def rows_of_array(name, ours, *others, check=None):
-    return Row(name, ("acts.npy",), (ours, *others), ("peers.py", f"check.{check or name}", WORK))
+def rows_of_array(name, ours, *others, check=None, write=ARRAY):
+    return Row(name, ("acts.npy",), (ours, *others), ("peers.py", f"check.{check or name}", WORK), least=Least(copy=ARRAY, write=write))
 
 
 def bounded():
     """Inside kernel limits that are small budgets."""
     for mib in (256, 64):
         for name, arguments in (("roots", ROOTS), ("colstats", COLSTATS), ("fused", FUSED)):
-            yield rows_of_array(f"{name}.{mib}", gonbext(mib, *arguments), check=name)
+            yield rows_of_array(f"{name}.{mib}", gonbext(mib, *arguments), check=name, write=0 if name == "colstats" else ARRAY)
 
 
-def product(name, file):
+def product(name, file, side):
     call = ("matmul(x,x)", of(file))
     yield Row(name, (file,), (gonbext(256, *call), peer("NumPy in memory", 0, "peers.py", f"{name}.numpy", WORK),
-                              gonbext(256, *call, name="gonbext without a BLAS", env=("GONBEXT_BLAS=none",))), ("peers.py", f"check.{name}", WORK))
+                              gonbext(256, *call, name="gonbext without a BLAS", env=("GONBEXT_BLAS=none",))), ("peers.py", f"check.{name}", WORK),
+              least=Least(fma=2 * side**3, write=4 * side**2))
 
 
 def stores():
@@ -88,27 +109,29 @@ def stores():
 def rechunk():
     convert = (GONBEXT, "convert", f"{WORK}/acts.npy", f"{WORK}/out.zarr", "--fresh", "--memory", "512MiB", "--chunks", f"{ROWS}x8", "--codec", "none")
     yield Row("rechunk", ("acts.npy",), (Contender("gonbext", 512, convert), COPY, *(peer(p.capitalize(), 0, "stores.py", "rechunk", p, "none", WORK) for p in ("dask", "cubed"))),
-              ("stores.py", "check", "gonbext", "rechunk", WORK))
+              ("stores.py", "check", "gonbext", "rechunk", WORK), least=Least(copy=ARRAY, write=ARRAY))
 
 
 def rows():
     convert = (GONBEXT, "convert", f"{WORK}/blocks.zarr", f"{WORK}/out.npy", "--fresh", "--memory", "512MiB")
     others = (peer(n, mib, "stores.py", "rows", p, "zstd1", WORK) for n, mib, p in (("zarr-python", 512, "zarr"), ("TensorStore", 512, "tensorstore"), ("Dask", 0, "dask")))
-    yield Row("rows", ("blocks.zarr",), (Contender("gonbext", 512, convert), *others), ("stores.py", "check", "gonbext", "rows", WORK), ("stores.py", "blocks", WORK))
+    yield Row("rows", ("blocks.zarr",), (Contender("gonbext", 512, convert), *others), ("stores.py", "check", "gonbext", "rows", WORK), ("stores.py", "blocks", WORK),
+              Least(copy=ARRAY, write=ARRAY))
 
 
-def operation(name, inputs, ours, *others, make=None):
+def operation(name, inputs, ours, *others, make=None, least=None):
     """A row of operations.py; others are (name, MiB, the peer's name there)."""
     make = make or name
     return Row(name, inputs, (ours, *(peer(n, mib, "operations.py", f"{name}.{p}", WORK) for n, mib, p in others)),
-               ("operations.py", f"check.{make}", WORK), ("operations.py", f"make.{make}", WORK))
+               ("operations.py", f"check.{make}", WORK), ("operations.py", f"make.{make}", WORK), least)
 
 
 def filters():
     for name, call in (("median", "median_filter(x,5)"), ("gaussian", "gaussian_filter(x,2)"), ("convolve", "convolve(x,w)")):
         weights = (f"w={WORK}/weights.npy",) if name == "convolve" else ()
         others = (("SciPy oaconvolve", 512, "transforms"),) if name == "convolve" else (("SciPy", 512, "scipy"), ("Dask", 0, "dask"))
-        yield operation(name, ("image.npy",), gonbext(512, call, of("image.npy"), *weights), *others)
+        yield operation(name, ("image.npy",), gonbext(512, call, of("image.npy"), *weights), *others,
+                        least=Least(copy=4 * IMAGE**2, write=4 * IMAGE**2))
 
 
 def tensordot():
@@ -165,15 +188,16 @@ SQRT_ALONE = gonbext(512, *ROOTS, name="gonbext, sqrt alone")
 JOBS = {
     "bounded": lambda: list(bounded()),
     "roots": lambda: [rows_of_array("roots", gonbext(512, *ROOTS), COPY, *peers("roots", 512, "NumPy"))],
-    "colstats": lambda: [rows_of_array("colstats", gonbext(512, *COLSTATS), Contender("cat", 512, ("cat", f"{WORK}/acts.npy")), *peers("colstats", 512, "NumPy"))],
+    "colstats": lambda: [rows_of_array("colstats", gonbext(512, *COLSTATS), Contender("cat", 512, ("cat", f"{WORK}/acts.npy")), *peers("colstats", 512, "NumPy"), write=0)],
     "fused": lambda: [rows_of_array("fused", gonbext(512, *FUSED), SQRT_ALONE, *peers("fused", 512, "numexpr", "NumPy"), *peers("fused", 0, "Blosc2", "Dask"))],
-    "half": lambda: [rows_of_array("half", gonbext(512, *HALF), *peers("half", 512, "NumPy"), COPY)],
-    "product": lambda: list(product("product", "sq.npy")),
-    "large": lambda: list(product("large", "large.npy")),
+    "half": lambda: [rows_of_array("half", gonbext(512, *HALF), *peers("half", 512, "NumPy"), COPY, write=ARRAY / 2)],
+    "product": lambda: list(product("product", "sq.npy", SQUARE)),
+    "large": lambda: list(product("large", "large.npy", LARGE)),
     "stores": lambda: list(stores()),
     "rechunk": lambda: list(rechunk()),
     "rows": lambda: list(rows()),
-    "sort": lambda: [operation("sort", ("billion.npy",), gonbext(256, "sort(x)", of("billion.npy")), ("NumPy in memory", 0, "numpy"), ("Dask dataframe", 0, "dask"))],
+    "sort": lambda: [operation("sort", ("billion.npy",), gonbext(256, "sort(x)", of("billion.npy")), ("NumPy in memory", 0, "numpy"), ("Dask dataframe", 0, "dask"),
+                               least=Least(copy=4 * SORTED, read=4 * SORTED, write=8 * SORTED))],  # whose runs are written and read once
     "filters": lambda: list(filters()),
     "tensordot": lambda: list(tensordot()),
     "svd": lambda: [Row("svd", ("acts.npy",), (gonbext(512, 'randomized_svd(x,20,2,1,"u")', of("acts.npy")), peer("Dask", 0, "operations.py", "svd.dask", WORK)),

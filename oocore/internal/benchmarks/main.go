@@ -1,5 +1,5 @@
-// Command benchmarks writes the page of all measured figures, oocore/BENCHMARKS.md,
-// from figures.json.
+// Command benchmarks writes the page of all measured figures, oocore/BENCHMARKS.md, and its
+// pictures from figures.json.
 package main
 
 import (
@@ -30,36 +30,41 @@ type table struct {
 	Title   string
 	Text    string // before the rows
 	Notes   string // after them
+	Picture string // a file beside figures.json with a bar for each row; "" for none
 	Columns []string
 	Rows    []row
 }
 
 // row is a figure with all that tells where it is from.
 type row struct {
-	Cells   []string // of the table's columns
+	Cells   []string // of the table's columns; of a picture the first is what, the last a fraction
 	Machine string
 	Date    string // on which it was written down
 	Command string
 }
 
 func main() {
-	text, err := page(figures)
-	if err == nil {
-		err = os.WriteFile(os.Args[1], []byte(text), 0o644)
-	}
+	text, pictures, err := page(figures)
 	if err != nil {
 		log.Fatal(err)
 	}
+	pictures[os.Args[1]] = text
+	for name, text := range pictures {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
 }
 
-// page returns the page of figures.
-func page(figures []byte) (string, error) {
+// page returns the page of figures, and pictures by their files' names.
+func page(figures []byte) (text string, pictures map[string]string, err error) {
 	var m measured
 	d := json.NewDecoder(bytes.NewReader(figures))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
-		return "", err
+		return "", nil, err
 	}
+	pictures = map[string]string{}
 	var b strings.Builder
 	b.WriteString(`# Benchmarks
 
@@ -79,16 +84,24 @@ figures are medians. ` + "`OPENBLAS_CORETYPE` and `OPENBLAS_L2_SIZE`" + ` are un
 	}
 	for _, t := range m.Tables {
 		if err := t.write(&b, m.Machines); err != nil {
-			return "", fmt.Errorf("%s: %w", t.Title, err)
+			return "", nil, fmt.Errorf("%s: %w", t.Title, err)
+		}
+		if t.Picture != "" {
+			if pictures[t.Picture], err = t.picture(); err != nil {
+				return "", nil, fmt.Errorf("%s: %w", t.Title, err)
+			}
 		}
 	}
-	return b.String(), nil
+	return b.String(), pictures, nil
 }
 
 func (t *table) write(b *strings.Builder, machines map[string]string) error {
 	fmt.Fprintf(b, "\n## %s\n\n", t.Title)
 	if t.Text != "" {
 		fmt.Fprintf(b, "%s\n\n", t.Text)
+	}
+	if t.Picture != "" {
+		fmt.Fprintf(b, "![%s](internal/benchmarks/%s)\n\n", t.Title, t.Picture)
 	}
 	columns := append(slices.Clone(t.Columns), "machine", "date", "command")
 	line(b, columns)
