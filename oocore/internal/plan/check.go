@@ -185,7 +185,7 @@ func (p *Plan) checkStage(s *Stage) error {
 			return fmt.Errorf("reduction %d is not defined for its elements", i)
 		}
 	}
-	return p.checkFormulas(s)
+	return s.checkFormulas()
 }
 
 func (p *Plan) checkProgram(prog *Program) error {
@@ -228,8 +228,13 @@ func (p *Plan) checkProgram(prog *Program) error {
 			return fmt.Errorf("load %d reads outside of an array of shape %s", i, grid.Format(shape))
 		}
 	}
-	for i := range prog.Code {
-		in := &prog.Code[i]
+	return prog.checkCode()
+}
+
+// checkCode makes sure of a program's instructions and results.
+func (p *Program) checkCode() error {
+	for i := range p.Code {
+		in := &p.Code[i]
 		arity := 1
 		if in.Op != kernel.Invalid {
 			arity = in.Op.Arity()
@@ -247,17 +252,17 @@ func (p *Plan) checkProgram(prog *Program) error {
 			return fmt.Errorf("instruction %d is not defined for %s", i, in.Type)
 		}
 		for _, v := range in.Args {
-			if v < 0 || v >= len(prog.Loads)+i {
+			if v < 0 || v >= len(p.Loads)+i {
 				return fmt.Errorf("instruction %d takes a value that comes later, %d", i, v)
 			}
 		}
 	}
-	for _, v := range prog.Out {
-		if v < 0 || v >= len(prog.Loads)+len(prog.Code) {
+	for _, v := range p.Out {
+		if v < 0 || v >= len(p.Loads)+len(p.Code) {
 			return fmt.Errorf("there is no value %d to write", v)
 		}
 	}
-	if len(prog.Out) == 0 {
+	if len(p.Out) == 0 {
 		return errors.New("a program has no result")
 	}
 	return nil
@@ -300,14 +305,14 @@ func (p *Plan) checkOp(l *Load) (err error) {
 
 // checkFormulas makes sure of what a device would compute of a stage: the formulas of operations
 // whose fields were changed may panic, too.
-func (p *Plan) checkFormulas(s *Stage) (err error) {
+func (s *Stage) checkFormulas() (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errors.New("an operation of its program has a formula for other arrays")
 		}
 	}()
 	if x := s.expanded(); x != s {
-		return p.checkProgram(&x.Programs[0])
+		return x.Programs[0].checkCode()
 	}
 	return nil
 }

@@ -89,6 +89,9 @@ func FuzzDecode(f *testing.F) {
 			f.Add(uint8(len(plans)), []byte{i, 31 * i, i})
 		}
 		plans = append(plans, encoded(f, root))
+		if _, err := Decode(plans[len(plans)-1]); err != nil {
+			f.Errorf("%s: %v", root, err)
+		}
 	}
 	f.Fuzz(func(t *testing.T, which uint8, edits []byte) {
 		var tree any
