@@ -19,7 +19,8 @@ const tile = 1024
 // Pyramid returns an image at several resolutions, named 0, 1 and so on: each is half as long as the
 // one before along the last two axes, with the means of 2 × 2 elements, of integers rounded to the
 // nearest and of halves to the even one. At the end of an odd length they are means of fewer. Saved to
-// x.zarr they are an image of OME-Zarr 0.5, in chunks of 1024 × 1024 where Chunks says no others. Its
+// x.zarr they are an image of OME-Zarr 0.5, in chunks of 1024 × 1024 where Chunks says no others, written
+// in one pass over what the array is computed of, except with Shards or chunks above 8 MiB. Its
 // axes are the last of t, c, z, y and x, unless the array's dimension names are some of these.
 func (a *Array) Pyramid(levels int) *Collection {
 	c := &Collection{site: graph.Caller()}

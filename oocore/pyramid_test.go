@@ -47,6 +47,57 @@ func TestPyramidIsReadByZarrPython(t *testing.T) {
 	}
 }
 
+// Whatever an image is computed of is read once: the levels are made of chunks in memory, and the last of
+// them of what is left of the level before.
+func TestPyramidReadsItsInputOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.npy")
+	x, err := Random(Float32, 1, 2, 300, 203).Save(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bytes = 2 * 300 * 203 * 4
+	for name, c := range map[string]struct {
+		image *Array
+		read  int64
+	}{
+		"stored":   {x, bytes},
+		"function": {x.Exp(), bytes},
+		"slice":    {x.Slice(":, ::-1, 3:"), bytes / 203 * 200},
+		"centred":  {x.Sub(x.Mean(0)), 2 * bytes},
+		"sorted":   {x.Sort(0), bytes},
+		"computed": {RandomIntegers(Uint16, 2, 0, 1<<16, 150, 150), 0},
+	} {
+		for _, levels := range []int{3, 9} {
+			var r RunReport
+			saved, err := c.image.Pyramid(levels).Save(t.Context(), filepath.Join(dir, name+".zarr"), Chunks(slices.Repeat([]int{16}, c.image.Dims())...), Memory("256MiB"), Report(&r))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if r.Read != c.read {
+				t.Errorf("%s, %d levels: %d bytes are read of %d", name, levels, r.Read, c.read)
+			}
+			want := c.image
+			for i, level := range saved.All() {
+				if i != "0" {
+					factors := slices.Repeat([]int{1}, want.Dims())
+					factors[len(factors)-2], factors[len(factors)-1] = 2, 2
+					if want = operate("downsample", want, factors)[0]; want.DType() == Float64 {
+						want = want.Rint()
+					}
+					want = want.AsType(c.image.DType())
+				}
+				if same, err := Collect[bool](t.Context(), level.Equal(want).All()); err != nil || !same[0] {
+					t.Errorf("%s, %d levels: level %s differs, %v", name, levels, i, err)
+				}
+				if want, err = want.Save(t.Context(), filepath.Join(dir, "level-"+i+".npy")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
 func TestPyramidRejects(t *testing.T) {
 	x := Zeros(Float32, 4, 4)
 	for want, c := range map[string]*Collection{

@@ -51,6 +51,10 @@ func ChunksOf(op Op) []int {
 	return nil
 }
 
+// Pooler is an Op whose element at p is made of the Factors elements of its one input that begin at
+// p × Factors, or as many of them as there are.
+type Pooler interface{ Pools() (factors []int) }
+
 // Requirements is what an Op takes to fill a box.
 type Requirements struct {
 	// Reads has for each input the lengths of the largest box that Fill reads of it at

@@ -240,6 +240,14 @@ func saves() (all []save) {
 			},
 		})
 	}
+	add("pyramid", save{
+		outputs: []string{"o.zarr/0", "o.zarr/1", "o.zarr/2", "o.zarr/3"},
+		run: func(in, out string) error {
+			x := oocore.Open(filepath.Join(in, "x.npy"))
+			_, err := x.Pyramid(4).Save(context.Background(), filepath.Join(out, "o.zarr"), options(oocore.Chunks(10, 8))...)
+			return err
+		},
+	})
 	add("members of a new group", save{
 		outputs: []string{"o.zarr/a", "o.zarr/in/b"},
 		run: func(in, out string) error {

@@ -85,7 +85,7 @@ func newStreamer(o *onDevice, s *slot, f *folding, rare *rareTiles) (_ *streamer
 		return nil, err
 	}
 	if o.stage.Kind == plan.MapStage {
-		w.sink, err = newSink(s)
+		w.sink, err = newSink(s, o.stage.Outputs[0], &d.Write)
 		return w, err
 	}
 	if w.out, err = s.alloc(d.Results...); err == nil {

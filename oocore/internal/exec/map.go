@@ -36,6 +36,8 @@ type mapper struct {
 	sink  *sink
 	sums  *sums     // of the side reductions; nil where there are none
 	state *boxState // of an operation with steps; nil for others
+
+	levels []*level // of a pyramid: those after the first
 }
 
 func newMapper(s *slot) (*mapper, error) {
@@ -47,10 +49,13 @@ func newMapper(s *slot) (*mapper, error) {
 		return nil, err
 	}
 	m := &mapper{slot: s, size: prog.Type(prog.Out[0]).Size(), out: out[0], whole: out[1]}
-	if m.sink, err = newSink(s); err != nil {
+	if m.sink, err = newSink(s, st.Outputs[0], &d.Write); err != nil {
 		return nil, err
 	}
-	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil || len(st.Folds) == 0 {
+	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil {
+		return m, err
+	}
+	if m.levels, err = newLevels(s); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
 	m.sums, err = newSums(s, newFolding(s.run, st), m.eval.lane)
@@ -78,6 +83,14 @@ func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
 
 // write computes a chunk and writes it.
 func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
+	if n := len(m.levels); n > 0 {
+		for last := range m.slot.stage.LevelBox(n, chunk).Split(m.levels[n-1].chunk) {
+			if err := m.level(ctx, n, last); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if m.whole != nil {
 		for tile := range chunk.Split(m.slot.stage.Tile) {
 			if err := m.cut(ctx, tile); err != nil {

@@ -31,6 +31,9 @@ func newSource(s *slot, array int, d plan.Session) (*source, error) {
 // read fills dst with a region of the array.
 func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (err error) {
 	s := src.slot
+	if level, ok := s.held[src.array]; ok {
+		return level.read(dst, region)
+	}
 	t := time.Now()
 	n := int64(len(dst))
 	if src.session == nil {
@@ -63,10 +66,9 @@ type sink struct {
 	session store.WriteSession
 }
 
-// newSink is a map stage's, whose output may be encoded.
-func newSink(s *slot) (*sink, error) {
-	out := &sink{slot: s, array: s.stage.Outputs[0]}
-	d := &s.stage.Buffers.Slot.Write
+// newSink is that of a map stage's output, which may be encoded.
+func newSink(s *slot, array int, d *plan.Session) (*sink, error) {
+	out := &sink{slot: s, array: array}
 	work, err := s.alloc(d.Scratch, d.Heap)
 	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
 		return out, err

@@ -29,6 +29,7 @@ type slot struct {
 	buffers []*arena.Buffer
 	close   []func() error
 	row     record.Task
+	held    map[int]chunkInMemory // levels of a pyramid, by their arrays
 }
 
 // alloc takes buffers that live as long as the slot; nil for those that are none.

@@ -152,6 +152,9 @@ func (s *temporaries) copyDone(ctx context.Context, stage, i int, done Tasks) (e
 		if !whole {
 			continue
 		}
+		if st := &s.plan.Stages[stage]; st.Factors != nil {
+			box = st.LevelBox(st.Level(i), box)
+		}
 		for tile := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
 			part := buffer[:tile.Size()*size]
 			if err := from.Read(ctx, part, tile.Region()); err != nil {

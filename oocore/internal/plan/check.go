@@ -110,6 +110,12 @@ func (p *Plan) checkStage(s *Stage) error {
 		if s.StoreChunk != nil {
 			boxes = append(boxes, s.StoreChunk)
 		}
+		if s.Factors != nil {
+			if err := p.checkPyramid(s); err != nil {
+				return err
+			}
+			programs, outputs = 1+len(s.Factors), len(s.Outputs)
+		}
 	case ReduceStage:
 		boxes = append(boxes, s.FoldTile, s.FoldBlock)
 		outputs = len(s.Folds)
@@ -152,7 +158,7 @@ func (p *Plan) checkStage(s *Stage) error {
 		if err := p.checkProgram(&s.Programs[i]); err != nil {
 			return err
 		}
-		if domain := s.Programs[i].Domain; s.Kind != MatMulStage && !slices.Equal(domain, s.Grid.Shape) {
+		if domain := s.Programs[i].Domain; s.Kind != MatMulStage && s.Factors == nil && !slices.Equal(domain, s.Grid.Shape) {
 			return fmt.Errorf("its program runs over %s, its grid over %s", grid.Format(domain), grid.Format(s.Grid.Shape))
 		}
 	}
@@ -186,6 +192,42 @@ func (p *Plan) checkStage(s *Stage) error {
 		}
 	}
 	return s.checkFormulas()
+}
+
+// checkPyramid makes sure that each level is made of the one before alone.
+func (p *Plan) checkPyramid(s *Stage) error {
+	levels := len(s.Factors) + 1
+	if len(s.Programs) != levels || len(s.Outputs) < levels || len(s.Outputs) > levels+1 || s.StoreChunk == nil || s.Grid.Offset != nil || s.Folds != nil || s.FixedChunks {
+		return fmt.Errorf("it has %d levels of %d programs", levels, len(s.Programs))
+	}
+	shape, chunk := s.Grid.Shape, s.StoreChunk
+	for k, a := range s.Outputs {
+		if a < 0 || a >= len(p.Arrays) {
+			return fmt.Errorf("there is no array %d for its result", a)
+		}
+		out, prog := &p.Arrays[a], &s.Programs[min(k, levels-1)]
+		if k > 0 && k < levels {
+			by := s.Factors[k-1]
+			if err := checkBoxes(by, shape); err != nil {
+				return err
+			}
+			for d, f := range by {
+				if chunk[d]%f != 0 && chunk[d] < shape[d] {
+					return fmt.Errorf("%d elements of its chunks of %s make one", f, grid.Format(chunk))
+				}
+			}
+			shape, chunk = s.LevelBox(k, grid.Entire(s.Grid.Shape)).Shape, out.Layout.Unit
+			for l := range prog.Arrays() {
+				if l.Array != s.Outputs[k-1] {
+					return fmt.Errorf("level %d is made of array %d", k, l.Array)
+				}
+			}
+		}
+		if k < levels && !slices.Equal(chunk, out.Layout.Unit) || len(chunk) != len(shape) || !slices.Equal(out.Shape, shape) || !slices.Equal(prog.Domain, shape) || len(prog.Out) != 1 || prog.Type(prog.Out[0]) != out.DType {
+			return fmt.Errorf("it writes %s into an array of shape %s and other elements", grid.Format(prog.Domain), grid.Format(out.Shape))
+		}
+	}
+	return nil
 }
 
 func (p *Plan) checkProgram(prog *Program) error {

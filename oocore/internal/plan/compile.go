@@ -54,6 +54,7 @@ type compiler struct {
 	collections map[*store.CollectionMeta]int // numbers
 	outputs     []int                         // indices of arrays, one for each target; -1 for one that no stage fills yet
 	read        map[*graph.Node]bool
+	pyramid     *pyramid // nil for none
 
 	canonical *canonical
 	opCosts   map[*graph.Node]opCost
@@ -78,6 +79,7 @@ var passes = []struct {
 	run  func(*compiler) error
 }{
 	{"canonicalise", (*compiler).canonicalise},
+	{"find a pyramid", (*compiler).findPyramid},
 	{"materialise", (*compiler).materialise},
 	{"push views down", (*compiler).pushViews},
 	{"fuse", (*compiler).stages},

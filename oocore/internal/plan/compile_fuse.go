@@ -119,6 +119,11 @@ func (b *builder) value(n *graph.Node) int {
 		return v
 	}
 	var v int
+	if p := b.c.pyramid; p != nil && p.below == n {
+		v = b.load(Load{Kind: LoadArray, Type: n.DType, View: grid.Identity(n.Shape), Array: p.holds})
+		b.values[n] = v
+		return v
+	}
 	switch computed := n == b.made || !b.c.materialised(n); {
 	case n.Kind == graph.Elementwise && computed:
 		v = b.elementwise(n)

@@ -113,7 +113,7 @@ func (c *compiler) keepSeen(nodes []*graph.Node) {
 			nested[n]++
 		}
 		switch {
-		case !computes(n) || c.materialised(n):
+		case !computes(n) || c.materialised(n) || c.pyramid.begins(n, c.roots):
 		case nested[n] > mostNested && n.Kind == graph.Blockwise:
 			c.keep(n, "operations that read each other would hold too many buffers at once")
 		case times > 1 && c.dear(n, times):
@@ -223,6 +223,9 @@ func (c *compiler) keepShared(nodes []*graph.Node) {
 	}
 	for _, n := range slices.Backward(nodes) {
 		list := readings[n]
+		if c.pyramid.begins(n, c.roots) {
+			list = []reading{{stages[c.roots[c.pyramid.last]], 1}}
+		}
 		if computes(n) && !c.materialised(n) && len(list) > 1 {
 			all := 0.0
 			for _, r := range list {

@@ -23,7 +23,7 @@ func (c *compiler) stages() error {
 		for _, in := range n.In {
 			c.read[in] = true
 		}
-		if !c.materialised(n) {
+		if !c.materialised(n) || c.pyramid.makes(n, c.roots) {
 			continue
 		}
 		for len(levels) <= depth[n] {
@@ -67,10 +67,12 @@ func (c *compiler) direct(n *graph.Node) int {
 func (c *compiler) level(nodes []*graph.Node) (err error) {
 	var reduces []*graph.Node
 	for _, n := range nodes {
-		switch n.Kind {
-		case graph.Reduce:
+		switch {
+		case c.pyramid != nil && n == c.roots[c.pyramid.last]:
+			err = c.pyramidStage()
+		case n.Kind == graph.Reduce:
 			reduces = append(reduces, n)
-		case graph.MatMul:
+		case n.Kind == graph.MatMul:
 			err = c.matmulStage(n)
 		default:
 			err = c.keepStage(n)

@@ -40,6 +40,9 @@ func (p *Sized) workOf(s *SizedStage, device bool) []record.Work {
 		w.product()
 	} else {
 		w.program(&s.Programs[0], s.Tile, s.Grid.Chunks, 1)
+		for i, l := range s.Buffers.Slot.Levels {
+			w.program(&s.Programs[i+1], l.Box, l.Box, 1)
+		}
 		if !w.device {
 			w.folds()
 		}
@@ -116,7 +119,7 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 	place := w.plan.Place(l.Array)
 	one := record.Work{Of: record.Reading, Kind: "memory", Nanos: bytes * cost.Copy}
 	switch {
-	case place == InData || place == InArena:
+	case place == InData || place == InArena || slices.Contains(w.stage.Outputs, l.Array):
 	case place == InSpill:
 		one.Kind, one.Bytes = "spill", int64(bytes)
 	case blob.Remote(a.Path):

@@ -93,6 +93,18 @@ func FuzzDecode(f *testing.F) {
 			f.Errorf("%s: %v", root, err)
 		}
 	}
+	pyramid, err := NewAll(levels(t, x, 4, Target{Chunks: []int{64, 64}})...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := pyramid.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range byte(200) {
+		f.Add(uint8(len(plans)), []byte{i, 31 * i, i})
+	}
+	plans = append(plans, b)
 	f.Fuzz(func(t *testing.T, which uint8, edits []byte) {
 		var tree any
 		d := json.NewDecoder(bytes.NewReader(plans[int(which)%len(plans)]))

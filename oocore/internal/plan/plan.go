@@ -186,8 +186,8 @@ type Stage struct {
 	Site string    `json:"site"`
 	Grid grid.Grid `json:"grid"` // of the domain that programs run over; of the result for a product
 
-	Programs []Program `json:"programs"`        // one; two for a product
-	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product
+	Programs []Program `json:"programs"`        // one; two for a product; of a pyramid one for each level
+	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product; see Factors
 	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; those of a map are along all axes
 	MatMul   *MatMul   `json:"matmul,omitempty"`
 
@@ -199,6 +199,10 @@ type Stage struct {
 	StoreChunk  []int  `json:"unit,omitempty"`  // of a map whose output's layout has chunks: theirs, which a task writes as a whole
 	FixedChunks bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
 	Note        string `json:"note,omitempty"`  // why the stage is there, for people
+	// Factors, where they are set, make a map a pyramid: each output but the first is made of the one
+	// before, whose chunks are in memory, by a program of its own, so many elements along each axis
+	// making one. A task makes whole chunks of all levels. One output more also holds the last level.
+	Factors [][]int `json:"factors,omitempty"`
 	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
 	// compute again than to keep.
 	Repeats []string `json:"repeats,omitempty"`
@@ -235,10 +239,27 @@ func (s *Stage) Folder(i int) kernel.Folder {
 	return f
 }
 
+// reading are the programs that read arrays, as opposed to levels of a pyramid in memory.
+func (s *Stage) reading() []Program { return s.Programs[:len(s.Programs)-len(s.Factors)] }
+
+// Level is the level of a pyramid that an output of a map holds.
+func (s *Stage) Level(output int) int { return min(slices.Index(s.Outputs, output), len(s.Factors)) }
+
+// LevelBox is the box of a level that a box of the first makes.
+func (s *Stage) LevelBox(level int, box grid.Box) grid.Box {
+	for _, by := range s.Factors[:level] {
+		box = grid.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}
+		for d, f := range by {
+			box.Start[d], box.Shape[d] = box.Start[d]/f, (box.Shape[d]+f-1)/f
+		}
+	}
+	return box
+}
+
 // Arrays are the loads of arrays of all the stage's programs.
 func (s *Stage) Arrays() iter.Seq[*Load] {
 	return func(yield func(*Load) bool) {
-		for i := range s.Programs {
+		for i := range s.reading() {
 			if !s.Programs[i].arrays(yield) {
 				return
 			}

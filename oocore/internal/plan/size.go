@@ -332,7 +332,9 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	switch fast := crossing(prog); {
 	case s.StoreChunk != nil:
 		s.Chunk = s.StoreChunk
-		p.rows(s, elems)
+		if p.rows(s, elems); s.Factors != nil { // the next level is made of it
+			s.WriteTile = s.Chunk
+		}
 	case stored != nil:
 		if grid.Size(chunk) > elems {
 			s.Chunk = grow(clip(stored, chunk), chunk, elems)
@@ -359,7 +361,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	case stored == nil && crossing(prog) < 0 && !prog.blocks():
 		s.Tile = within(s.WriteTile, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
 	}
-	return elems == BlockElems
+	return elems == BlockElems || s.Factors != nil
 }
 
 // sideBySide makes the tile of a copy into a shard several chunks that lie side by side, so that
@@ -368,7 +370,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 // cycles by it, as nothing is mapped any more.
 func (s *SizedStage) sideBySide(prog *Program, elems int) bool {
 	last := len(s.WriteTile) - 1
-	if !prog.Plain() || s.Grid.Offset != nil || s.StoreChunk == nil || last < 0 || !slices.Equal(s.WriteTile, s.StoreChunk) {
+	if !prog.Plain() || s.Factors != nil || s.Grid.Offset != nil || s.StoreChunk == nil || last < 0 || !slices.Equal(s.WriteTile, s.StoreChunk) {
 		return false
 	}
 	width := min(s.StoreChunk[last]*(elems/grid.Size(s.StoreChunk)), s.Grid.Chunks[last])
@@ -409,7 +411,7 @@ func (p *Sized) traffic(s *SizedStage) {
 	if s.Kind == MatMulStage {
 		return
 	}
-	for k := range s.Programs {
+	for k := range s.reading() {
 		p.reads(s, &s.Programs[k], s.Tile, 1)
 	}
 }

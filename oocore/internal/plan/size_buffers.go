@@ -79,10 +79,20 @@ type Slot struct {
 	Out     Buffer   // of a map: what it writes at once
 	Chunk   Buffer   // of a map that computes several of the output's chunks at once, and writes them one by one
 	Write   Session  // of its output
+	Levels  []Level  // of a pyramid: of each level after the first
 	States  []Buffer // the accumulators of each fold
 	Results []Buffer // of each fold, where a task makes whole results
 
 	Sets []StagingSet // of a stage on a device, instead of Out and of the elements of Lane
+}
+
+// Level declares what a slot takes to make a level of a pyramid of the one before.
+type Level struct {
+	Box   []int  // the most that a chunk of the one before makes
+	Lane  Lane   // of its program, for such a box
+	Part  Buffer // such a box
+	Out   Buffer // a chunk
+	Write Session
 }
 
 // DeviceBuffers declares the memory of a device, without the sets and accumulators of each
@@ -172,9 +182,9 @@ func (t *tally) session(w store.Work, whole bool) Session {
 	return Session{t.buffer(record.Codec, bytes), t.foreign(record.Codec, heap)}
 }
 
-// writer declares what one goroutine takes to write a map's output.
-func (t *tally) writer(s *SizedStage) Session {
-	out := &t.plan.Arrays[s.Outputs[0]].Layout
+// writer declares what one goroutine takes to write a map's output, or a level of a pyramid.
+func (t *tally) writer(s *SizedStage, level int) Session {
+	out := &t.plan.Arrays[s.Outputs[level]].Layout
 	if !out.Sessions() {
 		return t.plainWriter(s.Stage)
 	}
@@ -309,11 +319,31 @@ func (t *tally) reduceSlot(s *SizedStage) (d Slot) {
 func (t *tally) results(s *SizedStage, d *Slot) {
 	switch {
 	case s.Kind == MapStage:
-		d.Write = t.writer(s)
+		d.Write = t.writer(s, 0)
+		t.levels(s, d)
 	case !s.Merges():
 		t.folded(s.Stage, d)
 	}
 	d.States = t.states(s.Stage)
+}
+
+// levels declares the levels of a pyramid.
+func (t *tally) levels(s *SizedStage, d *Slot) {
+	chunk := s.Chunk
+	for i, by := range s.Factors {
+		prog, out := &s.Programs[i+1], &t.plan.Arrays[s.Outputs[i+1]]
+		l := Level{Box: make([]int, len(chunk))}
+		for k, f := range by {
+			l.Box[k] = (min(chunk[k], t.plan.Arrays[s.Outputs[i]].Shape[k]) + f - 1) / f
+		}
+		chunk = out.Layout.Unit
+		size := int64(out.DType.Size())
+		l.Lane = t.lane(prog, l.Box, grid.Auto(l.Box, 1, BlockElems))
+		l.Part = t.buffer(record.Scratch, int64(grid.Size(l.Box))*size)
+		l.Out = t.buffer(record.Output, int64(grid.Size(clip(chunk, out.Shape)))*size)
+		l.Write = t.writer(s, i+1)
+		d.Levels = append(d.Levels, l)
+	}
 }
 
 func (t *tally) merge(s *Stage) (d Slot) {

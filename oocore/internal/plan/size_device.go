@@ -142,7 +142,7 @@ func (l *Load) Moves() bool {
 // offload returns the stage as the device does it in the given room of the budget; nil where it
 // does not, and says why.
 func (p *Sized) offload(s *SizedStage, room int64) (v *DeviceStage) {
-	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
+	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Factors != nil || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
 		return nil // there is nothing to compute
 	}
 	on := *s

@@ -6,7 +6,7 @@ import "github.com/gonbext/gonbext/oocore/units"
 // steps; 0 for stages of other kinds. The partial results of a stage that merges are saved
 // instead.
 func (s *SizedStage) StateBytes() int64 {
-	if s.Kind != MapStage || s.Merges() || !s.Programs[0].Plain() {
+	if s.Kind != MapStage || s.Factors != nil || s.Merges() || !s.Programs[0].Plain() {
 		return 0
 	}
 	l := &s.Programs[0].Loads[s.Programs[0].Out[0]]

@@ -28,6 +28,9 @@ type Downsampled struct {
 // together.
 const readElems = 128 << 10
 
+// Pools returns the factors.
+func (o Downsampled) Pools() []int { return o.Factors }
+
 // groups cuts a box into groups of whole blocks whose elements are read at once. Where
 // one block has more, it is cut in turn, by the factors alone: the order of additions
 // must not depend on the box.
