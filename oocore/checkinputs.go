@@ -16,7 +16,10 @@ import (
 func checkInputs(outputs []plan.Output) error {
 	replaced := map[fileKey]string{}
 	add := func(path string) {
-		if place, err := store.Place(path); err == nil && path != "" {
+		if path == "" {
+			return
+		}
+		if place, err := store.Place(path); err == nil {
 			if key, ok := keyOf(place); ok {
 				replaced[key] = path
 			}

@@ -848,7 +848,7 @@ func (r *run) record() *record.Writer {
 	if r.checkpoint != nil && r.cluster == nil { // whose stages are runs of their own, and one to their user
 		r.checkpoint.Describe(&h)
 	}
-	rates.Predict(&h)
+	rates.Predict(&h, r.limits)
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
 	if r.parent != nil {

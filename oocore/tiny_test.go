@@ -30,7 +30,7 @@ func BenchmarkTinyRun(b *testing.B) {
 // What a run asks of files is counted as the difference of two processes that make some runs, and
 // some more. The log is written.
 func TestTinyRunAsksLittleOfFiles(t *testing.T) {
-	const child, most = "GONBEXT_TEST_TINY", 160
+	const child, most = "GONBEXT_TEST_TINY", 40
 	if n, err := strconv.Atoi(os.Getenv(child)); err == nil {
 		x := oocore.Arange(0, 1000, 1).AsType(oocore.Float64)
 		for range n {

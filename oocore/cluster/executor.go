@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -192,7 +193,7 @@ const (
 func taskSeconds(p *plan.Sized) (all []float64) {
 	h := p.Header()
 	h.Workers = p.Each.Workers
-	rates.Predict(&h)
+	rates.Predict(&h, machine.Read())
 	for i := range h.Stages {
 		st := &h.Stages[i]
 		seconds := float64(p.Stages[i].Read+p.Stages[i].Written) / storageRate

@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -30,7 +31,7 @@ func Sized(p *oocore.Plan) *Plan { return lazy.PlanOf(p) }
 // Predict says in a plan's header how long its stages and the run will take on this
 // machine. Where no run has told, and of plans that wait for a network, it leaves the times
 // out.
-func Predict(h *record.Header) { rates.Predict(h) }
+func Predict(h *record.Header) { rates.Predict(h, machine.Read()) }
 
 // Site is a line of the user's program.
 type Site = graph.Site

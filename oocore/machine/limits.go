@@ -10,19 +10,18 @@ import (
 // numbers above it.
 const unlimited = 1 << 60
 
-// readLimits reads a Linux system's limits from the tree that / is, for a process of a cgroup.
+// readLimits reads a Linux system's limits from the tree that / is, for a process of a cgroup. Those that
+// ulimit sets are asked for by system calls.
 func readLimits(root fs.FS, own cgroup) Limits {
 	meminfo := text(root, "proc/meminfo")
 	status := text(root, "proc/self/status")
-	l := Limits{
+	return Limits{
 		Total:        field(meminfo, "MemTotal:"),
 		Available:    field(meminfo, "MemAvailable:"),
 		Container:    own.limit(root),
 		AddressSpace: Limit{Used: field(status, "VmSize:")},
 		Data:         Limit{Used: field(status, "VmData:")},
 	}
-	l.AddressSpace.Max, l.Data.Max = ulimits(root)
-	return l
 }
 
 // text is a file's, or nothing where it cannot be read.
@@ -53,23 +52,6 @@ func field(text, name string) int64 {
 		n *= 1024
 	}
 	return n
-}
-
-// ulimits reads the soft limits of the process's address space and data.
-func ulimits(root fs.FS) (addressSpace, data int64) {
-	for line := range strings.Lines(text(root, "proc/self/limits")) {
-		if rest, ok := strings.CutPrefix(line, "Max address space"); ok {
-			addressSpace = softValue(rest)
-		} else if rest, ok := strings.CutPrefix(line, "Max data size"); ok {
-			data = softValue(rest)
-		}
-	}
-	return addressSpace, data
-}
-
-func softValue(rest string) int64 {
-	soft, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	return bound(soft)
 }
 
 // bound reads a limit; 0 stands for none, however it is written.

@@ -24,11 +24,3 @@ func read() Limits {
 	l.Data.Max = softLimit(unix.RLIMIT_DATA)
 	return l
 }
-
-func softLimit(resource int) int64 {
-	var r unix.Rlimit
-	if err := unix.Getrlimit(resource, &r); err != nil || r.Cur >= unlimited {
-		return 0
-	}
-	return int64(r.Cur)
-}

@@ -3,35 +3,57 @@ package machine
 import (
 	"io/fs"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-func read() Limits { return readLimits(system{os.DirFS("/")}, ownCgroup()) }
+func read() Limits {
+	l := readLimits(kernel, ownCgroup())
+	l.AddressSpace.Max, l.Data.Max = softLimit(unix.RLIMIT_AS), softLimit(unix.RLIMIT_DATA)
+	return l
+}
 
-// system is /, whose small files are read by the fewest system calls: every run reads some.
-type system struct{ fs.FS }
+// kernel are the files that every run reads several times.
+var kernel = &keptOpen{FS: os.DirFS("/"), files: map[string]int{}}
+
+// keptOpen reads files that the kernel makes up anew for each read from their beginning, by a
+// system call each: it opens them once.
+type keptOpen struct {
+	fs.FS
+	mu    sync.Mutex
+	files map[string]int
+}
 
 // ReadFile returns what a file holds.
-func (system) ReadFile(name string) ([]byte, error) {
-	fd, err := unix.Open("/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+func (k *keptOpen) ReadFile(name string) ([]byte, error) {
+	fd, err := k.open(name)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		return nil, err
 	}
-	defer unix.Close(fd)
-	text := make([]byte, 0, 4096)
-	for {
-		n, err := unix.Read(fd, text[len(text):cap(text)])
+	for text := make([]byte, 4096); ; {
+		n, err := unix.Pread(fd, text, 0)
 		switch {
 		case err == unix.EINTR:
-			continue
 		case err != nil:
-			return text, &fs.PathError{Op: "read", Path: name, Err: err}
-		case n == 0:
-			return text, nil
-		}
-		if text = text[:len(text)+n]; len(text) == cap(text) {
-			text = append(text, 0)[:len(text)]
+			return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+		case n == len(text):
+			text = make([]byte, 2*len(text))
+		default:
+			return text[:n], nil
 		}
 	}
+}
+
+func (k *keptOpen) open(name string) (fd int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fd, ok := k.files[name]
+	if !ok {
+		if fd, err = unix.Open("/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+			return 0, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+		k.files[name] = fd
+	}
+	return fd, nil
 }

@@ -17,12 +17,11 @@ const mib = 1 << 20
 // available, a process of 40 MiB, and the limits that its name says.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
-		tree                        string
-		container, addresses, data  Limit
-		headroom                    int64
-		why                         string
-		cached                      int64
-		anonymous, mapped, pageable int64
+		tree      string
+		container Limit
+		headroom  int64
+		why       string
+		cached    int64
 	}{
 		{tree: "v1", container: Limit{512 * mib, 50 * mib}, headroom: 462 * mib, why: "the container allows 512 MiB", cached: 150 * mib},
 		{tree: "v2", container: Limit{256 * mib, 36 * mib}, headroom: 220 * mib, why: "the container allows 256 MiB", cached: 28 * mib},
@@ -30,14 +29,11 @@ func TestLimits(t *testing.T) {
 			why: "the container allows 1 GiB", cached: 4096},
 		{tree: "hybrid", container: Limit{256 * mib, mib}, headroom: 255 * mib, why: "the container allows 256 MiB", cached: 8192},
 		{tree: "unlimited", headroom: 16384 * mib, why: "this machine has 16 GiB available", cached: -1},
-		{tree: "ulimits", addresses: Limit{Max: 4096 * mib}, data: Limit{Max: 1024 * mib}, headroom: 944 * mib,
-			why: "ulimit -d allows 1 GiB", cached: -1},
 	} {
 		t.Run(c.tree, func(t *testing.T) {
 			root := os.DirFS(filepath.Join("testdata", c.tree))
-			c.addresses.Used, c.data.Used = 1263104*1024, 80*mib
 			want := Limits{Total: 24683548 * 1024, Available: 16384 * mib, Container: c.container,
-				AddressSpace: c.addresses, Data: c.data}
+				AddressSpace: Limit{Used: 1263104 * 1024}, Data: Limit{Used: 80 * mib}}
 			l := readLimits(root, findCgroup(root))
 			if l != want {
 				t.Errorf("limits %+v\nwant   %+v", l, want)
@@ -49,7 +45,8 @@ func TestLimits(t *testing.T) {
 			if n > c.headroom*7/10 || n < c.headroom*7/10-1 || why != "70 % of what is free: "+c.why {
 				t.Errorf("default budget %d, %q; want 70 %% of %d", n, why, c.headroom)
 			}
-			m, err := processMemory(root, findCgroup(root))
+			m, err := processMemory(root)
+			m.Cached = findCgroup(root).cached(root)
 			if want := (Memory{Anonymous: 22*mib + 256*1024, Mapped: 18 * mib, Cached: c.cached}); err != nil || m != want {
 				t.Errorf("memory %+v, %v; want %+v", m, err, want)
 			}
@@ -66,7 +63,7 @@ func TestNothingReadable(t *testing.T) {
 	if n, why := l.DefaultBudget(); n != fallback || why == "" {
 		t.Errorf("default budget %d, %q", n, why)
 	}
-	if _, err := processMemory(empty, findCgroup(empty)); err == nil {
+	if _, err := processMemory(empty); err == nil {
 		t.Error("memory was read from an empty tree")
 	}
 }
@@ -76,6 +73,13 @@ func TestUsedUp(t *testing.T) {
 	l := Limits{Available: 100, Container: Limit{Max: 10, Used: 12}}
 	if n, _ := l.Headroom(); n != 0 {
 		t.Errorf("headroom %d", n)
+	}
+}
+
+func TestHeadroomIsTheTightest(t *testing.T) {
+	l := Limits{Available: 16384 * mib, AddressSpace: Limit{4096 * mib, 1234 * mib}, Data: Limit{1024 * mib, 80 * mib}}
+	if n, why := l.Headroom(); n != 944*mib || why != "ulimit -d allows 1 GiB" {
+		t.Errorf("headroom %d, %q", n, why)
 	}
 }
 

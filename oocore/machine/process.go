@@ -15,16 +15,16 @@ type Memory struct {
 	GoRuntime int64 // stacks, spans and the garbage collector; part of Anonymous
 }
 
-// processMemory reads a Linux process's memory from the tree that / is.
-func processMemory(root fs.FS, c cgroup) (Memory, error) {
+// processMemory reads a Linux process's memory, without the page cache, from the tree that / is.
+func processMemory(root fs.FS) (Memory, error) {
 	status := text(root, "proc/self/status")
 	if field(status, "VmRSS:") == 0 {
-		return Memory{}, errors.New("the process's memory cannot be read: /proc/self/status has no VmRSS")
+		return Memory{Cached: -1}, errors.New("the process's memory cannot be read: /proc/self/status has no VmRSS")
 	}
 	return Memory{
 		Anonymous: field(status, "RssAnon:") + field(status, "RssShmem:") + field(status, "VmPTE:"),
 		Mapped:    field(status, "RssFile:"),
-		Cached:    c.cached(root),
+		Cached:    -1,
 	}, nil
 }
 

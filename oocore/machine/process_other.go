@@ -9,6 +9,9 @@ func Process() (Memory, error) {
 	return Memory{Anonymous: heap + runtime, Cached: -1, GoHeap: heap, GoRuntime: runtime}, nil
 }
 
+// WithoutCache is Process, which does not know the page cache here.
+func WithoutCache() (Memory, error) { return Process() }
+
 // Anonymous is Process's figure alone.
 func Anonymous() (int64, error) {
 	heap, runtime := goMemory()

@@ -29,9 +29,6 @@ const cardSuffix = ".gonbcard"
 // WriteCard leaves a card in dir for the process that shows the cell, and returns its
 // path. The file appears whole, and sorts among records by the time of its writing.
 func WriteCard(dir string, c *Card) (path string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("card: %w", err)
-	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("card: %w", err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/flock"
@@ -154,15 +155,31 @@ func names(dir string, suffixes ...string) ([]string, error) {
 	return all, nil
 }
 
+// pruned is the log that this process has looked at last, and when it was pruned.
+var pruned struct {
+	sync.Mutex
+	dir string
+	at  time.Time
+}
+
 // pruneNow prunes every minute, and each 64th time: a log of many records takes longer to look
 // at than a small run takes.
 func pruneNow(dir string, n uint32) {
+	pruned.Lock()
+	defer pruned.Unlock()
 	mark := filepath.Join(dir, ".pruned")
-	if st, err := os.Stat(mark); err == nil && time.Since(st.ModTime()) < time.Minute && n%64 != 0 {
+	if pruned.dir != dir || time.Since(pruned.at) >= time.Minute { // another process may have pruned it
+		pruned.dir, pruned.at = dir, time.Time{}
+		if st, err := os.Stat(mark); err == nil {
+			pruned.at = st.ModTime()
+		}
+	}
+	if time.Since(pruned.at) < time.Minute && n%64 != 0 {
 		return
 	}
 	prune(dir, keepRuns, keepBytes)
-	_ = os.WriteFile(mark, nil, 0o600) // without it the next run prunes
+	pruned.at = time.Now()
+	_ = os.WriteFile(mark, nil, 0o600) // without it the next process prunes
 }
 
 // Clear removes the records in dir, but none whose run is continuing.

@@ -102,8 +102,10 @@ func write(t testing.TB, dir string, tasks, samples int, end *End) string {
 // abandon leaves the record as a killed process does, but flushed.
 func (w *Writer) abandon() {
 	w.flush(0)
-	close(w.stop)
-	<-w.stopped
+	w.mu.Lock()
+	w.closed = true
+	w.ticks.Stop()
+	w.mu.Unlock()
 	w.f.Close()
 }
 

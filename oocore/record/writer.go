@@ -29,7 +29,8 @@ type Writer struct {
 
 	mu     sync.Mutex // guards the buffer that rows are put into
 	buf    []byte
-	next   cursor // of the row that is put there
+	next   cursor      // of the row that is put there
+	ticks  *time.Timer // that flushes
 	closed bool
 
 	out   sync.Mutex // guards what follows; taken before mu
@@ -42,8 +43,18 @@ type Writer struct {
 	// Two positions behind whole rows, at least endReserve bytes apart: on a
 	// full disk the End is written over the last rows, where blocks exist.
 	mark, older position
+}
 
-	stop, stopped chan struct{}
+// buffers are those of ended records, each of bufferSize bytes.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+func newBuffer() []byte { return buffers.Get().(*[bufferSize]byte)[:0] }
+
+// release gives a buffer to the records that come.
+func release(buf []byte) {
+	if buf != nil {
+		buffers.Put((*[bufferSize]byte)(buf[:bufferSize]))
+	}
 }
 
 // file is what a Writer needs of its *os.File; tests put a full disk in between.
@@ -64,9 +75,6 @@ var counter atomic.Uint32
 // and Start and PID where they are not set, and writes the header before it
 // returns. The caller ends the record with End.
 func Create(dir string, h Header) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("run log: %w", err)
-	}
 	if h.Start.IsZero() {
 		h.Start = time.Now()
 	}
@@ -92,26 +100,34 @@ func Create(dir string, h Header) (*Writer, error) {
 	start := position{at: int64(len(head))}
 	w := &Writer{
 		path: f.Name(), run: h.Run, f: f,
-		buf: make([]byte, 0, bufferSize), spare: make([]byte, 0, bufferSize),
-		at: start.at, mark: start, older: start,
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		buf: newBuffer(),
+		at:  start.at, mark: start, older: start,
 	}
 	pruneNow(dir, counter.Load())
-	go w.tick()
+	w.mu.Lock()
+	w.ticks = time.AfterFunc(flushEvery, w.tick)
+	w.mu.Unlock()
 	return w, nil
 }
 
 // stamp is what names of records begin with.
 func stamp(start time.Time) string { return start.UTC().Format("20060102-150405.000000") }
 
-// createUnique makes a file and returns its name without the suffix: by time, so that
-// names sort as runs began, then by process and a counter. Processes in different
-// containers may share both the log and a pid, hence the exclusive creation.
+// createUnique makes a file, and its folder where there is none, and returns its name without the
+// suffix: by time, so that names sort as runs began, then by process and a counter. Processes in
+// different containers may share both the log and a pid, hence the exclusive creation.
 func createUnique(dir string, start time.Time, suffix string) (*os.File, string, error) {
-	for {
+	for made := false; ; {
 		name := fmt.Sprintf("%s-%d-%04d", stamp(start), os.Getpid(), counter.Add(1))
 		f, err := os.OpenFile(filepath.Join(dir, name+suffix), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if !os.IsExist(err) {
+		switch {
+		case os.IsExist(err):
+		case os.IsNotExist(err) && !made:
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, "", err
+			}
+			made = true
+		default:
 			return f, name, err
 		}
 	}
@@ -191,10 +207,16 @@ func (w *Writer) flush(n int) {
 		return
 	}
 	full := w.buf
-	w.buf = w.spare[:0]
+	if len(full) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	if w.buf, w.spare = w.spare, nil; w.buf == nil {
+		w.buf = newBuffer()
+	}
 	w.mu.Unlock()
 	w.write(full)
-	w.spare = full
+	w.spare = full[:0]
 }
 
 // write appends whole rows at w.at. After a failure the rows that got through
@@ -226,16 +248,11 @@ func (w *Writer) write(rows []byte) {
 
 // tick flushes until the End.
 func (w *Writer) tick() {
-	defer close(w.stopped)
-	t := time.NewTicker(flushEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			w.flush(0)
-		case <-w.stop:
-			return
-		}
+	w.flush(0)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.ticks.Reset(flushEvery)
 	}
 }
 
@@ -250,16 +267,17 @@ func (w *Writer) End(e End) error {
 	w.mu.Lock()
 	again := w.closed
 	w.closed = true
+	w.ticks.Stop()
 	w.mu.Unlock()
 	if again {
 		return nil
 	}
-	close(w.stop)
-	<-w.stopped
 
-	w.out.Lock()
+	w.out.Lock() // after a tick that goes on
 	defer w.out.Unlock()
 	w.write(w.buf)
+	release(w.buf)
+	release(w.spare)
 	w.buf, w.spare = nil, nil
 	err := w.end(e)
 	if cerr := w.f.Close(); err == nil {
@@ -288,6 +306,9 @@ func (w *Writer) end(e End) error {
 			return err
 		}
 		if _, err = w.f.WriteAt(b, w.at); err == nil {
+			if w.why == nil {
+				return nil // nothing is behind it
+			}
 			return w.f.Truncate(w.at + int64(len(b)))
 		}
 		if w.why == nil {

@@ -62,7 +62,7 @@ func nameFormat(path string) Format {
 // formatOf is the format that a path names.
 func formatOf(path string) Format {
 	for _, f := range formats {
-		if f.Owns(path) {
+		if path != "" && f.Owns(path) {
 			return f
 		}
 	}

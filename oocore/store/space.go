@@ -37,7 +37,8 @@ func fits(path string, need int64) error {
 // of it back: the array at a path, and what the run spills. "" is an array that is collected.
 func InMemory(path string) (array, spilled bool) {
 	if path == "" {
-		return false, disk.InMemory(tempParent())
+		_, spilled = tempParent()
+		return false, spilled
 	}
 	staging, _, err := stagingPath(formatOf(path).Place(path))
 	if err != nil {

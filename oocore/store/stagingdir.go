@@ -141,7 +141,7 @@ func inherit(dir, output string) {
 // keeps temporary files; where that is in memory, as in a tmpfs, in the user's cache. It removes there what killed processes of this user left of
 // theirs.
 func TempStagingDir() (*StagingDir, error) {
-	parent := tempParent()
+	parent, _ := tempParent()
 	sweep(parent)
 	for {
 		dir, err := os.MkdirTemp(parent, tempPrefix)
@@ -219,13 +219,16 @@ func unfinishedParent() string {
 }
 
 // tempParent is the folder of temporary staging folders: the system's, or the user's cache
-// where that lies in memory.
-func tempParent() string {
-	dir := os.TempDir()
-	if cache := unfinishedParent(); disk.InMemory(dir) && disk.MkdirAll(cache, 0o700) == nil && !disk.InMemory(cache) {
-		return cache
+// where that lies in memory, and reports one that lies in memory too.
+func tempParent() (dir string, inMemory bool) {
+	dir = os.TempDir()
+	if !disk.InMemory(dir) {
+		return dir, false
 	}
-	return dir
+	if cache := unfinishedParent(); disk.MkdirAll(cache, 0o700) == nil && !disk.InMemory(cache) {
+		return cache, false
+	}
+	return dir, true
 }
 
 // besides is the staging folder's folder of a file or folder of this machine.

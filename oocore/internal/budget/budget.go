@@ -51,7 +51,7 @@ var (
 )
 
 func (s *steps) measured(budget int64) int64 {
-	m, err := machine.Process()
+	m, err := machine.WithoutCache()
 	if err != nil {
 		return runtimeBaseline
 	}

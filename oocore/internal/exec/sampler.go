@@ -14,75 +14,84 @@ const (
 	sampleOften = 10 * time.Millisecond
 	sampleMost  = 500 * time.Millisecond
 	sampleUntil = 200 // samples at one interval, before it doubles
+	// Reading the process's memory takes some 30 µs, so that it holds for this long.
+	sampleFresh = 200 * time.Microsecond
 )
 
 // sampler records the process's memory while a run lasts: by the clock, and where
 // stages take and give back theirs, so that a short run has its shape too.
 type sampler struct {
-	run   *run
-	done  chan struct{}
-	group sync.WaitGroup
-
 	mu          sync.Mutex
+	run         *run        // nil when it is over
+	timer       *time.Timer // of the next sample
+	every       time.Duration
+	timed       int // samples by the timer
 	processPeak int64
 	last        time.Duration // when the last sample was taken
+	memory      machine.Memory
+	known       time.Time // when memory was read
 }
 
 // startSampler takes a first sample of a run, and begins to take others.
 func startSampler(r *run) *sampler {
-	s := &sampler{run: r, done: make(chan struct{})}
+	s := &sampler{run: r, every: sampleOften, memory: machine.Memory{Cached: -1}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.sample()
-	s.group.Go(func() {
-		every := sampleOften
-		timer := time.NewTimer(every)
-		defer timer.Stop()
-		for n := 1; ; n++ {
-			select {
-			case <-s.done:
-				return
-			case <-timer.C:
-			}
-			s.sample()
-			if n%sampleUntil == 0 {
-				every = min(2*every, sampleMost)
-			}
-			timer.Reset(every)
-		}
-	})
+	s.timer = time.AfterFunc(s.every, s.tick)
 	return s
+}
+
+// tick takes a sample, and sets the timer for the next one.
+func (s *sampler) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == nil {
+		return
+	}
+	s.sample()
+	if s.timed++; s.timed%sampleUntil == 0 {
+		s.every = min(2*s.every, sampleMost)
+	}
+	s.timer.Reset(s.every)
 }
 
 // stop ends sampling with one more sample.
 func (s *sampler) stop() {
-	close(s.done)
-	s.group.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Stop()
 	s.sample()
+	s.run = nil // the runtime keeps a stopped timer for a while, and with it the sampler
 }
 
 // stage samples where a stage begins or ends: of many small ones not each.
 func (s *sampler) stage() {
 	const many = 100
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	recent := time.Since(s.run.start)-s.last < sampleOften
-	s.mu.Unlock()
 	if len(s.run.plan.Stages) < many || !recent {
 		s.sample()
 	}
 }
 
+// sample takes one, with mu held.
 func (s *sampler) sample() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	c := &s.run.counts
 	device := s.run.device.Usage()
 	s.last = time.Since(s.run.start)
-	row := record.Sample{At: s.last, Arena: s.run.arena.Now(), Cached: -1,
+	row := record.Sample{At: s.last, Arena: s.run.arena.Now(),
 		Device: device.Used, Kept: s.run.kept.Total(), Context: device.Context, Others: device.Others,
 		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}
-	if m, err := machine.Process(); err == nil {
-		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
-		row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
+	if time.Since(s.known) > sampleFresh {
+		if m, err := machine.Process(); err == nil {
+			s.memory, s.known = m, time.Now()
+		}
 	}
+	m := &s.memory
+	row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
+	row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
 	s.run.coordinator.sample(&row)
 	s.processPeak = max(s.processPeak, row.Anonymous)
 	s.run.env.Record.Sample(row)

@@ -44,9 +44,9 @@ var latest struct {
 // Predict says in a plan's header how long its stages and the run will take on this
 // machine, and what the page cache has of their inputs. Where no run has told, and of plans
 // that wait for a network, it leaves the times out.
-func Predict(h *record.Header) {
+func Predict(h *record.Header, l machine.Limits) {
 	h.Processor = machine.Processor()
-	free, _ := machine.Read().Headroom()
+	free, _ := l.Headroom()
 	look(h, free/2)
 	dir, err := record.Dir()
 	if err != nil {
