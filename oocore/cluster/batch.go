@@ -8,13 +8,17 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // batch is a batch system as a table: the commands that submit, list and cancel jobs, and the
 // patterns that read what they print. In a command {name} stands for a value.
 type batch struct {
 	Name  string
-	Start float64 // seconds that an element takes to start
+	Start float64       // seconds that an element takes to start
+	Least time.Duration // predicted work of an element, where no option says it: much more than its start
+	// Session is a command that takes the others as requests, while it runs; nil where each is a command of its own.
+	Session []string
 	// Submit submits the script on its standard input: {name}, {log}, {dir}, {memory} in MiB. The options that
 	// follow are added where they are asked for; a space in one separates words.
 	Submit []string
@@ -59,6 +63,7 @@ var batches = map[string]*batch{
 	"slurm": {
 		Name:  "Slurm",
 		Start: 1.6,
+		Least: 30 * time.Second,
 		Submit: []string{"sbatch", "--parsable", "--job-name={name}", "--output={log}", "--open-mode=append", "--chdir={dir}", "--ntasks=1",
 			"--mem={memory}M", "--requeue", "--kill-on-invalid-dep=yes"},
 		Cores: "--cpus-per-task={value}",
@@ -76,6 +81,7 @@ var batches = map[string]*batch{
 	"gridengine": {
 		Name:   "Grid Engine",
 		Start:  2,
+		Least:  30 * time.Second,
 		Submit: []string{"qsub", "-terse", "-V", "-r", "y", "-j", "y", "-S", "/bin/sh", "-N", "{name}", "-o", "{log}", "-wd", "{dir}", "-l", "mem_free={memory}M"},
 		Cores:  "-pe smp {value}",
 		Array:  "-t {first}-{last}", AtOnce: " -tc {n}", Index: "SGE_TASK_ID", First: 1,
@@ -104,6 +110,13 @@ func fill(command []string, values ...string) []string {
 
 // call runs a command of the batch system, and returns what it prints.
 func (b *batch) call(ctx context.Context, command []string, in string) (string, error) {
+	if b.Session != nil {
+		out, err := sessionOf(b.Session).ask(ctx, request{command, in})
+		if err != nil {
+			err = fmt.Errorf("%s %w", b.Name, err)
+		}
+		return out, err
+	}
 	c := osexec.CommandContext(ctx, command[0], command[1:]...)
 	c.Stdin = strings.NewReader(in)
 	var words strings.Builder

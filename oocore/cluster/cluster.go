@@ -37,7 +37,7 @@ type Options struct {
 	Account   string   `json:"account,omitempty"`
 	Time      string   `json:"time,omitempty"`   // limit of each job, as the batch system writes it
 	Engine    []string `json:"engine,omitempty"` // further options of its command
-	// ElementTime is how much predicted work an element of an array has at least; 0 is 30 s.
+	// ElementTime is how much predicted work an element of an array has at least; 0 is 30 s, on Dask 250 ms.
 	ElementTime time.Duration `json:"elementTime,omitempty"`
 	// Ask makes an interrupt ask, once: a second one within 10 s cancels the run, which goes on otherwise.
 	Ask bool `json:"-"`
@@ -54,11 +54,12 @@ var ErrDetached = errors.New("the run goes on by itself")
 // worker, Processes how many run at once, and Workers the cores of each. The output is a
 // path that all machines see.
 func On(name string, o Options) (oocore.Option, error) {
-	if _, err := find(name); err != nil {
+	b, err := find(name)
+	if err != nil {
 		return nil, err
 	}
 	if o.ElementTime == 0 {
-		o.ElementTime = elementTime
+		o.ElementTime = b.Least
 	}
 	return internals.Cluster(&client{batch: name, options: o}), nil
 }
@@ -109,17 +110,15 @@ func (c *client) Wait(ctx context.Context) error {
 // askTime is how long an interrupt asks.
 const askTime = 10 * time.Second
 
-// elementTime is how much predicted work an element has where no option says it.
-const elementTime = 30 * time.Second
-
 func (r *run) detached() error {
 	return fmt.Errorf("%w: gonbext jobs attach %s waits for it, and jobs cancel ends it", ErrDetached, r.Output)
 }
 
 // wait waits until the run's output is in its place. Where ctx ends, the run goes on.
 func (r *run) wait(ctx context.Context, tell func(string)) error {
-	staging, told, ended := filepath.Dir(r.Plan), "", 0
-	for look := 0; ; look++ {
+	staging, told, ended := filepath.Dir(r.Plan), status{}, 0
+	began, asked, spoke := time.Now(), time.Now(), time.Time{}
+	for {
 		now, err := load(staging)
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(filepath.Join(r.folder(), endedFile)); errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +133,8 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 			return err
 		}
 		s, err := now.counts()
-		if err == nil && look%lookAtJobs == lookAtJobs-1 {
+		if err == nil && time.Since(asked) > askEvery {
+			asked = time.Now()
 			var active map[string]string
 			active, err = now.batch().active(ctx, now.jobs())
 			if ended++; len(active) > 0 {
@@ -152,26 +152,32 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 		if err != nil {
 			return err
 		}
-		if logs, _ := filepath.Glob(filepath.Join(r.folder(), "*.log")); ended > 1 && len(logs) == 0 {
-			return fmt.Errorf("%s: all jobs have ended, and none has written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.Output, r.folder())
-		}
 		if ended > 1 {
+			if logs, _ := filepath.Glob(filepath.Join(r.folder(), "*.log")); len(logs) == 0 {
+				return fmt.Errorf("%s: all jobs have ended, and none has written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.Output, r.folder())
+			}
 			return fmt.Errorf("%s: all jobs have ended, and %d of %d tasks are done: the same command again resumes there, and gonbext jobs logs says why", r.Output, s.done, s.of)
 		}
-		if line := fmt.Sprintf("%d of %d tasks, stage %d of %d", s.done, s.of, s.stage+1, len(now.Stages)); line != told && tell != nil {
-			told = line
-			tell(line)
+		if s != told && tell != nil && time.Since(spoke) > pause {
+			told, spoke = s, time.Now()
+			tell(fmt.Sprintf("%d of %d tasks, stage %d of %d", s.done, s.of, s.stage+1, len(now.Stages)))
 		}
 		select {
 		case <-ctx.Done():
 			return r.detached()
-		case <-time.After(pause):
+		case <-time.After(pauseSince(began)):
 		}
 	}
 }
 
-// pause is how long a client waits between two looks.
+// pauseSince is how long to wait before the next look at files, when looking began: a small part of the time that is
+// waited for, so that short runs end soon and long ones ask a file server little.
+func pauseSince(began time.Time) time.Duration {
+	return min(max(time.Since(began)/64, 10*time.Millisecond), pause)
+}
+
+// pause is how long a process waits at most between two looks at files.
 const pause = time.Second
 
-// lookAtJobs is after how many of these looks at files the batch system is asked, too.
-const lookAtJobs = 10
+// askEvery is after how long the batch system is asked, too.
+const askEvery = 10 * time.Second

@@ -214,6 +214,80 @@ func TestJobsFindWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Nothing but the first job is submitted where that finds that a machine does not see what it must, and nothing is left.
+func TestProbeAnswersBeforeOthersAreSubmitted(t *testing.T) {
+	defer func(seen, probe time.Duration) { seenTime, probeTime = seen, probe }(seenTime, probeTime)
+	seenTime = 0
+	for name, c := range map[string]struct {
+		job  func(q *queue, in, staging string)
+		want string
+	}{
+		"an input": {func(q *queue, in, staging string) {
+			_ = os.RemoveAll(in)
+			if err := Probe(q.t.Context(), filepath.Join(staging, "plan")); err == nil {
+				q.t.Error("the first job ends well")
+			}
+		}, "put it on storage that all machines share"},
+		"the folder": {func(q *queue, _, _ string) { q.end("1") }, "the first job has ended, and has not written to"},
+		"the program": {func(q *queue, _, staging string) {
+			q.write(filepath.Join(staging, "jobs", "probe.log"), "sh: Exec format error\n")
+			q.end("1")
+		}, "gonbext: sh: Exec format error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQueue(t)
+			q.write(filepath.Join(q.dir, "silent"), "")
+			in, dir := filepath.Join(t.TempDir(), "in.zarr"), t.TempDir()
+			if _, err := oocore.Ones(oocore.Float64, 100).Save(t.Context(), in, oocore.Chunks(10)); err != nil {
+				t.Fatal(err)
+			}
+			on, err := On("queue", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			probeTime = time.Hour
+			var group sync.WaitGroup
+			group.Go(func() {
+				for len(q.active()) == 0 && t.Context().Err() == nil {
+					time.Sleep(time.Millisecond)
+				}
+				c.job(q, in, filepath.Join(dir, ".out.npy.gonbext"))
+			})
+			_, err = oocore.Open(in).Neg().Save(t.Context(), filepath.Join(dir, "out.npy"), on, oocore.Memory("64MiB"))
+			group.Wait()
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("submitting: %v", err)
+			}
+			if jobs, _ := os.ReadDir(filepath.Join(q.dir, "jobs")); len(jobs) != 1 || len(q.active()) > 0 {
+				t.Errorf("%d jobs, of which %v are left", len(jobs), q.active())
+			}
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%v is left", left)
+			}
+		})
+	}
+}
+
+// Where the first job waits in a queue, the others are submitted, and wait for it.
+func TestProbeInAQueue(t *testing.T) {
+	defer func(probe time.Duration) { probeTime = probe }(probeTime)
+	probeTime = 0
+	q := newQueue(t)
+	q.write(filepath.Join(q.dir, "silent"), "")
+	out := filepath.Join(t.TempDir(), "out.npy")
+	q.submit(out, func(opts ...oocore.Option) error {
+		_, err := counting(t, 100, 10).Add(1).Save(t.Context(), out, opts...)
+		return err
+	})
+	if want := "ok=" + q.run.Probe; !slices.Contains(q.request(q.run.Stages[0].Rounds[0].Jobs[0]), want) {
+		t.Errorf("elements wait for %q, want %s", q.request(q.run.Stages[0].Rounds[0].Jobs[0]), want)
+	}
+	if err := Probe(t.Context(), q.run.Plan); err != nil {
+		t.Error(err)
+	}
+	q.finish(0)
+}
+
 // An element, round or stage that the run does not have is a final error, and the run goes on.
 func TestElementRejectsRange(t *testing.T) {
 	q := newQueue(t)
@@ -264,6 +338,8 @@ func TestClocksApart(t *testing.T) {
 // A killed element goes on at its last report.
 func TestElementGoesOnAtItsLastReport(t *testing.T) {
 	q := newQueue(t)
+	defer func(seconds float64) { stepTime = seconds }(stepTime)
+	stepTime = 0
 	out := filepath.Join(t.TempDir(), "out.npy")
 	on, err := On("queue", Options{Detach: true})
 	if err != nil {

@@ -25,7 +25,7 @@ func fakeSlurm(t *testing.T, arraySize int, answer string) (jobs string) {
 	dir := t.TempDir()
 	jobs = filepath.Join(dir, "jobs")
 	for name, script := range map[string]string{
-		"sbatch":   fmt.Sprintf("cat >/dev/null; echo \"$*\" >>%s; "+answer, jobs, jobs),
+		"sbatch":   fmt.Sprintf("cat >/dev/null; "+seen+"echo \"$*\" >>%s; "+answer, jobs, jobs),
 		"squeue":   "exit 0",
 		"scancel":  "exit 0",
 		"scontrol": fmt.Sprintf("echo 'MaxArraySize            = %d'", arraySize),
@@ -40,6 +40,9 @@ func fakeSlurm(t *testing.T, arraySize int, answer string) (jobs string) {
 	t.Chdir(t.TempDir())
 	return jobs
 }
+
+// seen lets the first job have answered that it sees everything, in a format.
+const seen = `for w; do case $w in --output=*/probe.log) w=${w#*=}; : >"${w%%/*}/seen";; esac; done; `
 
 // number is what a fake sbatch answers.
 const number = "wc -l <%s | tr -d ' '"

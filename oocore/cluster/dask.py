@@ -1,5 +1,5 @@
-"""What gonbext asks of a Dask scheduler: submit, state, cancel, forget. Run by the user's own Python."""
-import argparse, ctypes, os, signal, subprocess, sys, uuid
+"""What gonbext asks of a Dask scheduler: submit, state, forget. It is run by the user's own Python, which takes requests as lines of JSON."""
+import argparse, ctypes, json, os, signal, subprocess, sys, uuid
 
 
 def element(script, index, job, args, env, *before):
@@ -30,55 +30,74 @@ def run_of(job):
     return job.rpartition("-")[0]
 
 
-def submit(client, args):
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+def submit(client, args, script):
+    workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:
         sys.exit("the scheduler has no workers")
-    least = min(w["memory_limit"] // w["nthreads"] or args.memory << 20 for w in workers)
+    least = min(w["memory_limit"] // w["nthreads"] or args.memory << 20 for w in workers.values())
     if least < args.memory << 20:
         sys.exit(f"a thread of its workers has {least >> 20} MiB, and the plan needs {args.memory} MiB: give --memory less, or the workers more")
     after = [j for j in (args.ok or args.after).split(",") if j]
     run = run_of(after[0]) if after else "gonbext-" + uuid.uuid4().hex[:12]
-    job, script = f"{run}-{uuid.uuid4().hex[:12]}", sys.stdin.read()
+    job = f"{run}-{uuid.uuid4().hex[:12]}"
     before = [f for j in after for f in client.get_dataset(j)]
     env = {k: v for k, v in os.environ.items() if k.startswith("GONBEXT_")}
-    futures = [client.submit(element, script, i, job, {"ok": args.ok != "", "log": args.log, "dir": args.dir}, env, *before,
-                             key=f"{job}-{i}", retries=3, pure=False) for i in range(args.elements)]
+    threads = [address for address, w in workers.items() for _ in range(w["nthreads"])]
+    few = args.elements <= 2 * len(threads)  # which the scheduler would give to the worker of those before, to have them stolen by others later
+    futures = [client.submit(element, script, i, job, {"ok": args.ok != "", "log": args.log, "dir": args.dir}, env, *before, key=(job, i),
+                             retries=3, pure=False, workers=threads[i % len(threads)] if few else None, allow_other_workers=few)
+               for i in range(args.elements)]
     client.publish_dataset(**{job: futures})  # which holds them when this client has gone
-    print(job)
+    return job
+
+
+def state(client, args, _):
+    return "\n".join(f"{job} RUNNING" for job in client.run_on_scheduler(unfinished, args.jobs.split(",")))
 
 
 def unfinished(jobs, dask_scheduler):
     """Returns those of some jobs that have an element which has not ended."""
     ended = ("memory", "erred", "released", "forgotten")
-    return [j for j in jobs if any(t.state not in ended for k, t in dask_scheduler.tasks.items() if k.startswith(j))]
+    return [j for j in jobs if any(t.state not in ended for k, t in dask_scheduler.tasks.items() if k[0] == j)]
 
 
-def main():
+def forget(client, args, _):
+    for job in set(args.jobs.split(",")) & set(client.list_datasets()):
+        client.cancel(client.get_dataset(job), force=True)
+        client.unpublish_dataset(job)
+
+
+def answer(client, words, text):
     p = argparse.ArgumentParser()
-    for name in ("do", "address"):
-        p.add_argument(name)
+    p.error = sys.exit
+    p.add_argument("do", choices=["submit", "state", "forget"])
     for name in ("--log", "--dir", "--ok", "--after", "--jobs"):
         p.add_argument(name, default="")
     p.add_argument("--memory", type=int, default=0)
     p.add_argument("--elements", type=int, default=1)
-    args = p.parse_args()
+    args = p.parse_args(words)
+    return {"submit": submit, "state": state, "forget": forget}[args.do](client, args, text)
+
+
+def main(address):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for gonbext
     try:
         from distributed import Client
     except ImportError:
         sys.exit(f"{sys.executable} has no package distributed: pip install distributed, or name another Python in GONBEXT_PYTHON")
-    with Client(args.address, timeout="10s", set_as_default=False) as client:
-        if args.do == "submit":
-            return submit(client, args)
-        jobs = args.jobs.split(",")
-        if args.do == "state":
-            return print("\n".join(f"{job} RUNNING" for job in client.run_on_scheduler(unfinished, jobs)))
-        for job in set(jobs) & set(client.list_datasets()):
-            client.cancel(client.get_dataset(job), force=True)
-            client.unpublish_dataset(job)
+    with Client(address, timeout="10s", set_as_default=False) as client:
+        for line in sys.stdin:
+            request = json.loads(line)
+            try:
+                said = {"out": answer(client, request["words"], request["in"])}
+            except SystemExit as e:
+                said = {"error": e.code}
+            except Exception as e:
+                said = {"error": f"{type(e).__name__}: {e}"}
+            print(json.dumps(said), flush=True)
 
 
 try:
-    main()
+    main(sys.argv[1])
 except Exception as e:
     sys.exit(f"{type(e).__name__}: {e}")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -164,8 +165,8 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 	r.Merging = p.Budget - int64(r.AtOnce)*p.Each.Budget + mergeOverhead
 	for i, seconds := range taskSeconds(p) {
 		st := stage{Name: p.Stages[i].Name, Tasks: p.Stages[i].Tasks()}
-		st.Each = pack(st.Tasks, seconds, s.options.ElementTime)
-		if st.Step = (st.Each + stepsEach - 1) / stepsEach; p.Stages[i].Kind == plan.MatMulStage { // whose tasks share what they read
+		st.Each = pack(&p.Stages[i], seconds, s.options.ElementTime, r.AtOnce)
+		if st.Step = max((st.Each+stepsEach-1)/stepsEach, min(int(stepTime/seconds), st.Each)); p.Stages[i].Kind == plan.MatMulStage { // whose tasks share what they read
 			st.Step = st.Each
 		}
 		r.Stages = append(r.Stages, st)
@@ -188,6 +189,9 @@ const (
 	// mergeOverhead is what a process that merges takes besides what its plan says: the program and its files.
 	mergeOverhead = 64 << 20
 )
+
+// stepTime is how many seconds of predicted work have a report of their own at least.
+var stepTime = 1.0
 
 // taskSeconds are the predicted seconds of a task of each stage, for one worker.
 func taskSeconds(p *plan.Sized) (all []float64) {
@@ -297,15 +301,18 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 	abort := func(err error) error {
 		err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), without(run.jobs(), r.self)))
 		if r.step < 0 { // else the job that merges says that the run has failed
-			err = errors.Join(err, os.Remove(runFile(filepath.Dir(run.Plan))))
+			err = errors.Join(err, run.end())
 		}
 		return err
 	}
 	if r.step < 0 {
 		if err := r.listFiles(); err != nil {
-			return err
+			return abort(err)
 		}
 		if run.Probe, err = submit(job{name: "probe", script: run.script("--probe")}); err != nil {
+			return abort(err)
+		}
+		if err := run.awaitProbe(ctx); err != nil {
 			return abort(err)
 		}
 		after = []string{run.Probe}
@@ -339,13 +346,14 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 	return nil
 }
 
-// script runs gonbext task, again where it is killed. 3 is the status of what would fail again.
+// script runs gonbext task, again where it is killed. 3 is the status of what would fail again, 126 and 127 are those of
+// a program that this machine cannot run or does not find.
 func (r *run) script(args string) string {
 	return fmt.Sprintf(`#!/bin/sh
 for attempt in 1 2 3; do
   %s task --plan %s %s </dev/null
   status=$?
-  case $status in 0|3) exit $status;; esac
+  case $status in 0|3|126|127) exit $status;; esac
   echo "attempt $attempt: exit status $status on $(hostname)" >&2
 done
 exit $status
@@ -355,8 +363,56 @@ exit $status
 // quote makes a word of the shell of a text.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// filesFile lists the paths that the first job looks for.
-const filesFile = "files.json"
+// filesFile lists the paths that the first job looks for, and seenFile says that it has found them.
+const (
+	filesFile = "files.json"
+	seenFile  = "seen"
+)
+
+// awaitProbe waits for the answer of the first job, so that nothing else is submitted where a machine does not see what it
+// must. Where the job waits in a queue for longer than probeTime, the others are submitted, which wait for it there.
+func (r *run) awaitProbe(ctx context.Context) error {
+	began, asked, ended := time.Now(), time.Now(), time.Time{}
+	for ; time.Since(began) < probeTime || !ended.IsZero(); time.Sleep(pauseSince(began)) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.failure(); err != nil {
+			return err
+		}
+		entries, err := os.ReadDir(r.folder()) // which, unlike a stat, asks a server anew
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == seenFile }) {
+			return nil
+		}
+		if !ended.IsZero() && time.Since(ended) > seenTime {
+			if text, err := os.ReadFile(filepath.Join(r.folder(), "probe.log")); err == nil && len(text) > 0 {
+				return fmt.Errorf("a machine of the cluster cannot run %s: %s", r.Command, strings.Join(strings.Fields(string(text)), " "))
+			}
+			return fmt.Errorf("the first job has ended, and has not written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.folder())
+		}
+		if ended.IsZero() && time.Since(asked) > pause {
+			active, err := r.batch().active(ctx, []string{r.Probe})
+			if err != nil {
+				return err
+			}
+			asked = time.Now()
+			if len(active) == 0 {
+				ended = asked
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	// probeTime is how long the first job may wait in a queue before the others are submitted.
+	probeTime = 10 * time.Second
+	// seenTime is how long what the first job has written may take to be seen, when it has ended.
+	seenTime = 3 * time.Second
+)
 
 // listFiles writes what all machines must see.
 func (r *runner) listFiles() error {
@@ -370,16 +426,30 @@ func (r *runner) listFiles() error {
 		}
 	}
 	text, err := json.Marshal(paths)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(r.run.folder(), filesFile), text, 0o600)
+	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.run.folder(), filesFile), text, 0o600)
+	if err := os.Remove(filepath.Join(r.run.folder(), seenFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err // nil, where an earlier attempt's first job has written it
+	}
+	return nil
+}
+
+// written is how many files hold an array that a run writes.
+func written(a *plan.Array) int {
+	if unit := a.Layout.Unit; unit != nil {
+		return grid.Grid{Shape: a.Shape, Chunks: unit}.Len()
+	}
+	return 1
 }
 
 // costs says what is about to be submitted.
 func (r *runner) costs(stage int, elements exec.Tasks) string {
 	p := r.Plan()
-	var tasks, jobs int
+	var tasks, jobs, files int
 	var bytes int64
 	var work, wall float64
 	seconds := taskSeconds(p)
@@ -391,11 +461,18 @@ func (r *runner) costs(stage int, elements exec.Tasks) string {
 		}
 		jobs += n
 		tasks += st.Tasks
+		for _, out := range p.Stages[i].Outputs {
+			files += written(&p.Arrays[out])
+		}
+		files += (st.Tasks + st.Step - 1) / st.Step // reports
+		if p.Stages[i].Merges() {
+			files += (st.Tasks + st.Step - 1) / st.Step
+		}
 		bytes += p.Stages[i].Read + p.Stages[i].Written
 		work += seconds[i] * float64(st.Tasks)
 		wall += seconds[i] * float64(st.Each) * math.Ceil(float64(n)/float64(max(r.run.AtOnce, 1)))
 	}
-	return fmt.Sprintf("%s: %d stages, %d tasks in %d elements of arrays, %s through storage, at most %d workers of %s and %d cores: predicted %s and %.2g worker-hours, besides waiting in the queue",
-		r.run.batch().Name, len(r.run.Stages)-stage, tasks, jobs, units.Bytes(bytes), r.run.AtOnce, units.Bytes(r.run.Memory), r.run.Cores,
+	return fmt.Sprintf("%s: %d stages, %d tasks in %d elements of arrays, %s files, %s through storage, at most %d workers of %s and %d cores: predicted %s and %.2g worker-hours, besides waiting in the queue",
+		r.run.batch().Name, len(r.run.Stages)-stage, tasks, jobs, units.Count(int64(files)), units.Bytes(bytes), r.run.AtOnce, units.Bytes(r.run.Memory), r.run.Cores,
 		units.Duration(time.Duration(wall*float64(time.Second))), work/3600)
 }

@@ -9,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 )
 
-// queue is a batch system that takes jobs and starts none: the test runs them in its process.
+// queue is a batch system that takes jobs and starts none but the first, which answers that it sees everything: the test runs the others in
+// its process. Where there is a file silent, the first one does not answer either.
 type queue struct {
 	t   *testing.T
 	dir string // of a file for each job, with the words of its request; those that have ended are noted in ended
@@ -37,10 +39,10 @@ func newQueue(t *testing.T) *queue {
 		return append([]string{"sh", "-c", "cd '" + q.dir + "' && " + script, "sh"}, args...)
 	}
 	batches["queue"] = &batch{
-		Name: "Queue",
+		Name: "Queue", Least: time.Hour,
 		Submit: sh(`cat >/dev/null; n=$(($(ls jobs | wc -l) + 1))
 if [ -e full ] && [ $n -gt $(cat full) ]; then echo "the queue is full" >&2; exit 1; fi
-echo "$*" >jobs/$n; echo $n`, "{name}"),
+echo "$*" >jobs/$n; if [ $1 = probe ] && ! [ -e silent ]; then : >"${2%/*}/seen"; fi; echo $n`, "{name}", "{log}"),
 		Array: "array={first}-{last}", Index: "INDEX", AfterOK: "ok={jobs}", AfterAny: "any={jobs}", Between: ":", Self: "QUEUE_JOB",
 		Job:    regexp.MustCompile(`^(\d+)$`),
 		State:  sh(`for j in $(ls jobs); do [ -e ended/$j ] || echo $j PENDING; done`),

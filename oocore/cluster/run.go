@@ -276,11 +276,16 @@ func (r *run) forgetFailure() error {
 
 // fail says that the run cannot be completed, and ends its other jobs.
 func (r *run) fail(ctx context.Context, cause error, self string) error {
+	return errors.Join(r.noteFailure(cause), r.batch().cancel(ctx, without(r.jobs(), self)), r.end())
+}
+
+// noteFailure says why the run cannot be completed.
+func (r *run) noteFailure(cause error) error {
 	text, err := json.Marshal(exec.Failure(cause))
-	if err == nil {
-		err = disk.WriteFile(filepath.Join(r.folder(), failedFile), text)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, r.batch().cancel(ctx, without(r.jobs(), self)), r.end())
+	return disk.WriteFile(filepath.Join(r.folder(), failedFile), text)
 }
 
 // end lets other runs take the output's folder.

@@ -50,7 +50,7 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 	longest := 0.0
 	for i := range p.Stages {
 		tasks := p.Stages[i].Tasks()
-		each := pack(tasks, seconds[i], elementTime)
+		each := pack(&p.Stages[i], seconds[i], b.Least, workers)
 		elements := (tasks + each - 1) / each
 		rounds := (elements + workers - 1) / workers
 		took := float64(rounds) * (b.Start + seconds[i]*float64(each))
@@ -61,7 +61,7 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 		case elements < workers && each == 1:
 			limit = units.Count(int64(elements)) + " tasks, which are not cut further"
 		case elements < workers:
-			limit = units.Count(int64(elements)) + " elements of 30 s"
+			limit = fmt.Sprintf("%s elements of %v", units.Count(int64(elements)), units.Duration(b.Least))
 		case b.Start > seconds[i]*float64(each):
 			limit = "the start of elements"
 		}
@@ -74,9 +74,18 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 	return s
 }
 
-// pack is how many tasks an element has: those of some seconds at least.
-func pack(tasks int, seconds float64, least time.Duration) int {
-	return min(max(int(math.Ceil(least.Seconds()/seconds)), (tasks+mostOfStage-1)/mostOfStage, 1), max(tasks, 1))
+// pack is how many tasks an element has: those of some seconds at least, and so many that the workers end together.
+func pack(s *plan.SizedStage, seconds float64, least time.Duration, workers int) int {
+	tasks, unit := s.Tasks(), 1
+	if dims := len(s.Grid.Shape); s.Kind == plan.MatMulStage && tasks >= s.Grid.Count(dims-1)*workers {
+		unit = s.Grid.Count(dims - 1) // a row of tiles, which share what they read of the first operand
+	}
+	each := max(int(math.Ceil(least.Seconds()/seconds)), (tasks+mostOfStage-1)/mostOfStage, 1)
+	if elements := (tasks + each - 1) / each; elements > workers {
+		elements -= elements % workers
+		each = (tasks + elements - 1) / elements
+	}
+	return min((each+unit-1)/unit*unit, max(tasks, 1))
 }
 
 // PrintScaling prints a table with what a plan takes on one worker to a thousand.

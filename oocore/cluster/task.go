@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -102,19 +103,30 @@ func (r *run) finish(ctx context.Context, stage int, t exec.Range, began time.Ti
 	return nil
 }
 
-// Probe looks for what all machines must see, when all jobs are submitted.
+// Probe looks for what all machines must see, answers, and waits until all jobs are submitted: they wait for it to end.
 func Probe(ctx context.Context, plan string) error {
 	r, err := load(filepath.Dir(plan))
-	for began := time.Now(); err == nil && !r.Whole && time.Since(began) < submitTime && ctx.Err() == nil; {
-		time.Sleep(100 * time.Millisecond)
-		r, err = load(filepath.Dir(plan))
-	}
-	if err == nil && !r.Whole {
-		err = errors.New("the process that submitted the run ended before it had submitted all: the same command again submits the rest")
+	if err == nil {
+		err = r.look(ctx)
 	}
 	if err != nil {
 		return &FinalError{err}
 	}
+	for began := time.Now(); !r.Whole && ctx.Err() == nil; time.Sleep(pauseSince(began)) {
+		if time.Since(began) > submitTime {
+			err = errors.New("the process that submitted the run ended before it had submitted all: the same command again submits the rest")
+		} else {
+			r, err = load(filepath.Dir(plan))
+		}
+		if err != nil {
+			return &FinalError{err}
+		}
+	}
+	return nil
+}
+
+// look opens what all machines must see. Its answer is a file: of the run's failure, or that all is seen.
+func (r *run) look(ctx context.Context) error {
 	text, err := os.ReadFile(filepath.Join(r.folder(), filesFile))
 	var paths []string
 	if err == nil {
@@ -129,12 +141,21 @@ func Probe(ctx context.Context, plan string) error {
 		if err == nil {
 			err = a.Close()
 		}
-		if err != nil {
-			err = fmt.Errorf("%s does not see %s as this machine does: put it on storage that all machines share: %w", host, path, err)
-			return &FinalError{errors.Join(err, r.fail(ctx, err, r.Probe))}
+		if err == nil {
+			continue
 		}
+		err = fmt.Errorf("%s does not see %s as this machine does: put it on storage that all machines share: %w", host, path, err)
+		failed := r.noteFailure(err)
+		for began := time.Now(); !r.Whole && time.Since(began) < submitTime && ctx.Err() == nil; time.Sleep(pauseSince(began)) {
+			now, gone := load(filepath.Dir(r.Plan))
+			if gone != nil { // who submits has read the answer
+				return errors.Join(err, failed)
+			}
+			r = now
+		}
+		return errors.Join(err, failed, r.fail(ctx, err, r.Probe))
 	}
-	return nil
+	return disk.WriteFile(filepath.Join(r.folder(), seenFile), nil)
 }
 
 // Merge completes a stage whose elements have ended, and prepares the next, or submits what is missing.

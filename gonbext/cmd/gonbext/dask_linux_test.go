@@ -75,8 +75,11 @@ func TestDaskRejects(t *testing.T) {
 	if o := finish(t, command(dir, args("dask://127.0.0.1:1", "--partition", "p")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask has no partitions") {
 		t.Errorf("a partition: exit status %d: %s", o.status, o.stderr)
 	}
+	if o := finish(t, command(dir, args("dask://127.0.0.1:1")...)); os.Getenv("GONBEXT_PYTHON") != "" && (o.status != 1 || !strings.Contains(o.stderr, "tcp://127.0.0.1:1")) {
+		t.Errorf("no scheduler: exit status %d: %s", o.status, o.stderr)
+	}
 	t.Setenv("GONBEXT_PYTHON", "/bin/false")
-	if o := finish(t, command(dir, args("dask://127.0.0.1:1")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask rejects the request") {
+	if o := finish(t, command(dir, args("dask://127.0.0.1:1")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask cannot be asked: /bin/false: exit status 1\n") {
 		t.Errorf("no Python: exit status %d: %s", o.status, o.stderr)
 	}
 	nothingLeft(t, dir)

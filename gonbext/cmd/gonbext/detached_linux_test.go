@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// submitting puts a Slurm on PATH that takes all jobs and starts none, and makes a folder with an array and
-// a collection.
+// submitting puts a Slurm on PATH that takes all jobs and starts none but the first, which answers that it sees everything, and
+// makes a folder with an array and a collection.
 func submitting(t *testing.T) (dir string) {
 	t.Helper()
 	bin := t.TempDir()
 	for name, script := range map[string]string{
-		"sbatch":   "cat >/dev/null; echo x >>" + bin + "/jobs; wc -l <" + bin + "/jobs | tr -d ' '",
+		"sbatch":   `for w; do case $w in --output=*/probe.log) w=${w#*=}; : >"${w%/*}/seen";; esac; done; ` + "cat >/dev/null; echo x >>" + bin + "/jobs; wc -l <" + bin + "/jobs | tr -d ' '",
 		"squeue":   "exit 0",
 		"scancel":  "exit 0",
 		"scontrol": "echo 'MaxArraySize = 1001'",

@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	osexec "os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// session is a process that takes requests as lines of JSON on its standard input, and answers each with a line. It
+// is started by the first request, and ends with this process, or when it was asked for nothing for some time.
+type session struct {
+	command []string
+
+	mu    sync.Mutex // of the conversation
+	p     *osexec.Cmd
+	in    io.WriteCloser
+	out   *json.Decoder
+	words *bytes.Buffer // on its standard error
+	idle  *time.Timer
+}
+
+// request is the words of a command, and its standard input.
+type request struct {
+	Words []string `json:"words"`
+	In    string   `json:"in"`
+}
+
+// idleTime is how long a session stays that is asked for nothing.
+const idleTime = time.Minute
+
+var (
+	sessionsMu sync.Mutex
+	sessions   = map[string]*session{} // by their commands
+)
+
+// sessionOf returns the session of a command.
+func sessionOf(command []string) *session {
+	sessionsMu.Lock()
+	defer sessionsMu.Unlock()
+	key := strings.Join(command, "\x00")
+	if sessions[key] == nil {
+		sessions[key] = &session{command: command}
+	}
+	return sessions[key]
+}
+
+// ask returns what a request prints. An error continues a sentence that begins with the batch system's name.
+func (s *session) ask(ctx context.Context, q request) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.p == nil {
+		if err := s.start(); err != nil {
+			return "", err
+		}
+	}
+	s.idle.Stop()
+	p := s.p.Process
+	stop := context.AfterFunc(ctx, func() { _ = p.Kill() })
+	var a struct{ Out, Error string }
+	err := json.NewEncoder(s.in).Encode(q)
+	if failed := s.out.Decode(&a); err == nil || failed == nil { // what it says when it ends tells more than that it cannot be written to
+		err = failed
+	}
+	stop()
+	switch {
+	case ctx.Err() != nil:
+		_ = s.end()
+		return "", context.Cause(ctx)
+	case err != nil:
+		if how := s.end(); how != nil {
+			err = how
+		}
+		said := strings.Join(append([]string{err.Error()}, strings.Fields(s.words.String())...), " ")
+		return "", fmt.Errorf("cannot be asked: %s: %s", s.command[0], said)
+	}
+	s.idle.Reset(idleTime)
+	if a.Error != "" {
+		return "", errors.New("rejects the request: " + a.Error)
+	}
+	return strings.TrimSpace(a.Out), nil
+}
+
+// start starts the process.
+func (s *session) start() error {
+	c := osexec.Command(s.command[0], s.command[1:]...)
+	s.words = &bytes.Buffer{}
+	c.Stderr, c.WaitDelay = s.words, time.Second
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		if errors.Is(err, osexec.ErrNotFound) {
+			return fmt.Errorf("cannot be reached: PATH does not find %s", s.command[0])
+		}
+		return fmt.Errorf("cannot be reached: %w", err)
+	}
+	s.p, s.in, s.out = c, in, json.NewDecoder(out)
+	s.idle = time.AfterFunc(idleTime, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.p == c {
+			_ = s.end()
+		}
+	})
+	return nil
+}
+
+// end ends the process, and returns how it ended.
+func (s *session) end() error {
+	s.idle.Stop()
+	_ = s.in.Close()
+	timer := time.AfterFunc(endTime, func(p *osexec.Cmd) func() { return func() { _ = p.Process.Kill() } }(s.p))
+	err := s.p.Wait()
+	timer.Stop()
+	s.p = nil
+	return err
+}
+
+// endTime is how long a session may take to end by itself.
+const endTime = 5 * time.Second
