@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -83,6 +84,17 @@ func (k *killer) run(s *save, after time.Duration) (ended bool, spent time.Durat
 	return true, time.Since(begun), err
 }
 
+// checkpointBytes are the most that a checkpoint of such a small run takes besides its results.
+const checkpointBytes = 64 << 10
+
+// bytesOf is what files have together.
+func bytesOf(files map[string]string) (n int) {
+	for _, text := range files {
+		n += len(text)
+	}
+	return n
+}
+
 // kill kills runs of a save at random moments, n times, and lets the next one end each time.
 func (k *killer) kill(s *save, n int) {
 	k.begin(k.t, s)
@@ -100,6 +112,9 @@ func (k *killer) kill(s *save, n int) {
 			}
 			if wrong := k.whole(s, before, after); wrong != nil {
 				k.t.Fatalf("killed after %v: %v", at, wrong)
+			}
+			if size, most := bytesOf(files(k.t, k.out)), bytesOf(want)+checkpointBytes; s.oneCopy && size > most {
+				k.t.Fatalf("killed after %v: the folder has %d bytes, which are to be %d at the most", at, size, most)
 			}
 			if ended || s.appends && k.whole(s, after, after) == nil { // which the next would append to
 				break
@@ -127,6 +142,9 @@ func TestKilledSavesEndWhole(t *testing.T) {
 	n := 1
 	if testcases.All() {
 		n = 6
+	}
+	if many, err := strconv.Atoi(os.Getenv("GONBEXT_KILLS")); err == nil {
+		n = many
 	}
 	r := newRoom(t)
 	var killers []*killer

@@ -28,6 +28,8 @@ type save struct {
 	dirty bool
 	// appends says that a second run adds to what the first has made.
 	appends bool
+	// oneCopy says that the disk never has more than the result, and a little for the checkpoint.
+	oneCopy bool
 }
 
 const rows, columns = 90, 70
@@ -62,7 +64,44 @@ func inputs(dir string) error {
 			return err
 		}
 	}
-	return version2(filepath.Join(dir, "v2.zarr"))
+	return errors.Join(model(dir), version2(filepath.Join(dir, "v2.zarr")))
+}
+
+// layers are the tensors of a model.
+const layers = 6
+
+func weight(i int) string { return fmt.Sprintf("layers.%d.weight", i) }
+
+// model makes a checkpoint of several files, and a LoRA adapter of it.
+func model(dir string) error {
+	base, adapter := filepath.Join(dir, "model"), filepath.Join(dir, "adapter")
+	if err := errors.Join(os.Mkdir(base, 0o777), os.Mkdir(adapter, 0o777)); err != nil {
+		return err
+	}
+	config := `{"peft_type":"LORA","r":4,"lora_alpha":8}`
+	if err := os.WriteFile(filepath.Join(adapter, "adapter_config.json"), []byte(config), 0o666); err != nil {
+		return err
+	}
+	from := filepath.Join(dir, "model.npz")
+	var weights, factors []oocore.Output
+	for i := range layers {
+		w := oocore.RandomNormal(oocore.Float32, uint64(i), 512, 128).AsType(oocore.BFloat16)
+		weights = append(weights, oocore.Output{Array: w.AsType(oocore.Float32), Path: from + "#" + weight(i)})
+		if i%2 == 0 {
+			module := filepath.Join(adapter, "adapter_model.safetensors") + fmt.Sprintf("#base_model.model.layers.%d", i)
+			factors = append(factors,
+				oocore.Output{Array: oocore.RandomNormal(oocore.Float32, uint64(100+i), 4, 128), Path: module + ".lora_A.weight"},
+				oocore.Output{Array: oocore.RandomNormal(oocore.Float32, uint64(200+i), 512, 4), Path: module + ".lora_B.weight"})
+		}
+	}
+	for _, all := range [][]oocore.Output{weights, factors} {
+		if _, err := oocore.SaveAll(context.Background(), all, options()...); err != nil {
+			return err
+		}
+	}
+	_, err := oocore.OpenAll(from).Map(func(_ string, w *oocore.Array) *oocore.Array { return w.AsType(oocore.BFloat16) }).
+		Save(context.Background(), filepath.Join(base, "model.safetensors.index.json"), options(oocore.ShardSize("300kB"))...)
+	return err
 }
 
 // rawName is a raw file of an array as oocore.Open takes it.
@@ -239,6 +278,28 @@ func saves() (all []save) {
 				return nil
 			},
 		})
+	}
+	half := func(_ string, w *oocore.Array) *oocore.Array { return w.AsType(oocore.Float16) }
+	for _, of := range []struct {
+		name, to string
+		make     func(c *oocore.Collection, in string) *oocore.Collection
+		opts     []oocore.Option
+	}{
+		{"to float16", "m.safetensors.index.json", func(c *oocore.Collection, _ string) *oocore.Collection { return c.Map(half) }, []oocore.Option{oocore.ShardSize("300kB")}},
+		{"to GGUF", "m.gguf", func(c *oocore.Collection, _ string) *oocore.Collection { return c }, []oocore.Option{oocore.Codec("q8_0")}},
+		{"with LoRA", "m.safetensors.index.json", func(c *oocore.Collection, in string) *oocore.Collection {
+			return c.MergeLoRA(filepath.Join(in, "adapter"))
+		}, []oocore.Option{oocore.ShardSize("300kB")}},
+	} {
+		s := save{oneCopy: true, run: func(in, out string) error {
+			c := of.make(oocore.OpenAll(filepath.Join(in, "model", "model.safetensors.index.json")), in)
+			_, err := c.Save(context.Background(), filepath.Join(out, of.to), options(of.opts...)...)
+			return err
+		}}
+		for i := range layers {
+			s.outputs = append(s.outputs, of.to+"#"+weight(i))
+		}
+		add("checkpoint "+of.name, s)
 	}
 	add("pyramid", save{
 		outputs: []string{"o.zarr/0", "o.zarr/1", "o.zarr/2", "o.zarr/3"},
