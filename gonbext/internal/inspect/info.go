@@ -48,7 +48,7 @@ func Read(ctx context.Context, path string, list bool) (*Info, error) {
 		return nil, err
 	}
 	defer a.Close()
-	seen := oocore.Open(path) // which sees the shape as the user does
+	seen := oocore.FromStore(a) // which sees the shape as the user does
 	if err := seen.Err(); err != nil {
 		return nil, err
 	}
