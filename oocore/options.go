@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -232,6 +233,9 @@ var defaults struct {
 }
 
 func applyOptions(opts []Option) (*settings, error) {
+	if err := simd.Err(); err != nil {
+		return nil, err
+	}
 	defaults.Lock()
 	all := slices.Concat(defaults.opts, opts)
 	defaults.Unlock()

@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -75,5 +76,7 @@ func CheckCodec(text string) error {
 // Remote reports whether a path names an object in an object store, and no file.
 func Remote(path string) bool { return blob.Remote(path) }
 
-// Instructions names the widest instructions of the processor that are used.
-func Instructions() string { return kernel.Level() }
+// Instructions names the widest instructions of the processor that are used: "avx512", "avx2", or "go" for
+// none of these. GONBEXT_CPU in the environment lowers them to those that it names. Where it names no such
+// instructions, or wider ones than the processor has, that is an error, which every run returns too.
+func Instructions() (level string, err error) { return kernel.Level(), simd.Err() }

@@ -46,7 +46,7 @@ func Doctor(ctx context.Context) []Check {
 		checkPython(ctx),
 		checkJupyter(ctx),
 		checkMemory(),
-		{Name: "instructions", Found: host.Instructions()},
+		checkInstructions(),
 		checkBLAS(),
 		checkGPU(),
 	}
@@ -195,6 +195,14 @@ func checkMemory() Check {
 	limits := machine.Read()
 	budget, why := limits.DefaultBudget()
 	return Check{Name: "memory", Found: fmt.Sprintf("budget %s by default: %s", units.Bytes(budget), why)}
+}
+
+func checkInstructions() Check {
+	level, err := host.Instructions()
+	if err != nil {
+		return Check{Name: "instructions", Missing: err.Error(), Fix: "unset GONBEXT_CPU"}
+	}
+	return Check{Name: "instructions", Found: level}
 }
 
 func checkBLAS() Check {

@@ -33,6 +33,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 	stores "github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -192,7 +193,7 @@ type line struct{ key, revisions, digest string }
 // fewer instructions than the level's gives no lines.
 func inProcess(binary, level string, expressions []string) (lines []line, err error) {
 	cmd := command.Command(binary)
-	cmd.Env = append(os.Environ(), request+"=1", "GONBEXT_KERNEL="+level, "GONBEXT_BLAS=none", "GONBEXT_RUNS="+os.DevNull+"/none")
+	cmd.Env = append(os.Environ(), request+"=1", "GONBEXT_CPU="+level, "GONBEXT_BLAS=none", "GONBEXT_RUNS="+os.DevNull+"/none")
 	cmd.Stdin = strings.NewReader(strings.Join(expressions, "\n"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -216,6 +217,9 @@ var text = regexp.MustCompile(`"[^"]*"`)
 
 // compute writes the digests of the expressions of standard input.
 func compute(to *os.File) error {
+	if simd.Err() != nil {
+		return nil
+	}
 	dir, err := os.MkdirTemp("", "corpus")
 	if err != nil {
 		return err

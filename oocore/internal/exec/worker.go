@@ -15,6 +15,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -85,6 +86,9 @@ type Worker struct {
 // memory, so many at once. It returns a *plan.MemoryError where the budget is too small
 // for any stage, before anything is read.
 func NewWorker(file string, budget int64, workers int) (*Worker, error) {
+	if err := simd.Err(); err != nil {
+		return nil, err
+	}
 	logical, err := ReadPlan(file)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,7 @@ package kernel
 import "runtime"
 
 // Level names the instructions that the loops use: "avx512", "avx2" or "go".
-// The environment variable GONBEXT_KERNEL lowers it.
+// The environment variable GONBEXT_CPU lowers it.
 func Level() string {
 	switch {
 	case hasAVX512:

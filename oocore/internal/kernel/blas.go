@@ -8,10 +8,10 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-	"golang.org/x/sys/cpu"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/dl"
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 )
 
 // blas is a BLAS library opened at run time. Its Fortran interface passes
@@ -64,16 +64,10 @@ func openLibrary(name string) (uintptr, error) {
 	return dl.Open(name)
 }
 
-// coreType is OpenBLAS's name of loops with the instructions that the processor has; ""
+// coreType is OpenBLAS's name of loops with the instructions that the loops here use; ""
 // leaves the choice to it.
 func coreType() string {
-	switch x := cpu.X86; {
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
-		return "SkylakeX"
-	case x.HasAVX2 && x.HasFMA:
-		return "Haswell"
-	}
-	return ""
+	return map[string]string{"avx512": "SkylakeX", "avx2": "Haswell"}[simd.Level()]
 }
 
 // setenv sets a variable, until restore is called.

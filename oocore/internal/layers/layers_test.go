@@ -19,7 +19,7 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext"},
+	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext", "oocore/internal/simd"},
 	{"oocore/units", "oocore/dtype", "oocore/internal/suggest", "oocore/testcases"},
 	{"oocore/types"},
 	{"oocore/internal/grid"},
