@@ -48,6 +48,7 @@ var deaths = map[string]death{
 	"values over the budget":    {does: keepForever, says: "over the budget"},
 	"goroutines' values":        {does: func() { go keepForever(); keepForever() }, says: "over the budget"},
 	"one value over the budget": {does: func() { kept = append(kept, touched(4<<30)) }, says: "over the budget"},
+	"10 GB/s by C":              {does: func() { bySystem(4<<30, syscall.MADV_HUGEPAGE) }, says: "over the budget"},
 	"no memory to be had":       {does: func() { kept = append(kept, make([]byte, 1<<47-1<<32)) }, says: "exit status 2"},
 	"address space":             {does: func() { limit(syscall.RLIMIT_AS, 1<<20); kept = append(kept, make([]byte, 1<<30)) }, says: "exit status 2"},
 	"processor time":            {does: func() { limit(syscall.RLIMIT_CPU, 1); spin() }, says: "killed"},

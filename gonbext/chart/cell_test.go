@@ -1,8 +1,11 @@
 package chart
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +206,45 @@ func TestReportOfAMillionSamplesIsBounded(t *testing.T) {
 		}
 		if n > 1 && !strings.Contains(out.HTML, "Peak of the process 96 MiB") {
 			t.Errorf("%d samples: %.200s", n, out.Text)
+		}
+	}
+}
+
+// The first version of the format had neither lines nor events, and shorter rows; its headers had
+// fewer fields.
+func TestReportOfRecordsOfEarlierReleases(t *testing.T) {
+	const (
+		task   = 1 + 8 + 8*(1+5+3+2*int(record.Classes)) + 8 // bytes of rows of version 1
+		sample = 1 + 8*(1+int(record.Classes)+9)
+	)
+	for i, run := range cellRecords(t, &record.End{Status: record.Done, Duration: 5 * time.Second, ProcessPeak: 200 * mib})[:2] {
+		now, err := os.ReadFile(run.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := run.Header
+		header, err := json.Marshal(map[string]any{"run": h.Run, "title": h.Title, "start": h.Start, "budget": h.Budget, "process": h.Process, "output": h.Output, "stages": h.Stages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := append(binary.LittleEndian.AppendUint32([]byte("gonbrun\x01"), uint32(len(header))), header...)
+		rows := 0
+		for rest := now[12+binary.LittleEndian.Uint32(now[8:]):]; len(rest) > 0; {
+			size := map[byte][2]int{1: {task + 2*8, task}, 2: {sample + 3*8, sample}, 4: {1 + 4*8, 0}, 5: {1 + 3*8 + 128, 0}, 3: {len(rest), len(rest)}}[rest[0]]
+			old, rest = append(old, rest[:size[1]]...), rest[size[0]:]
+			rows++
+		}
+		path := filepath.Join(t.TempDir(), filepath.Base(run.Path))
+		if err := os.WriteFile(path, old, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		read := open(t, path)
+		if read.Status() != record.Done || rows < 12 {
+			t.Fatalf("%s after %d rows", read.Status(), rows)
+		}
+		out := report(t, Options{}, read)
+		if want := []string{"Peak of the process 200 MiB", "Peak 431 MiB of 512 MiB"}[i]; !strings.Contains(out.HTML, want) || len(svgs(t, out.HTML)) == 0 || strings.Contains(out.HTML, "line 4") {
+			t.Errorf("run %d: %.600s", i, out.Text)
 		}
 	}
 }
