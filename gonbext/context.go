@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Context returns cancelled by an interrupt of the cell, for calls of oocore. Once a
@@ -20,7 +21,10 @@ var (
 	asked       atomic.Bool
 	cellContext = sync.OnceValue(func() context.Context {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		context.AfterFunc(ctx, stop)
+		context.AfterFunc(ctx, func() {
+			time.Sleep(300 * time.Millisecond) // one interrupt reaches a cell twice, from Jupyter and from GoNB
+			stop()
+		})
 		return ctx
 	})
 )

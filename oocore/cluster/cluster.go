@@ -14,14 +14,17 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	osexec "os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -39,7 +42,7 @@ type Options struct {
 	Engine    []string `json:"engine,omitempty"` // further options of its command
 	// ElementTime is how much predicted work an element of an array has at least; 0 is 30 s, on Dask 250 ms.
 	ElementTime time.Duration `json:"elementTime,omitempty"`
-	// Ask makes an interrupt ask, once: a second one within 10 s cancels the run, which goes on otherwise.
+	// Ask makes an interrupt ask, once: a second one within 4 s cancels the run, which goes on otherwise.
 	Ask bool `json:"-"`
 	// Detach returns as soon as all is submitted, with ErrDetached.
 	Detach bool `json:"-"`
@@ -86,9 +89,9 @@ func (c *client) Wait(ctx context.Context) error {
 	if !errors.Is(err, ErrDetached) || !c.options.Ask {
 		return err
 	}
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, os.Interrupt)
+	begun, again := time.Now(), make(chan os.Signal, 1)
 	defer signal.Stop(again)
+	time.AfterFunc(twice, func() { signal.Notify(again, os.Interrupt) })
 	if c.options.Tell != nil {
 		c.options.Tell(fmt.Sprintf("interrupted: the run goes on by itself; interrupt again within %v to cancel it", askTime))
 	}
@@ -98,8 +101,12 @@ func (c *client) Wait(ctx context.Context) error {
 		if _, gone := load(filepath.Dir(c.run.Plan)); errors.Is(gone, fs.ErrNotExist) {
 			return c.run.wait(ctx, nil) // it has ended meanwhile
 		}
-		if failed := c.run.cancel(ctx); failed != nil {
+		ended, failed := c.cancel(ctx, begun.Add(killTime))
+		switch {
+		case failed != nil:
 			return errors.Join(failed, err) // it may go on
+		case !ended:
+			return fmt.Errorf("%s: the run is being cancelled: gonbext jobs has it until it is", c.run.Output)
 		}
 		return fmt.Errorf("%s: the run is cancelled: the same command again resumes it", c.run.Output)
 	case <-time.After(askTime):
@@ -107,8 +114,39 @@ func (c *client) Wait(ctx context.Context) error {
 	}
 }
 
-// askTime is how long an interrupt asks.
-const askTime = 10 * time.Second
+// cancel cancels the run. A command does it, which outlives this process: where it takes longer
+// than to the end given, ended is false.
+func (c *client) cancel(ctx context.Context, end time.Time) (ended bool, err error) {
+	command, err := osexec.LookPath("gonbext")
+	if err != nil {
+		return true, c.run.cancel(ctx)
+	}
+	var said bytes.Buffer
+	cmd := osexec.Command(command, "jobs", "cancel", c.run.Output)
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		return true, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			err = fmt.Errorf("gonbext jobs cancel %s: %s", c.run.Output, strings.TrimSpace(said.String()))
+		}
+		return true, err
+	case <-time.After(time.Until(end)):
+		return false, nil
+	}
+}
+
+// askTime is how long an interrupt asks. GoNB kills a cell five seconds after one. One interrupt
+// reaches a cell twice, from Jupyter and from GoNB.
+const (
+	askTime  = 4 * time.Second
+	killTime = 4500 * time.Millisecond
+	twice    = 300 * time.Millisecond
+)
 
 func (r *run) detached() error {
 	return fmt.Errorf("%w: gonbext jobs attach %s waits for it, and jobs cancel ends it", ErrDetached, r.Output)
