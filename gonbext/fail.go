@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gonbext/gonbext/gonbext/internal/watchdog"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
 )
@@ -15,10 +16,16 @@ import (
 // not run, as after log.Fatal; the report comes all the same.
 func fail(op string, err error) {
 	text := explain(op, err, host.Caller())
-	fmt.Fprintln(os.Stderr, text)
+	say("Error", text)
 	current.why = text
 	current.end()
 	os.Exit(1)
+}
+
+// say says why the cell ends: the kernel shows it as the cell's error.
+func say(name, text string) {
+	watchdog.Tell(watchdog.Ending{Name: name, Text: text})
+	fmt.Fprintln(os.Stderr, text)
 }
 
 // leave ends a cell whose next line needs values that a footprint has not got.
@@ -35,7 +42,7 @@ func explain(op string, err error, at host.Site) string {
 	if _, named := errors.AsType[*oocore.Error](err); !named {
 		text = fmt.Sprintf("%s: %s (%s)", op, text, at)
 	}
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) && current.on == "" { // of a cluster it says what becomes of the run
 		text = fmt.Sprintf("%s: interrupted (%s)", op, at)
 	}
 	return strings.ReplaceAll(text, "\n", "; ")

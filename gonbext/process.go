@@ -147,7 +147,7 @@ func (p *process) hold(n int64) {
 	m, _ := machine.Process()
 	p.sample(m)
 	text := p.complaint(m)
-	fmt.Fprintln(os.Stderr, text)
+	say(watchdog.OutOfMemory, text)
 	p.end(record.Failed, text)
 	os.Exit(1)
 }

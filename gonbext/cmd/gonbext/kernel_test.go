@@ -139,6 +139,11 @@ func TestRunNotebook(t *testing.T) {
 		t.Error("a notebook that failed was written")
 	}
 
+	ended := write("ended.ipynb", `gonbext.Save(oocore.Ones(oocore.Float32, 3).Reshape(5), \"none.npy\")`)
+	if _, stderr, _ = run(ended); strings.Count(stderr, "do not fill (5,)") != 1 || strings.Contains(stderr, "exit status") {
+		t.Errorf("why a cell was ended: %s", stderr)
+	}
+
 	if err := os.WriteFile(filepath.Join(dir, "text.ipynb"), []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}

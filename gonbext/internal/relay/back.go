@@ -34,14 +34,8 @@ func (r *relay) fromBack(from, to *socket) {
 		}
 		switch m.head().Type {
 		case "execute_reply":
-			m = r.explained(m)
 			if j := r.jobs.get(parent.ID); j != nil {
-				r.compiled(j, m)
-				if err := r.failure(j); err != nil {
-					m = r.reject(m, j.rejection(err))
-				} else {
-					m = r.restore(m, j)
-				}
+				m = r.executed(m, j)
 				r.jobs.replied(parent.ID)
 			}
 		case "complete_reply":
@@ -55,16 +49,38 @@ func (r *relay) fromBack(from, to *socket) {
 	}
 }
 
-// compiled tells the Rewriter what GoNB's reply to a cell says: a process that failed was
-// compiled too.
-func (r *relay) compiled(j *job, m message) {
+// executed is the reply to a cell, with the error that is shown of it, and tells the Rewriter
+// whether the cell was compiled: one whose process failed was.
+func (r *relay) executed(m message, j *job) message {
 	content, err := fields(m.content)
 	if err != nil {
-		return
+		return m
 	}
+	ok := content["status"] == "ok"
 	r.rewriting.Lock()
-	defer r.rewriting.Unlock()
-	r.magic.Compiled(j.cell.ID, content["status"] == "ok" || processEnding(m, "evalue") != "")
+	r.magic.Compiled(j.cell.ID, ok || processEnding(m, "evalue") != "")
+	r.rewriting.Unlock()
+	switch err := r.failure(j); {
+	case err != nil:
+		return r.reject(m, j.rejection(err))
+	case !ok && r.awaitShown(j) && j.error != nil:
+		return r.reject(m, j.error)
+	}
+	return m
+}
+
+// awaitShown waits until a cell's error is shown, which GoNB says on another socket, and reports
+// whether it is.
+func (r *relay) awaitShown(j *job) bool {
+	limit := time.NewTimer(10 * time.Second)
+	defer limit.Stop()
+	select {
+	case <-j.shown:
+		return true
+	case <-r.gonb.exited:
+	case <-limit.C:
+	}
+	return false
 }
 
 // named tells exports to colour cells as Go: GoNB names no lexer.
@@ -122,8 +138,7 @@ func (r *relay) fromIOPub() {
 			r.hidden.output(m)
 			continue
 		}
-		held, why := said.before(m)
-		for _, h := range held {
+		for _, h := range said.before(m) {
 			_ = r.front.iopub.send(h.frames())
 		}
 		j := r.jobs.get(parent.ID)
@@ -142,17 +157,16 @@ func (r *relay) fromIOPub() {
 			}
 		}
 		r.flow.add(len(m.content))
-		if said.hold(m) {
-			continue
+		if kind == "stream" {
+			var rest bool
+			if m, rest = r.hold(m, &said); !rest {
+				continue
+			}
 		}
 		if kind == "error" {
 			m = r.explained(m)
 			if j != nil {
-				if j.ending = processEnding(m, "evalue"); j.ending == "" {
-					m = r.restore(m, j)
-				} else {
-					m = r.outgrown(m, why)
-				}
+				m = r.failed(m, j)
 			}
 		}
 		switch {
@@ -178,10 +192,14 @@ func (r *relay) fromIOPub() {
 // before idle: front ends take no outputs of a cell after that.
 func (r *relay) relayStatus(m message, id string, j *job) {
 	idle := bytes.Contains(m.content, []byte(`"idle"`))
+	if j != nil && !idle {
+		r.jobs.begun(id)
+	}
 	if j != nil && !idle && j.watcher != nil {
 		j.watch.Store(startWatch(j.watcher, j.cell.display(), func(kind string, content any) { r.publish(kind, j.header, content) }))
 	}
 	if j != nil && idle {
+		j.showing()
 		r.finish(j, cmp.Or(j.ending, "exit status 0"))
 		r.jobs.idle(id)
 	}
@@ -273,24 +291,18 @@ func (r *relay) heard(session string) {
 	r.asker = session
 }
 
-// outgrown says of a cell that gonbext or its watchdog has ended why it did.
-func (r *relay) outgrown(m message, why string) message {
-	content, err := fields(m.content)
-	if err != nil {
-		return m
+// failed is the error of a cell as it is shown, and as its reply has it: why gonbext has ended
+// the cell's process, how that has ended otherwise, or what the compiler says.
+func (r *relay) failed(m message, j *job) message {
+	if j.ending = processEnding(m, "evalue"); j.ending == "" {
+		m = r.restore(m, j)
+	} else if why := r.gonb.why(); why.Text != "" {
+		m.content = encode(map[string]any{"ename": why.Name, "evalue": why.Text, "traceback": []string{why.Text}})
+		m = r.key.sign(m)
 	}
-	name := "Error"
-	if r.gonb != nil && r.gonb.watchdog != nil {
-		if text := r.gonb.watchdog.Ended(); text != "" {
-			name, why = "MemoryError", text
-		}
-	}
-	if why == "" {
-		return m
-	}
-	content["ename"], content["evalue"], content["traceback"] = name, why, []string{why}
-	m.content = encode(content)
-	return r.key.sign(m)
+	j.error, _ = fields(m.content)
+	j.showing()
+	return m
 }
 
 // restore says what the compiler says of a cell by the cell's own lines.

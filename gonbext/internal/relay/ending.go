@@ -17,55 +17,61 @@ func processEnding(m message, field string) string {
 		return ""
 	}
 	value, _ := content[field].(string)
-	return endings.FindString(strings.TrimSpace(value))
+	return endingOf(value)
 }
 
-// reasons are the last lines of cells that gonbext has ended.
-var reasons = regexp.MustCompile(`^[^\n]*\(cell:\d+\)$|^Out of memory: [^\n]*$`)
+func endingOf(text string) string {
+	return endings.FindString(strings.TrimSpace(strings.TrimPrefix(text, "^C\n"))) // which GoNB says of an interrupt
+}
 
-// ending holds back what GoNB writes to a cell's standard error when its process has
-// failed, and the line before it where that says why: the error that follows says the same.
+// ending holds back what is written to a cell's standard error of its end: the error that follows
+// says the same.
 type ending struct {
-	held      []message
-	why, text string
+	held []message
+	text string // how the process ended, where GoNB has said it
 }
 
-// hold reports whether m says why or how a process ended, and keeps it then.
-func (e *ending) hold(m message) bool {
-	if m.head().Type != "stream" || len(m.content) > 2000 || !bytes.Contains(m.content, []byte(`"stderr"`)) {
-		return false
+// hold keeps the part of m, a stream, that says why gonbext has ended the cell or how its process
+// ended. It returns what m says besides; ok is false where that is nothing.
+func (r *relay) hold(m message, e *ending) (rest message, ok bool) {
+	why := r.gonb.told().Text
+	if why == "" && len(m.content) > 2000 || !bytes.Contains(m.content, []byte(`"stderr"`)) {
+		return m, true
 	}
 	content, err := fields(m.content)
 	if err != nil {
-		return false
+		return m, true
 	}
 	text, _ := content["text"].(string)
-	text = strings.TrimSpace(strings.TrimPrefix(text, "^C\n"))
-	switch {
-	case e.text == "" && endings.MatchString(text):
-		e.text = text
-	case e.held == nil && reasons.MatchString(text):
-		e.why = text
-	default:
-		return false
+	if said := endingOf(text); said != "" && e.text == "" {
+		e.text = said
+		e.held = append(e.held, m)
+		return m, false
 	}
-	e.held = append(e.held, m)
-	return true
+	before, last := strings.CutSuffix(text, why+"\n")
+	if why == "" || !last || e.held != nil {
+		return m, true
+	}
+	content["text"] = why + "\n"
+	m.content = encode(content)
+	e.held = append(e.held, r.key.sign(m))
+	content["text"] = before
+	m.content = encode(content)
+	return r.key.sign(m), before != ""
 }
 
-// before returns what is held when m comes, if m does not say it again or belongs to it. Why
-// is what m is to say in the place of how the process ended; "" where that is not known.
-func (e *ending) before(m message) (held []message, why string) {
+// before returns what is held when m comes, if m does not say it again or belongs to it.
+func (e *ending) before(m message) (held []message) {
 	if e.held == nil || e.text == "" && e.same(m) && m.head().Type == "stream" && processEnding(m, "text") != "" {
-		return nil, ""
+		return nil
 	}
-	held, why = e.held, e.why
+	held = e.held
 	again := m.head().Type == "error" && e.same(m) && e.text != "" && processEnding(m, "evalue") == e.text
 	*e = ending{}
 	if again {
-		return nil, why
+		return nil
 	}
-	return held, ""
+	return held
 }
 
 func (e *ending) same(m message) bool { return m.parentHead().ID == e.held[0].parentHead().ID }

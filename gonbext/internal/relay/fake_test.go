@@ -16,6 +16,8 @@ import (
 
 	"github.com/go-zeromq/zmq4"
 	"go.uber.org/goleak"
+
+	"github.com/gonbext/gonbext/gonbext/internal/watchdog"
 )
 
 // fakeGoNB makes the test binary be a GoNB: tests of the relay need the
@@ -23,6 +25,10 @@ import (
 const fakeGoNB = "GONBEXT_TEST_FAKE_GONB"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(fakeGoNB) == "cell" {
+		watchdog.Tell(watchdog.Ending{Name: "Error", Text: os.Getenv("WHY")})
+		os.Exit(1)
+	}
 	if os.Getenv(fakeGoNB) != "" {
 		if err := runFake(os.Args[len(os.Args)-1]); err != nil {
 			fmt.Fprintln(os.Stderr, "E0101 fake GoNB:", err)
@@ -159,6 +165,10 @@ func (f *fake) execute(m message, content map[string]any, code string) {
 			time.Sleep(d)
 		case "complain":
 			f.publish(m, "stream", map[string]any{"name": "stderr", "text": strings.ReplaceAll(rest, `\n`, "\n") + "\n"})
+		case "tell": // as a cell's program does that ends itself
+			c := exec.Command(os.Args[0])
+			c.Env = append(os.Environ(), fakeGoNB+"=cell", "GONB_PIPE=pipe", "WHY="+rest)
+			_ = c.Run()
 		case "fail": // as GoNB says how a process ended
 			content := map[string]any{"ename": "ERROR", "evalue": rest, "traceback": []string{rest}}
 			f.publish(m, "error", content)

@@ -133,7 +133,7 @@ func (r *relay) execute(id string, m *message) {
 	if metadata, err := fields(m.metadata); err == nil {
 		origin, _ = metadata["cellId"].(string)
 	}
-	j := &job{header: m.header, source: code, cell: cell, err: err, origin: origin}
+	j := &job{header: m.header, source: code, cell: cell, err: err, origin: origin, shown: make(chan struct{})}
 	if cell.Watch && !silent && r.watch != nil { // before the cell can have a run
 		j.watcher = r.watch(cell, origin)
 	}

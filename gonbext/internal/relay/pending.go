@@ -17,8 +17,14 @@ type job struct {
 	watcher Watcher               // of its runs; nil where nobody asks
 	watch   atomic.Pointer[watch] // while its process runs
 	count   atomic.Int64          // its execution count, once GoNB has said it
-	ending  string                // of its process, as GoNB says; for the goroutine of the outputs
 
+	// The goroutine of the outputs sets these until it closes shown, at the cell's error or its
+	// end.
+	ending string         // of its process, as GoNB says
+	error  map[string]any // as it is shown
+	shown  chan struct{}
+
+	begun         time.Time // when GoNB took it up
 	replied, idle bool
 
 	lateOnce    sync.Once
@@ -31,6 +37,15 @@ func (j *job) counted(content map[string]any) {
 	if count, ok := content["execution_count"].(json.Number); ok {
 		n, _ := count.Int64()
 		j.count.Store(n)
+	}
+}
+
+// showing lets the reply pass, which waits for the cell's error.
+func (j *job) showing() {
+	select {
+	case <-j.shown:
+	default:
+		close(j.shown)
 	}
 }
 
@@ -111,6 +126,21 @@ func (j *pending) get(id string) *job {
 // replied and idle note that half of a cell's end; after both it is forgotten.
 func (j *pending) replied(id string) { j.note(id, func(c *job) { c.replied = true }) }
 func (j *pending) idle(id string)    { j.note(id, func(c *job) { c.idle = true }) }
+
+// begun notes that GoNB works on a cell.
+func (j *pending) begun(id string) { j.note(id, func(c *job) { c.begun = time.Now() }) }
+
+// running is the cell that GoNB works on, nil where there is none.
+func (j *pending) running() *job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range j.cells {
+		if !c.begun.IsZero() && !c.idle {
+			return c
+		}
+	}
+	return nil
+}
 
 func (j *pending) note(id string, set func(*job)) {
 	j.mu.Lock()

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -73,22 +74,41 @@ func (p *process) end() {
 		p.signal(os.Kill)
 		<-p.exited
 	}
-	for left := p.descendants(); len(left) > 0; left = p.descendants() { // again: one may have started another meanwhile
-		for _, pid := range left {
+	kill(p.descendants)
+	sweepPipes(os.TempDir(), p.begun)
+	p.unwatch()
+	watchdog.Forget(p.id)
+}
+
+// kill ends what left gives until that is nothing: one may have started another meanwhile.
+func kill(left func() []int) {
+	for all := left(); len(all) > 0; all = left() {
+		for _, pid := range all {
 			if p, err := os.FindProcess(pid); err == nil {
 				_ = p.Kill() // fails where it has just ended
 			}
 		}
 		time.Sleep(time.Millisecond)
 	}
-	sweepPipes(os.TempDir(), p.begun)
-	p.unwatch()
 }
 
 func (p *process) unwatch() {
 	if p.watchdog != nil {
 		p.watchdog.Close()
 	}
+}
+
+// told is why the cell that runs ends itself; the zero Ending where it has not said so.
+func (p *process) told() watchdog.Ending { return watchdog.Told(p.id, p.cmd.Process.Pid) }
+
+// why is why gonbext has ended the cell that ran last, once; the zero Ending where it has not.
+func (p *process) why() (e watchdog.Ending) {
+	if p.watchdog != nil {
+		e = p.watchdog.Ended()
+	}
+	e = cmp.Or(e, p.told())
+	watchdog.Forget(p.id)
+	return e
 }
 
 // lastWords is the end of the log without its information, warnings and

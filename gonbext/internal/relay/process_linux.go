@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // dieWithParent lets the kernel end GoNB when the relay is killed. SIGTERM, not
@@ -62,6 +65,30 @@ func (p *process) descendants() (all []int) {
 	}
 	return all
 }
+
+// orphans are those of the descendants that have started since, but for GoNB and what it has
+// started itself, whose end GoNB sees to.
+func (p *process) orphans(since time.Time) []int {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return nil
+	}
+	begun := time.Duration(now.Nano()) - time.Since(since)
+	return slices.DeleteFunc(p.descendants(), func(pid int) bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return true // it has ended
+		}
+		at := bytes.LastIndexByte(stat, ')') // of a name that can have any bytes
+		after := strings.Fields(string(stat[at+1:]))
+		parent, started := after[1], after[19]
+		ticks, err := strconv.ParseInt(started, 10, 64)
+		return err != nil || pid == p.cmd.Process.Pid || parent == strconv.Itoa(p.cmd.Process.Pid) || time.Duration(ticks)*tick < begun-tick
+	})
+}
+
+// tick is the unit of times in /proc.
+const tick = 10 * time.Millisecond
 
 // sweepPipes removes the named pipes in dir that a GoNB has made since and that
 // no living process was given: GoNB leaves them when it is killed, and now and

@@ -15,6 +15,8 @@ func dieWithParent(*exec.Cmd) {}
 // here.
 func (p *process) descendants() []int { return nil }
 
+func (p *process) orphans(time.Time) []int { return nil }
+
 func sweepPipes(string, time.Time) {}
 
 // dir is the folder that the process works in; this system does not tell.

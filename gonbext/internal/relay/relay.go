@@ -160,6 +160,7 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 		case s := <-interrupts:
 			r.interrupts.interrupt()
 			r.gonb.signal(s)
+			time.AfterFunc(patience, r.killOrphans(ctx))
 		case <-prepared:
 			prepared = nil
 			if _, complaint := r.hidden.folder(); complaint != "" {
@@ -177,6 +178,21 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 		case <-r.gonb.exited:
 			wait(&back, time.Second) // for what GoNB said last
 			return r.last(ctx)
+		}
+	}
+}
+
+// patience is how long after an interrupt GoNB has killed what it has started: five seconds, and a little
+// more.
+const patience = 6 * time.Second
+
+// killOrphans gives a function that ends what the cell that runs now has started, if that runs
+// still: GoNB waits for whatever holds a killed command's output.
+func (r *relay) killOrphans(ctx context.Context) func() {
+	j := r.jobs.running()
+	return func() {
+		if j != nil && r.jobs.running() == j && ctx.Err() == nil {
+			kill(func() []int { return r.gonb.orphans(j.begun) })
 		}
 	}
 }

@@ -210,34 +210,43 @@ func TestReportKnowsHowTheProcessEnded(t *testing.T) {
 	}
 }
 
-// The sentence with which gonbext ends a cell is its error, in the place of an exit status.
+// The sentence with which gonbext ends a cell is the cell's error, in the place of an exit status:
+// in its outputs and in the reply, which programs that run notebooks show.
 func TestErrorOfACellSaysWhyItWasEnded(t *testing.T) {
 	x := start(t, words{}, nil)
-	for _, why := range []string{"add: shapes (3,) and (4,) do not broadcast together (cell:2)", "Out of memory: the cell took 70 MiB"} {
-		for _, m := range x.until(x.ask(x.shell, "execute_request", executeContent("complain "+why+"\ncomplain exit status 1\nfail exit status 1"))) {
-			if m.head().Type != "error" {
-				continue
-			}
-			if content, err := fields(m.content); err != nil || content["evalue"] != why || len(content["traceback"].([]any)) != 1 {
-				t.Errorf("%s: %s", why, m.content)
-			}
+	const why = "add: shapes (3,) and (4,) do not broadcast together (cell:2)"
+	for _, c := range []struct{ code, want string }{
+		{"tell " + why + "\ncomplain " + why + "\ncomplain exit status 1\nfail exit status 1", why},
+		{"complain " + why + "\ncomplain exit status 1\nfail exit status 1", "exit status 1"}, // what a cell writes is no reason
+		{"tell " + why + "\nfail exit status 1", why},
+		{"fail exit status 3", "exit status 3"}, // nor is an earlier cell's
+	} {
+		reply, outputs := x.execute(c.code)
+		if got, _ := reply["evalue"].(string); got != c.want {
+			t.Errorf("%s: the reply says %q", c.code, got)
+		}
+		if !strings.Contains(outputs, "\nerror ") || !strings.Contains(outputs, ": "+c.want+"\n") {
+			t.Errorf("%s: %s", c.code, outputs)
 		}
 	}
 }
 
-// GoNB says twice how a process ended: what a cell itself writes is shown all the same.
+// What the error of a cell says is not said above it too: what a cell itself writes is shown all
+// the same.
 func TestProcessEndingIsShownOnce(t *testing.T) {
 	x := start(t, words{}, nil)
 	for code, want := range map[string]string{ // the kinds of the outputs
-		"complain exit status 1\nfail exit status 1":                            "error",
-		`complain ^C\nexit status 1` + "\nfail exit status 1":                   "error",
-		"complain exit status 1\nfail exit status 2":                            "stream error",
-		"complain exit status 1\nprint on":                                      "stream stream",
-		"complain exit status 1":                                                "stream",
-		"complain add: no (cell:2)\ncomplain exit status 1\nfail exit status 1": "error",
-		"complain add: no (cell:2)\ncomplain exit status 1\nfail exit status 2": "stream stream error",
-		"complain add: no (cell:2)\nprint on":                                   "stream stream",
-		"complain it failed\ncomplain exit status 1\nfail exit status 1":        "stream error",
+		"complain exit status 1\nfail exit status 1":                                                    "error",
+		`complain ^C\nexit status 1` + "\nfail exit status 1":                                           "error",
+		"complain exit status 1\nfail exit status 2":                                                    "stream error",
+		"complain exit status 1\nprint on":                                                              "stream stream",
+		"complain exit status 1":                                                                        "stream",
+		"tell add: no\ncomplain add: no\ncomplain exit status 1\nfail exit status 1":                    "error",
+		"tell add: no\ncomplain add: no\n" + `complain ^C\nexit status 1` + "\nfail exit status 1":      "error",
+		"tell add: no\n" + `complain its own\nadd: no` + "\ncomplain exit status 1\nfail exit status 1": "stream error",
+		"tell add: no\ncomplain add: no\ncomplain exit status 1\nfail exit status 2":                    "stream stream error",
+		"tell add: no\ncomplain add: no\nprint on":                                                      "stream stream",
+		"complain it failed\ncomplain exit status 1\nfail exit status 1":                                "stream error",
 	} {
 		var kinds []string
 		for _, m := range x.until(x.ask(x.shell, "execute_request", executeContent(code))) {
@@ -249,6 +258,7 @@ func TestProcessEndingIsShownOnce(t *testing.T) {
 			t.Errorf("%q: %s, want %s", code, got, want)
 		}
 		x.reply()
+		x.execute("fail exit status 1") // takes what was told
 	}
 }
 

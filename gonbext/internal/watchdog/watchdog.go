@@ -5,7 +5,10 @@
 package watchdog
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -26,6 +29,50 @@ const (
 func Wait(room int64) time.Duration {
 	return min(max(time.Duration(float64(room)/fastest*float64(time.Second)), often), seldom)
 }
+
+// Ending is why gonbext has ended a cell, as an error of Jupyter's has it.
+type Ending struct{ Name, Text string }
+
+// OutOfMemory names the error of a cell that has outgrown its budget.
+const OutOfMemory = "MemoryError"
+
+// note is an Ending with the process that GoNB is, if a cell has left it.
+type note struct {
+	Ending
+	Parent int
+}
+
+// Tell leaves with the kernel above, if there is one, why this process, a cell's, is about to end:
+// the cell's error says it then.
+func Tell(why Ending) {
+	session := os.Getenv(Session)
+	if session == "" || os.Getenv("GONB_PIPE") == "" { // GoNB gives a cell's program one, and a command of its own none
+		return
+	}
+	text, err := json.Marshal(note{why, os.Getppid()})
+	if err == nil {
+		err = os.WriteFile(told(session), text, 0o600)
+	}
+	if err != nil { // the error has the exit status, and the reason stands above it
+		Forget(session)
+	}
+}
+
+// Told is what the cell that GoNB, a process, has started last has told; the zero Ending of none.
+func Told(session string, gonb int) Ending {
+	var n note
+	text, err := os.ReadFile(told(session))
+	if err != nil || json.Unmarshal(text, &n) != nil || n.Parent != gonb {
+		return Ending{}
+	}
+	return n.Ending
+}
+
+// Forget takes back what was told.
+func Forget(session string) { _ = os.Remove(told(session)) }
+
+// told is a file with a name that only this user's processes know.
+func told(session string) string { return filepath.Join(os.TempDir(), "gonbext-"+session+".json") }
 
 // Complaint is what is said of a cell that was ended for its memory. Top is the line that held
 // most when lines were last looked at.

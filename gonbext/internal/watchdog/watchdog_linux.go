@@ -53,7 +53,7 @@ type Watchdog struct {
 	fd   int
 	once sync.Once  // closes it
 	mu   sync.Mutex // held from before a kill until its record says so
-	text string
+	why  Ending
 }
 
 // New listens for the cells of a session.
@@ -92,13 +92,13 @@ func (w *Watchdog) Close() {
 	w.once.Do(func() { _ = syscall.Shutdown(w.fd, syscall.SHUT_RDWR); _ = syscall.Close(w.fd) })
 }
 
-// Ended is what is to be said of the cell that was ended last, once; "" of none. The cell's
+// Ended is what is to be said of the cell that was ended last, once; the zero Ending of none. The cell's
 // record says so then.
-func (w *Watchdog) Ended() (text string) {
+func (w *Watchdog) Ended() (why Ending) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text, w.text = w.text, ""
-	return text
+	why, w.why = w.why, Ending{}
+	return why
 }
 
 func (w *Watchdog) watch(fd int) {
@@ -142,8 +142,8 @@ func (w *Watchdog) watch(fd int) {
 				}
 				break
 			}
-			w.text = Complaint(held, r.Budget, top)
-			_ = record.Conclude(r.Record, record.End{Status: record.Failed, Error: w.text, ProcessPeak: held, Duration: time.Since(r.Begun)})
+			w.why = Ending{OutOfMemory, Complaint(held, r.Budget, top)}
+			_ = record.Conclude(r.Record, record.End{Status: record.Failed, Error: w.why.Text, ProcessPeak: held, Duration: time.Since(r.Begun)})
 			return
 		}
 		time.Sleep(Wait(r.Most - held))

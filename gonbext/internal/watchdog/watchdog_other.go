@@ -16,5 +16,5 @@ func New(session string) (*Watchdog, error) { return &Watchdog{}, nil }
 // Close does nothing.
 func (w *Watchdog) Close() {}
 
-// Ended is "".
-func (w *Watchdog) Ended() string { return "" }
+// Ended is the zero Ending.
+func (w *Watchdog) Ended() Ending { return Ending{} }

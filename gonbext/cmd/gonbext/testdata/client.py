@@ -9,6 +9,7 @@ import os
 import queue
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -63,9 +64,13 @@ def shown(outputs):
     return [(k, c) for k, c in outputs if k in ("display_data", "update_display_data")]
 
 
-def check(name, holds, story=""):
+def require(name, holds, story=""):
     if not holds:
-        sys.exit(f"FAILED {name}: {story}")
+        sys.exit(f"FAILED {name}: {story}"[:5000])
+
+
+def check(name, holds, story=""):
+    require(name, holds, story)
     print("ok", name, flush=True)
 
 
@@ -230,6 +235,19 @@ def reports(client, folder):
             r["status"] == status and d and "Peak" in d[-1][1]["data"]["text/plain"] and o[-1] == d[-1],
             (r, [(k, str(c)[:300]) for k, c in o]),
         )
+    for name, (code, ename, says) in {
+        "outgrows its budget": ("%%memory --budget 64MiB\nvar all [][]byte\nfor {\n\tall = append(all, bytes.Repeat([]byte{1}, 1<<20))\n}", "MemoryError", "Out of memory: "),
+        "outgrows it at once": ("%%memory --budget 64MiB\nfmt.Println(len(bytes.Repeat([]byte{1}, 4<<30)))", "MemoryError", "Out of memory: "),
+        "saves what cannot be": (f"%%memory --budget 1KiB\n{save}", "Error", "needs a budget of"),
+        "saves it without a magic": ('gonbext.Save(oocore.Ones(oocore.Float32, 3).Reshape(5), "none.npy")', "Error", "(cell:1)"),
+        "calls what an earlier cell declares": ("failing()", "Error", "do not fill (5,)"),
+    }.items():
+        if code == "failing()":
+            run(client, 'func failing() { gonbext.Save(oocore.Ones(oocore.Float32, 3).Reshape(5), "none.npy") }')
+        r, o = run(client, code)
+        errors = [c for k, c in o if k == "error"]
+        same = len(errors) == 1 and all(errors[0][k] == r[k] for k in ("ename", "evalue", "traceback"))
+        check(f"why a cell was ended that {name}", r["ename"] == ename and says in r["evalue"] and same and r["evalue"] not in text(o, "stderr"), (r, o))
     r, o = run(client, '%%memory --budget 64MiB\nctx := 1\nfmt.Println(ctx)')
     d = shown(o)
     check("a cell with a ctx of its own, and no run", text(o) == "1\n" and d and "Peak of the process" in d[-1][1]["data"]["text/plain"], o)
@@ -243,6 +261,97 @@ def interrupted(manager, client, folder):
     check("a report when the cell is interrupted", "Peak" in str(o[-1]), o)
     r, o = run(client, '%%\nfmt.Println("alive")')
     check("and not the kernel", text(o) == "alive\n", o)
+
+
+def begun(client, request, mark=""):
+    """Waits until a cell prints, and that has the mark."""
+    said = []
+    while True:
+        m = client.get_iopub_msg(timeout=LIMIT)
+        if m["parent_header"].get("msg_id") != request:
+            continue
+        if m["msg_type"] == "stream" and mark in m["content"]["text"]:
+            return
+        if m["msg_type"] in ("stream", "error"):
+            said.append(m["content"])
+        require("a cell that prints has not ended", m["content"].get("execution_state") != "idle", said)
+
+
+def sleeping(seconds):
+    out = subprocess.run(["pgrep", "-f", f"^sleep {seconds}$"], capture_output=True, text=True)
+    return out.stdout.split()
+
+
+def commands(manager, client):
+    """An interrupt of !command ends it with its children, and nothing else."""
+    run(client, "!sleep 7001 >/dev/null 2>&1 &")
+    for name, code in {
+        "a command": "!echo begun; sleep 7002; echo on",
+        "a command's background": "!echo begun; sleep 7002 & sleep 7002; wait",
+        "a command that ignores interrupts": "!trap '' INT; echo begun; sleep 7002; echo on",
+        "what a command has left": "!echo begun; sleep 7002 &",
+        "what a cell has started": '%%\nc := exec.Command("bash", "-c", "trap \'\' INT; echo begun; sleep 7002; wait")\nc.Stdout = os.Stdout\nc.Run()\n',
+    }.items():
+        request = client.execute(code)
+        begun(client, request)
+        time.sleep(0.5)
+        manager.interrupt_kernel()
+        o = until_idle(client, request)
+        shell(client, request)
+        check(f"an interrupt ends {name}", not sleeping(7002) and "on\n" not in text(o), (o, sleeping(7002)))
+    check("but not what an earlier cell has left to run", len(sleeping(7001)) == 1)
+    r, o = run(client, '%%\nfmt.Println("alive")')
+    check("nor the kernel", text(o) == "alive\n", o)
+    request = client.execute('%%\n<-gonbext.Context().Done()\nfmt.Println("begun")\ntime.Sleep(time.Second)\nfmt.Println("done")')
+    time.sleep(3)
+    manager.interrupt_kernel()
+    o = until_idle(client, request)
+    check("a cell that has asked for its context ends as it wants", shell(client, request)["status"] == "ok" and "done" in text(o), o)
+
+
+def cluster(manager, client, folder):
+    """An interrupt of a cell that waits for a cluster asks once whether its run is to go on."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        print("left out: a cluster, for want of Dask")
+        return
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    started = []
+
+    def dask(name, *args):
+        log = open(os.path.join(folder, "dask.log"), "ab")
+        started.append(subprocess.Popen([sys.executable, "-m", "distributed.cli." + name, *args, "--no-dashboard"], cwd=folder, stdout=log, stderr=log))
+
+    try:
+        dask("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+        for _ in range(2):
+            dask("dask_worker", f"tcp://127.0.0.1:{port}", "--no-nanny", "--nthreads", "1", "--memory-limit", "1GB")
+        require("a scheduler listens", waits(lambda: listens(port)))
+        path = os.path.join(folder, "far.npy")
+        cell = f'%%memory --on dask://127.0.0.1:{port} --budget 256MiB\ngonbext.Save(oocore.Random(oocore.Float64, 1, 4000000, 20000).Sum(0), "{path}")'
+        for interrupts, says in ((1, "goes on by itself"), (2, "cancelled")):
+            request = client.execute(cell)
+            begun(client, request, "\r")  # what it says while it waits
+            manager.interrupt_kernel()
+            if interrupts == 2:
+                time.sleep(1)
+                manager.interrupt_kernel()
+            o = until_idle(client, request)
+            r = shell(client, request)
+            check(f"{interrupts} interrupts of a cell that waits for a cluster", "interrupt again within" in text(o) and says in r["evalue"], (r, o))
+            if interrupts == 1:
+                run(client, f"!gonbext jobs cancel {path}")
+            active = os.path.join(folder, ".far.npy.gonbext", "jobs", "run.json")
+            check("and the run is cancelled", waits(lambda: not os.path.exists(active)))
+        r, o = run(client, '%%\nfmt.Println("alive")')
+        check("leave the kernel", text(o) == "alive\n", o)
+    finally:
+        for p in started:
+            p.kill()
+            p.wait()
 
 
 def second(client):
@@ -262,10 +371,8 @@ def busy(client, folder):
         f'%%memory --budget 64MiB --fresh\ngonbext.Save(oocore.Random(oocore.Float32, 1, 1000, 64), "{path}")\n'
         'fmt.Println("begun")\ntime.Sleep(time.Hour)'
     )
-    while True:
-        m = client.get_iopub_msg(timeout=LIMIT)
-        if m["parent_header"].get("msg_id") == request and m["msg_type"] == "stream":
-            return request
+    begun(client, request)
+    return request
 
 
 def child_of(pid):
@@ -273,9 +380,14 @@ def child_of(pid):
     return int(out.stdout.split()[0])
 
 
-def ends(manager):
-    for _ in range(1000):
-        if not manager.is_alive():
+def listens(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
+def waits(holds):
+    for _ in range(6000):
+        if holds():
             return True
         time.sleep(0.01)
     return False
@@ -301,7 +413,7 @@ def deaths(folder):
         manager, client = start()
         busy(client, folder)
         kill(manager.provisioner.process.pid)
-        check(name + " ends the kernel", ends(manager))
+        check(name + " ends the kernel", waits(lambda: not manager.is_alive()))
         check(name + " leaves a report", reported(client))
         client.stop_channels()
         manager.cleanup_resources()
@@ -319,6 +431,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         reports(client, folder)
         interrupted(manager, client, folder)
+        commands(manager, client)
+        cluster(manager, client, folder)
     second(client)
     manager.restart_kernel()
     client.wait_for_ready(timeout=LIMIT)
