@@ -2,6 +2,7 @@ package oocore_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -123,6 +124,46 @@ func TestOpenAllCarriesErrors(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s: %d arrays", path, n)
 		}
+	}
+}
+
+// Whatever is wrong with a file that an index names is one short error, which names the array.
+func TestIndexOfFilesThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	shard := func(name, header string, n int) {
+		b := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+		if err := os.WriteFile(filepath.Join(dir, name+".safetensors"), append(b, make([]byte, n)...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := strings.Repeat("n", 10<<20)
+	shard("good", `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, 2)
+	shard("overlap", `{"b":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"c":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}}`, 4)
+	shard("dtype", `{"b":{"dtype":"U3","shape":[2],"data_offsets":[0,2]}}`, 2)
+	shard("huge", `{"b":{"dtype":"U8","shape":[9223372036854775807],"data_offsets":[0,2]}}`, 2)
+	shard("long", `{"`+long+`":{"dtype":"U3","shape":[2],"data_offsets":[0,2]}}`, 2)
+	for _, c := range []struct{ name, shard, want string }{
+		{"b", "absent", "no such file"},
+		{"b", "good", `no tensor "b": the file has "a"`},
+		{"b", "overlap", "overlap those of"},
+		{"b", "dtype", `dtype "U3" is unknown`},
+		{"b", "huge", "has 9223372036854775807 bytes"},
+		{long, "long", `dtype "U3" is unknown`},
+		{long, "absent", "no such file"},
+		{"b", long, "name too long"},
+	} {
+		index := filepath.Join(dir, "m.safetensors.index.json")
+		text := fmt.Sprintf(`{"weight_map":{"a":"good.safetensors",%q:"%s.safetensors"}}`, c.name, c.shard)
+		if err := os.WriteFile(index, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := oocore.OpenAll(index).Save(t.Context(), filepath.Join(dir, "out.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), fmt.Sprintf("%.80q", c.name)) || len(err.Error()) > 800 {
+			t.Errorf("%.10s in %.10s: %.900v, want %q", c.name, c.shard, err, c.want)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*out*")); len(left) > 0 {
+		t.Errorf("left over: %q", left)
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -218,5 +219,13 @@ func pathError(op, path string, err error) error {
 	} else if inner, ok := errors.AsType[*os.LinkError](err); ok {
 		err = inner.Err
 	}
-	return &fs.PathError{Op: op, Path: blob.Shown(path), Err: err}
+	shown := blob.Shown(path)
+	if len(shown) > longPath {
+		shown = fmt.Sprintf("%.200s…", shown)
+	}
+	return &fs.PathError{Op: op, Path: shown, Err: err}
 }
+
+// longPath is from how many bytes on a path is cut in messages: no file has such a one, but an array's
+// name may.
+const longPath = 4096

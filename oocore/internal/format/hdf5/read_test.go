@@ -2,8 +2,10 @@ package hdf5
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -169,4 +171,80 @@ func TestCutEndsAtTheFirstExtension(t *testing.T) {
 
 func FuzzDamaged(f *testing.F) {
 	storetest.Fuzz(f, []string{"testdata/old.h5", "testdata/new.h5"}, "#contiguous", "#single", "#fixed", "#soft", "#a/b/tree")
+}
+
+// edited is a copy of a file in which change was made to the first place that begins with a text and fits.
+func edited(t *testing.T, file string, begins []byte, change func(b []byte, at int) bool) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; ; at++ {
+		next := bytes.Index(b[at:], begins)
+		if next < 0 {
+			t.Fatalf("%s has no %q that fits", file, begins)
+		}
+		if at += next; change(b, at) {
+			break
+		}
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOpenRejectsHostileFiles(t *testing.T) {
+	const file = "testdata/old.h5"
+	little := binary.LittleEndian
+	lengths := func(n ...uint64) (b []byte) {
+		for _, n := range n {
+			b = little.AppendUint64(b, n)
+		}
+		return b
+	}
+	// node changes the first node of a B-tree of a kind that has entries, whose keys have so many bytes.
+	node := func(kind byte, entries uint16, key int, change func(b []byte, at, child int)) string {
+		return edited(t, file, []byte("TREE"), func(b []byte, at int) bool {
+			if b[at+4] != kind || little.Uint16(b[at+6:]) != entries {
+				return false
+			}
+			change(b, at, at+24+key)
+			return true
+		})
+	}
+	loop := func(b []byte, at, child int) {
+		b[at+5] = 1 // a level above the leaves
+		little.PutUint64(b[child:], uint64(at))
+	}
+	deflate := func(id uint16) string {
+		return edited(t, file, []byte("deflate"), func(b []byte, at int) bool {
+			little.PutUint16(b[at-8:], id)
+			return true
+		})
+	}
+	const chunks, keyBytes = 15, 8 + 3*8 // of a/b/tree
+	for _, c := range []struct{ path, want string }{
+		{node(1, chunks, keyBytes, loop) + "#a/b/tree", "its index of chunks: the B-tree at "},
+		{node(1, chunks, keyBytes, func(b []byte, _, child int) { little.PutUint64(b[child:], 1<<40) }) + "#a/b/tree", "outside of the file"},
+		{node(1, chunks, keyBytes, func(b []byte, at, _ int) { little.PutUint32(b[at+24:], 1<<31) }) + "#a/b/tree", "outside of the file"},
+		{node(1, chunks, keyBytes, func(b []byte, at, child int) { copy(b[child+16:], b[at+32:at+48]) }) + "#a/b/tree", "is there twice"},
+		{node(0, 1, 8, loop) + "#contiguous", "the B-tree at "},
+		{deflate(40000) + "#single", "the HDF5 filter number 40000 is not supported"},
+		{edited(t, file, lengths(3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(1<<63, 5)); return true }) + "#contiguous", "a length of 9223372036854775808"},
+		{edited(t, file, lengths(3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(1<<40, 1<<40)); return true }) + "#contiguous", "more bytes than 63 bits count"},
+		{edited(t, file, lengths(3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(3, 1<<40)); return true }) + "#contiguous", "the file is cut short"},
+		{edited(t, file, []byte("/a/extensible"), func(b []byte, at int) bool { copy(b[at:], "/soft\x00"); return true }) + "#soft", "soft links lead in a circle"},
+	} {
+		_, kind, err := read(t, c.path)
+		if err == nil {
+			t.Errorf("want %q: it is read as %s", c.want, kind)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
 }
