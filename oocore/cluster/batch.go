@@ -110,15 +110,13 @@ func fill(command []string, values ...string) []string {
 
 // call runs a command of the batch system, and returns what it prints.
 func (b *batch) call(ctx context.Context, command []string, in string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, fmt.Errorf("%s does not answer: %s has run for %v: see whether its daemons run", b.Name, command[0], answerTime))
+	defer cancel()
 	if b.Session != nil {
-		out, err := sessionOf(b.Session).ask(ctx, request{command, in})
-		if err != nil {
-			err = fmt.Errorf("%s %w", b.Name, err)
-		}
-		return out, err
+		return b.session().ask(ctx, request{command, in})
 	}
 	c := osexec.CommandContext(ctx, command[0], command[1:]...)
-	c.Stdin = strings.NewReader(in)
+	c.Stdin, c.WaitDelay = strings.NewReader(in), time.Second
 	var words strings.Builder
 	c.Stderr = &words
 	out, err := c.Output()
@@ -132,6 +130,9 @@ func (b *batch) call(ctx context.Context, command []string, in string) (string, 
 	}
 	return strings.TrimSpace(string(out)), nil
 }
+
+// answerTime is how long a command of a batch system may take. Slurm's own end when a daemon was silent for a while.
+var answerTime = 2 * time.Minute
 
 // job is what is submitted.
 type job struct {

@@ -165,7 +165,7 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 			if err := r.failure(); err != nil {
 				return err
 			}
-			return fmt.Errorf("%s: the run was cancelled: the same command again resumes it", r.Output)
+			return fmt.Errorf("%s: the run was cancelled, or a full disk kept it from saying why it ended: the same command again resumes it", r.Output)
 		}
 		if err != nil {
 			return err

@@ -2,21 +2,26 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // The jobs that merge leave what the elements have written to a collection's arrays.
@@ -151,6 +156,17 @@ func TestMergeIsRejected(t *testing.T) {
 	}
 }
 
+// newer makes the plan that of a version to come.
+func newer(q *queue) {
+	text, err := os.ReadFile(q.run.Plan)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	_, plan, _ := strings.Cut(string(text), "\n")
+	plan = regexp.MustCompile(`"engine":"[^"]*"`).ReplaceAllString(plan, `"engine":"gonbext 99"`)
+	q.write(q.run.Plan, fmt.Sprintf("gonbext plan, sha256 %x\n%s", sha256.Sum256([]byte(plan)), plan))
+}
+
 // What a machine of the cluster finds wrong is one sentence to those who wait, and all jobs are cancelled.
 func TestJobsFindWhatIsWrong(t *testing.T) {
 	flip := func(q *queue) {
@@ -168,6 +184,8 @@ func TestJobsFindWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		"an input that it does not see": {func(q *queue, in string) { _ = os.RemoveAll(in) }, probe, "put it on storage that all machines share"},
+		"a plan of another version":     {func(q *queue, _ string) { newer(q) }, probe, "made by gonbext 99, another version of gonbext"},
+		"another version that merges":   {func(q *queue, _ string) { newer(q) }, func(q *queue) error { return q.merge(0) }, "made by gonbext 99, another version of gonbext"},
 		"a damaged plan":                {func(q *queue, _ string) { flip(q) }, func(q *queue) error { return q.merge(0) }, "the plan is damaged: its checksum differs"},
 		"no plan":                       {func(q *queue, _ string) { q.write(q.run.Plan, "{}") }, func(q *queue) error { return q.merge(0) }, "this is not a file with a plan"},
 		"a task that fails": {func(q *queue, in string) {
@@ -228,6 +246,13 @@ func TestProbeAnswersBeforeOthersAreSubmitted(t *testing.T) {
 				q.t.Error("the first job ends well")
 			}
 		}, "put it on storage that all machines share"},
+		"the plan's version": {func(q *queue, _, staging string) {
+			q.run = &run{Plan: filepath.Join(staging, "plan")}
+			newer(q)
+			if err := Probe(q.t.Context(), q.run.Plan); err == nil {
+				q.t.Error("the first job ends well")
+			}
+		}, "such as with another gonbext than here"},
 		"the folder": {func(q *queue, _, _ string) { q.end("1") }, "the first job has ended, and has not written to"},
 		"the program": {func(q *queue, _, staging string) {
 			q.write(filepath.Join(staging, "jobs", "probe.log"), "sh: Exec format error\n")
@@ -303,6 +328,116 @@ func TestElementRejectsRange(t *testing.T) {
 		}
 	}
 	q.finish(0)
+}
+
+// lockless is a file system without locks.
+type lockless struct{ disk.FS }
+
+type locklessFile struct{ disk.Handle }
+
+func (locklessFile) Lock() error { return errors.ErrUnsupported }
+
+func (f lockless) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
+	h, err := f.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return locklessFile{h}, nil
+}
+
+func (f lockless) Below(root *disk.Root) disk.FS { return lockless{f.FS.Below(root)} }
+
+// On a file system without locks runs are as elsewhere. Where another machine's process may still have the run, that is
+// the error, and no job is left.
+func TestFileSystemWithoutLocks(t *testing.T) {
+	defer disk.Use(lockless{disk.System()})()
+	defer func(limit time.Duration) { lockTime = limit }(lockTime)
+	lockTime = 0
+	for _, killed := range []bool{false, true} {
+		q := newQueue(t)
+		out := filepath.Join(t.TempDir(), "out.npy")
+		q.submit(out, func(opts ...oocore.Option) error {
+			_, err := counting(t, 4, 1).Neg().Save(t.Context(), out, append(opts, oocore.Chunks(1))...)
+			return err
+		})
+		if !killed {
+			q.finish(0)
+			holds(t, oocore.Open(out), []float64{0, -1, -2, -3})
+			continue
+		}
+		q.write(filepath.Join(filepath.Dir(q.run.Plan), "owner"), `{"host": "another", "pid": 7}`)
+		q.elements(0)
+		if err := q.merge(0); err == nil {
+			t.Error("the job that merges ends well")
+		}
+		if err := q.run.wait(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "another") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("waiting: %v", err)
+		}
+		q.end(q.run.Probe)
+		if left := q.active(); len(left) > 0 {
+			t.Errorf("the jobs %v are left", left)
+		}
+	}
+}
+
+// A shared disk that is full before a run is submitted, or fills up while it runs, is one sentence; when there is room
+// again, the same command goes on.
+func TestFullSharedDisk(t *testing.T) {
+	if !testcases.Full() {
+		t.Skip("left out: a full disk, which GONBEXT_TEST=full mounts as root")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	q := newQueue(t)
+	big := counting(t, 1<<20, 1<<16)
+	on, err := On("queue", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := big.Neg().Save(t.Context(), filepath.Join(dir, "big.npy"), on, oocore.Memory("64MiB")); err == nil || !strings.Contains(err.Error(), "free") || strings.Contains(err.Error(), "\n") || len(q.active()) > 0 {
+		t.Errorf("a full disk: %v, and %d jobs", err, len(q.active()))
+	}
+	out := filepath.Join(dir, "out.zarr")
+	small := counting(t, 1<<16, 1<<13)
+	save := func(opts ...oocore.Option) error {
+		_, err := small.Neg().Save(t.Context(), out, append(opts, oocore.Codec("none"))...)
+		return err
+	}
+	q.submit(out, save)
+	fill := filepath.Join(dir, "fill")
+	if err := os.WriteFile(fill, make([]byte, 2<<20), 0o600); err == nil {
+		t.Fatal("the disk is not full")
+	}
+	if err := Element(t.Context(), q.run.Plan, q.run.Memory, 1, 0, 0, 0); err == nil {
+		t.Error("an element ends well on a full disk")
+	}
+	q.end(q.run.jobs()...)
+	if err := q.merge(0); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("merging on a full disk: %v", err)
+	}
+	if err := q.run.wait(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "a full disk") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("waiting: %v", err)
+	}
+	if left := q.active(); len(left) > 0 {
+		t.Errorf("the jobs %v are left", left)
+	}
+	if err := os.Remove(fill); err != nil {
+		t.Fatal(err)
+	}
+	q.submit(out, save)
+	q.finish(0)
+	want := make([]float64, 1<<16)
+	for i := range want {
+		want[i] = -float64(i)
+	}
+	holds(t, oocore.Open(out), want)
 }
 
 // Machines whose clocks are hours apart make the same output, and a record.

@@ -26,6 +26,9 @@ def element(script, index, job, args, env, *before):
     return status
 
 
+held = {}  # the futures of jobs that this process has submitted
+
+
 def run_of(job):
     return job.rpartition("-")[0]
 
@@ -40,7 +43,7 @@ def submit(client, args, script):
     after = [j for j in (args.ok or args.after).split(",") if j]
     run = run_of(after[0]) if after else "gonbext-" + uuid.uuid4().hex[:12]
     job = f"{run}-{uuid.uuid4().hex[:12]}"
-    before = [f for j in after for f in client.get_dataset(j)]
+    before = [f for j in after for f in held.get(j) or client.get_dataset(j)]
     env = {k: v for k, v in os.environ.items() if k.startswith("GONBEXT_")}
     threads = [address for address, w in workers.items() for _ in range(w["nthreads"])]
     few = args.elements <= 2 * len(threads)  # which the scheduler would give to the worker of those before, to have them stolen by others later
@@ -48,6 +51,7 @@ def submit(client, args, script):
                              retries=3, pure=False, workers=threads[i % len(threads)] if few else None, allow_other_workers=few)
                for i in range(args.elements)]
     client.publish_dataset(**{job: futures})  # which holds them when this client has gone
+    held[job] = futures
     return job
 
 
@@ -63,7 +67,7 @@ def unfinished(jobs, dask_scheduler):
 
 def forget(client, args, _):
     for job in set(args.jobs.split(",")) & set(client.list_datasets()):
-        client.cancel(client.get_dataset(job), force=True)
+        client.cancel(held.pop(job, None) or client.get_dataset(job), force=True)
         client.unpublish_dataset(job)
 
 

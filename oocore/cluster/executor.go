@@ -389,7 +389,8 @@ func (r *run) awaitProbe(ctx context.Context) error {
 		}
 		if !ended.IsZero() && time.Since(ended) > seenTime {
 			if text, err := os.ReadFile(filepath.Join(r.folder(), "probe.log")); err == nil && len(text) > 0 {
-				return fmt.Errorf("a machine of the cluster cannot run %s: %s", r.Command, strings.Join(strings.Fields(string(text)), " "))
+				line, _, _ := strings.Cut(string(text), "\n")
+				return fmt.Errorf("a machine of the cluster cannot run %s: %s", r.Command, line)
 			}
 			return fmt.Errorf("the first job has ended, and has not written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.folder())
 		}

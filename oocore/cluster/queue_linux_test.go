@@ -53,6 +53,21 @@ echo "$*" >jobs/$n; if [ $1 = probe ] && ! [ -e silent ]; then : >"${2%/*}/seen"
 	return q
 }
 
+// Commands of a batch system that do not end are ended.
+func TestSilentBatchSystem(t *testing.T) {
+	defer func(limit time.Duration) { answerTime = limit }(answerTime)
+	answerTime = 100 * time.Millisecond
+	for name, b := range map[string]*batch{
+		"a command": {Name: "Queue", State: []string{"sh", "-c", "sleep 600"}},
+		"a session": {Name: "Queue", Session: []string{"sh", "-c", "exec sleep 600"}, State: []string{"state"}},
+	} {
+		began := time.Now()
+		if _, err := b.active(t.Context(), []string{"1"}); err == nil || !strings.Contains(err.Error(), "Queue does not answer: ") || strings.Contains(err.Error(), "\n") || time.Since(began) > time.Minute {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func (q *queue) write(name, text string) {
 	q.t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {

@@ -16,7 +16,7 @@ import (
 // session is a process that takes requests as lines of JSON on its standard input, and answers each with a line. It
 // is started by the first request, and ends with this process, or when it was asked for nothing for some time.
 type session struct {
-	command []string
+	of *batch
 
 	mu    sync.Mutex // of the conversation
 	p     *osexec.Cmd
@@ -40,18 +40,18 @@ var (
 	sessions   = map[string]*session{} // by their commands
 )
 
-// sessionOf returns the session of a command.
-func sessionOf(command []string) *session {
+// session returns that of the batch system.
+func (b *batch) session() *session {
 	sessionsMu.Lock()
 	defer sessionsMu.Unlock()
-	key := strings.Join(command, "\x00")
+	key := strings.Join(b.Session, "\x00")
 	if sessions[key] == nil {
-		sessions[key] = &session{command: command}
+		sessions[key] = &session{of: b}
 	}
 	return sessions[key]
 }
 
-// ask returns what a request prints. An error continues a sentence that begins with the batch system's name.
+// ask returns what a request prints.
 func (s *session) ask(ctx context.Context, q request) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,18 +78,18 @@ func (s *session) ask(ctx context.Context, q request) (string, error) {
 			err = how
 		}
 		said := strings.Join(append([]string{err.Error()}, strings.Fields(s.words.String())...), " ")
-		return "", fmt.Errorf("cannot be asked: %s: %s", s.command[0], said)
+		return "", fmt.Errorf("%s cannot be asked: %s: %s", s.of.Name, s.of.Session[0], said)
 	}
 	s.idle.Reset(idleTime)
 	if a.Error != "" {
-		return "", errors.New("rejects the request: " + a.Error)
+		return "", fmt.Errorf("%s rejects the request: %s", s.of.Name, a.Error)
 	}
 	return strings.TrimSpace(a.Out), nil
 }
 
 // start starts the process.
 func (s *session) start() error {
-	c := osexec.Command(s.command[0], s.command[1:]...)
+	c := osexec.Command(s.of.Session[0], s.of.Session[1:]...)
 	s.words = &bytes.Buffer{}
 	c.Stderr, c.WaitDelay = s.words, time.Second
 	in, err := c.StdinPipe()
@@ -102,9 +102,9 @@ func (s *session) start() error {
 	}
 	if err := c.Start(); err != nil {
 		if errors.Is(err, osexec.ErrNotFound) {
-			return fmt.Errorf("cannot be reached: PATH does not find %s", s.command[0])
+			return fmt.Errorf("%s cannot be reached: PATH does not find %s", s.of.Name, s.of.Session[0])
 		}
-		return fmt.Errorf("cannot be reached: %w", err)
+		return fmt.Errorf("%s cannot be reached: %w", s.of.Name, err)
 	}
 	s.p, s.in, s.out = c, in, json.NewDecoder(out)
 	s.idle = time.AfterFunc(idleTime, func() {

@@ -125,37 +125,47 @@ func Probe(ctx context.Context, plan string) error {
 	return nil
 }
 
-// look opens what all machines must see. Its answer is a file: of the run's failure, or that all is seen.
+// look answers, in a file, whether this machine sees what all must see: that it does, or why the run has failed.
 func (r *run) look(ctx context.Context) error {
+	err := r.sees(ctx)
+	if err == nil {
+		return disk.WriteFile(filepath.Join(r.folder(), seenFile), nil)
+	}
+	failed := r.noteFailure(err)
+	for began := time.Now(); !r.Whole && time.Since(began) < submitTime && ctx.Err() == nil; time.Sleep(pauseSince(began)) {
+		now, gone := load(filepath.Dir(r.Plan))
+		if gone != nil { // who submits has read the answer
+			return errors.Join(err, failed)
+		}
+		r = now
+	}
+	return errors.Join(err, failed, r.fail(ctx, err, r.Probe))
+}
+
+// sees reads the plan and opens the inputs.
+func (r *run) sees(ctx context.Context) error {
+	host, _ := os.Hostname()
+	if _, err := exec.ReadPlan(r.Plan); err != nil {
+		return fmt.Errorf("%s cannot read the plan, such as with another gonbext than here: %w", host, err)
+	}
 	text, err := os.ReadFile(filepath.Join(r.folder(), filesFile))
 	var paths []string
 	if err == nil {
 		err = json.Unmarshal(text, &paths)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s cannot read what it is to look for: %w", host, err)
 	}
-	host, _ := os.Hostname()
 	for _, path := range paths {
 		a, err := store.OpenContext(ctx, path)
 		if err == nil {
 			err = a.Close()
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			return fmt.Errorf("%s does not see %s as this machine does: put it on storage that all machines share: %w", host, path, err)
 		}
-		err = fmt.Errorf("%s does not see %s as this machine does: put it on storage that all machines share: %w", host, path, err)
-		failed := r.noteFailure(err)
-		for began := time.Now(); !r.Whole && time.Since(began) < submitTime && ctx.Err() == nil; time.Sleep(pauseSince(began)) {
-			now, gone := load(filepath.Dir(r.Plan))
-			if gone != nil { // who submits has read the answer
-				return errors.Join(err, failed)
-			}
-			r = now
-		}
-		return errors.Join(err, failed, r.fail(ctx, err, r.Probe))
 	}
-	return disk.WriteFile(filepath.Join(r.folder(), seenFile), nil)
+	return nil
 }
 
 // Merge completes a stage whose elements have ended, and prepares the next, or submits what is missing.
@@ -209,7 +219,7 @@ func sweep(staging string) error {
 const submitTime = 5 * time.Minute
 
 // lockTime is how long a job waits for a process that still has the run.
-const lockTime = time.Minute
+var lockTime = time.Minute
 
 // merging is a job that merges.
 type merging struct {

@@ -258,13 +258,17 @@ func TestSlurmTimeLimit(t *testing.T) {
 
 // Runs go on by themselves on Slurm, and what it rejects leaves nothing.
 func TestSlurmRunsGoOnByThemselves(t *testing.T) {
-	slurm(t)
+	spool := slurm(t)
 	dir := t.TempDir()
 	args := engine{on: "slurm", active: queued}.goOn(t, dir)
 	for _, option := range []string{"--partition=none", "--engine=--mem=1T", "--time=never"} {
 		if o := finish(t, command(dir, args("p.zarr", "--on", "slurm", option)...)); o.status != 1 || !strings.Contains(o.stderr, "Slurm rejects the request") {
 			t.Errorf("%s: exit status %d: %s", option, o.status, o.stderr)
 		}
+	}
+	_ = syscall.Kill(pidOf(filepath.Join(spool, "slurmctld.pid")), syscall.SIGSTOP)
+	if o := finish(t, command(dir, args("p.zarr", "--on", "slurm")...)); o.status != 1 || !strings.Contains(o.stderr, "Slurm rejects the request") && !strings.Contains(o.stderr, "Slurm does not answer") {
+		t.Errorf("a stopped controller: exit status %d: %s", o.status, o.stderr)
 	}
 	nothingLeft(t, dir)
 }
