@@ -108,7 +108,7 @@ func NewAll(outputs ...Output) (*Plan, error) {
 }
 
 func newCompiler(outputs []Output) (*compiler, error) {
-	c := &compiler{plan: &Plan{}, canonical: newCanonical(),
+	c := &compiler{plan: &Plan{Arrays: make([]Array, 0, 2*len(outputs)), Stages: make([]Stage, 0, len(outputs))}, canonical: newCanonical(),
 		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
 		read: map[*graph.Node]bool{}, collections: map[*store.CollectionMeta]int{}, arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}
 	var titles []string
