@@ -9,19 +9,22 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 const (
-	// maxRequests is how many requests to one bucket are under way at once. Each that
-	// reads fills memory of its caller, so that the budget bounds them first; this
-	// bounds descriptors and what a server has to bear, and is enough to keep a
-	// network of 10 Gbit/s busy with requests of 4 MiB that take 0.2 s.
-	maxRequests = 64
 	// tryTime is what one try of a request may take besides its bytes, and slowest how
 	// many of these must come in a second.
 	tryTime = 30 * time.Second
 	slowest = 64 << 10
 )
+
+// maxRequests is how many requests to one bucket are under way at once. Each that
+// reads fills memory of its caller, so that the budget bounds them first; this
+// bounds descriptors and what a server has to bear, and is enough to keep a
+// network of 10 Gbit/s busy with requests of 1 MiB that take 0.1 s.
+var maxRequests = disk.OpenFiles(128)
 
 // silence is how long a try waits for a sign of the server: its answer, or another byte
 // of a body in either direction. It bounds how long a server that says nothing is asked

@@ -188,15 +188,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	if s.Kind == MatMulStage {
 		return p.sizeMatMul(s, room)
 	}
-	most := 2*p.Workers + 2
-	if p.remote(s) {
-		most = remoteSlots
-	}
-	most = max(min(most, s.Tasks()), 1)
-	few := min(p.Workers, most)
-	if s.Kind == MapStage && s.StoreChunk == nil && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > passBytes {
-		most = min(most, few+1)
-	}
+	few := max(min(p.Workers, s.Tasks()), 1)
 	modes := p.modes(s)
 	// Long writes and reads gain more than slots beyond the workers; a slot for
 	// each worker gains more than long ones, or than chunks decoded in one go.
@@ -204,7 +196,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 		for bytes := p.longest(s); ; bytes /= 2 {
 			smallest := p.shapes(s, bytes)
 			p.declare(s)
-			for s.Slots = most; s.Slots >= few; s.Slots-- {
+			for s.Slots = p.mostSlots(s); s.Slots >= few; s.Slots-- {
 				if s.predict(); s.Predicted.Host() <= room {
 					return 0
 				}
@@ -227,9 +219,26 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	}
 }
 
-// remoteSlots is how many tasks are in flight where each waits for the network: with
-// 20 ms a request and chunks of 4 MiB it takes about so many to keep two cores busy.
-const remoteSlots = 32
+// The most tasks that are in flight where each waits for the network: between these, as many as have remoteBytes
+// of buffers. With 100 ms a request, of which one reads a chunk and one writes one, chunks of 1 MiB need all to
+// fill a link of 5 Gbit/s, and chunks of 4 MiB need 60 for one of 10 Gbit/s.
+const (
+	fewRemoteSlots, mostRemoteSlots = 32, 128
+	remoteBytes                     = 1 << 30
+)
+
+// mostSlots is how many slots a stage, whose buffers are declared, can make use of.
+func (p *Sized) mostSlots(s *SizedStage) int {
+	most := 2*p.Workers + 2
+	switch {
+	case p.remote(s):
+		most = int(min(max(remoteBytes/max(s.Buffers.slot.sum.Host(), 1), fewRemoteSlots), mostRemoteSlots))
+		most = max(most, p.Workers)
+	case s.Kind == MapStage && s.StoreChunk == nil && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > passBytes:
+		most = min(p.Workers, s.Tasks()) + 1
+	}
+	return max(min(most, s.Tasks()), 1)
+}
 
 // remote reports a stage that reads from an object store, or writes to one.
 func (p *Sized) remote(s *SizedStage) bool {

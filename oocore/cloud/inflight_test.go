@@ -1,0 +1,101 @@
+package cloud_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/cloud"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// gate is a server whose answers to requests for chunks wait until so many are under way at once:
+// as with a network that is slow to answer. It opens once for all.
+type gate struct {
+	http.Handler
+	mu       sync.Mutex
+	under    int
+	wanted   int // 0 when it is open
+	most     int // at once
+	opened   chan struct{}
+	patience time.Duration
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/c/") {
+		g.mu.Lock()
+		g.under++
+		if g.most = max(g.most, g.under); g.wanted > 0 && g.under == g.wanted {
+			close(g.opened)
+			g.wanted = 0
+		}
+		opened := g.opened
+		g.mu.Unlock()
+		select {
+		case <-opened:
+		case <-time.After(g.patience):
+		}
+		defer func() {
+			g.mu.Lock()
+			g.under--
+			g.mu.Unlock()
+		}()
+	}
+	g.Handler.ServeHTTP(w, r)
+}
+
+// Requests in flight are as many as the budget has room for, up to a bound: with a fixed number,
+// a network that takes long to answer would not reach its rate.
+func TestRequestsInFlightAreThoseOfTheBudget(t *testing.T) {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("data"); err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{Handler: gofakes3.New(backend).Server(), opened: make(chan struct{}), patience: 15 * time.Second}
+	close(g.opened)
+	s := httptest.NewServer(g)
+	defer func() {
+		cloud.CloseIdle()
+		s.Close()
+	}()
+	t.Setenv("AWS_ENDPOINT_URL", s.URL)
+	t.Setenv("AWS_NO_SIGN_REQUEST", "true")
+	log := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", log)
+	const n, chunk = 160, 1 << 16 // of 512 KiB
+	ramp := oocore.Arange(0, n*chunk, 1).AsType(oocore.Float64)
+	if _, err := ramp.Save(t.Context(), "s3://data/x.zarr", oocore.Chunks(chunk), oocore.Codec("none"), oocore.Memory("512MiB")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		budget      string
+		least, most int // requests at once
+	}{{"1GiB", 128, 128}, {"224MiB", 8, 100}} {
+		g.mu.Lock()
+		g.wanted, g.most, g.opened = c.least, 0, make(chan struct{})
+		g.mu.Unlock()
+		if _, err := oocore.Open("s3://data/x.zarr").Sqrt().Save(t.Context(), filepath.Join(t.TempDir(), "y.zarr"), oocore.Chunks(chunk), oocore.Codec("none"), oocore.Memory(c.budget), oocore.Fresh()); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := record.Latest(log, 1)
+		if err != nil || len(runs) != 1 {
+			t.Fatal(runs, err)
+		}
+		h, end := &runs[0].Header, runs[0].End
+		if g.most < c.least || g.most > c.most {
+			t.Errorf("%s: %d requests at once, want %d to %d", c.budget, g.most, c.least, c.most)
+		}
+		if end.Peak > h.Predicted.Host() || end.Peak < h.Predicted.Host()*8/10 {
+			t.Errorf("%s: buffers took %d bytes, predicted are %d", c.budget, end.Peak, h.Predicted.Host())
+		}
+		t.Logf("%s: %d requests at once, buffers of %d MiB, predicted %d MiB, process %d MiB", c.budget, g.most, end.Peak>>20, h.Predicted.Host()>>20, end.ProcessPeak>>20)
+	}
+}
