@@ -6,7 +6,9 @@ turns, medians of ROUNDS.
 
 PYTHON has distributed, zarr and cubed (pip install distributed zarr cubed). FOLDER takes 10 GB.
 Jobs are 2 GB of tanh(sqrt(x)*2), file to file by chunks of 8 MB, and a product of 4,000 × 4,000
-float32. The ideal is what gonbext takes in one process with a worker for each of theirs."""
+float32. The ideal is what gonbext takes in one process with a worker for each of theirs. gonbext's
+figures have the start of its command and of a Python with distributed, which the others have behind
+them: a line says what that takes."""
 import argparse
 import os
 import pathlib
@@ -104,6 +106,9 @@ def main():
             "Dask array": lambda job: dask_array(folder, job),
             "Cubed": lambda job: cubed_array(folder, job, cluster.scheduler_address),
         }
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "from distributed import Client"], check=True)
+        print(f"a Python with distributed starts in {time.perf_counter() - began:.2f} s", flush=True)
         for job in ("elementwise", "product"):
             times = {name: [] for name in contenders}
             for _ in range(args.rounds):

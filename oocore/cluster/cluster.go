@@ -48,6 +48,8 @@ type Options struct {
 	Detach bool `json:"-"`
 	// Tell, where it is set, is given a line of what is submitted, before it is, and of how far it is.
 	Tell func(line string) `json:"-"`
+
+	short time.Duration // ElementTime where workers would have no element otherwise; 0 is ElementTime
 }
 
 // ErrDetached is returned by Save where a run was submitted and goes on by itself.
@@ -62,7 +64,7 @@ func On(name string, o Options) (oocore.Option, error) {
 		return nil, err
 	}
 	if o.ElementTime == 0 {
-		o.ElementTime = b.Least
+		o.ElementTime, o.short = b.Least, b.Short
 	}
 	return internals.Cluster(&client{batch: name, options: o}), nil
 }

@@ -19,8 +19,9 @@ func dask(address string) *batch {
 	}
 	return &batch{
 		Name:    "Dask",
-		Start:   0.05,
+		Start:   0.025,
 		Least:   250 * time.Millisecond,
+		Short:   50 * time.Millisecond,
 		Session: []string{python, "-c", daskShim, "tcp://" + address},
 		Submit:  []string{"submit", "--log={log}", "--dir={dir}", "--memory={memory}"},
 		Array:   "--elements={count}", Index: "DASK_ELEMENT", Self: "DASK_JOB",

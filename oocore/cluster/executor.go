@@ -165,7 +165,7 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 	r.Merging = p.Budget - int64(r.AtOnce)*p.Each.Budget + mergeOverhead
 	for i, seconds := range taskSeconds(p) {
 		st := stage{Name: p.Stages[i].Name, Tasks: p.Stages[i].Tasks()}
-		st.Each = pack(&p.Stages[i], seconds, s.options.ElementTime, r.AtOnce)
+		st.Each = pack(&p.Stages[i], seconds, s.options.ElementTime, s.options.short, r.AtOnce)
 		if st.Step = max((st.Each+stepsEach-1)/stepsEach, min(int(stepTime/seconds), st.Each)); p.Stages[i].Kind == plan.MatMulStage { // whose tasks share what they read
 			st.Step = st.Each
 		}

@@ -50,7 +50,7 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 	longest := 0.0
 	for i := range p.Stages {
 		tasks := p.Stages[i].Tasks()
-		each := pack(&p.Stages[i], seconds[i], b.Least, workers)
+		each := pack(&p.Stages[i], seconds[i], b.Least, b.Short, workers)
 		elements := (tasks + each - 1) / each
 		rounds := (elements + workers - 1) / workers
 		took := float64(rounds) * (b.Start + seconds[i]*float64(each))
@@ -74,16 +74,21 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 	return s
 }
 
-// pack is how many tasks an element has: those of some seconds at least, and so many that the workers end together.
-func pack(s *plan.SizedStage, seconds float64, least time.Duration, workers int) int {
+// pack is how many tasks an element has: those of some work at least, and so many that the workers end together. Where
+// workers would have no element it is less work, if short is set.
+func pack(s *plan.SizedStage, seconds float64, least, short time.Duration, workers int) int {
 	tasks, unit := s.Tasks(), 1
 	if dims := len(s.Grid.Shape); s.Kind == plan.MatMulStage && tasks >= s.Grid.Count(dims-1)*workers {
 		unit = s.Grid.Count(dims - 1) // a row of tiles, which share what they read of the first operand
 	}
-	each := max(int(math.Ceil(least.Seconds()/seconds)), (tasks+mostOfStage-1)/mostOfStage, 1)
-	if elements := (tasks + each - 1) / each; elements > workers {
+	of := func(work time.Duration) int { return int(math.Ceil(work.Seconds() / seconds)) }
+	each := max(of(least), (tasks+mostOfStage-1)/mostOfStage, 1)
+	switch elements := (tasks + each - 1) / each; {
+	case elements > workers:
 		elements -= elements % workers
 		each = (tasks + elements - 1) / elements
+	case short > 0:
+		each = min(each, max((tasks+workers-1)/workers, of(short), 1))
 	}
 	return min((each+unit-1)/unit*unit, max(tasks, 1))
 }
