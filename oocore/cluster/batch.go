@@ -17,7 +17,7 @@ type batch struct {
 	Name  string
 	Start float64       // seconds that an element takes to start
 	Least time.Duration // predicted work of an element, where no option says it: much more than its start
-	Short time.Duration // the same where workers would have no element otherwise; 0 is Least
+	Short time.Duration // the same where workers would have fewer than elementsEach otherwise; 0 is Least
 	// Session is a command that takes the others as requests, while it runs; nil where each is a command of its own.
 	Session []string
 	// Submit submits the script on its standard input: {name}, {log}, {dir}, {memory} in MiB. The options that

@@ -40,7 +40,8 @@ type Options struct {
 	Account   string   `json:"account,omitempty"`
 	Time      string   `json:"time,omitempty"`   // limit of each job, as the batch system writes it
 	Engine    []string `json:"engine,omitempty"` // further options of its command
-	// ElementTime is how much predicted work an element of an array has at least; 0 is 30 s, on Dask 250 ms.
+	// ElementTime is how much predicted work an element of an array has at least; 0 is 30 s, on Dask 1 s, or
+	// less where workers would have few elements.
 	ElementTime time.Duration `json:"elementTime,omitempty"`
 	// Ask makes an interrupt ask, once: a second one within 4 s cancels the run, which goes on otherwise.
 	Ask bool `json:"-"`
@@ -49,7 +50,7 @@ type Options struct {
 	// Tell, where it is set, is given a line of what is submitted, before it is, and of how far it is.
 	Tell func(line string) `json:"-"`
 
-	short time.Duration // ElementTime where workers would have no element otherwise; 0 is ElementTime
+	short time.Duration // ElementTime where workers would have fewer than elementsEach otherwise; 0 is ElementTime
 }
 
 // ErrDetached is returned by Save where a run was submitted and goes on by itself.

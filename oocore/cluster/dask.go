@@ -20,8 +20,8 @@ func dask(address string) *batch {
 	return &batch{
 		Name:    "Dask",
 		Start:   0.025,
-		Least:   250 * time.Millisecond,
-		Short:   50 * time.Millisecond,
+		Least:   time.Second,
+		Short:   100 * time.Millisecond,
 		Session: []string{python, "-c", daskShim, "tcp://" + address},
 		Submit:  []string{"submit", "--log={log}", "--dir={dir}", "--memory={memory}"},
 		Array:   "--elements={count}", Index: "DASK_ELEMENT", Self: "DASK_JOB",

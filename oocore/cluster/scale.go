@@ -74,21 +74,24 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 	return s
 }
 
-// pack is how many tasks an element has: those of some work at least, and so many that the workers end together. Where
-// workers would have no element it is less work, if short is set.
+// elementsEach is how many elements a worker is to have, so that one that is slow does not keep all waiting at the end.
+const elementsEach = 4
+
+// pack is how many tasks an element has: those of some work at least, and so many that the workers end together. short, if
+// it is set, is the least work where workers would have few elements.
 func pack(s *plan.SizedStage, seconds float64, least, short time.Duration, workers int) int {
 	tasks, unit := s.Tasks(), 1
 	if dims := len(s.Grid.Shape); s.Kind == plan.MatMulStage && tasks >= s.Grid.Count(dims-1)*workers {
 		unit = s.Grid.Count(dims - 1) // a row of tiles, which share what they read of the first operand
 	}
-	of := func(work time.Duration) int { return int(math.Ceil(work.Seconds() / seconds)) }
-	each := max(of(least), (tasks+mostOfStage-1)/mostOfStage, 1)
-	switch elements := (tasks + each - 1) / each; {
-	case elements > workers:
+	work := least.Seconds()
+	if short > 0 {
+		work = min(work, max(short.Seconds(), seconds*float64(tasks)/float64(elementsEach*workers)))
+	}
+	each := max(int(math.Ceil(work/seconds)), (tasks+mostOfStage-1)/mostOfStage, 1)
+	if elements := (tasks + each - 1) / each; elements > workers {
 		elements -= elements % workers
 		each = (tasks + elements - 1) / elements
-	case short > 0:
-		each = min(each, max((tasks+workers-1)/workers, of(short), 1))
 	}
 	return min((each+unit-1)/unit*unit, max(tasks, 1))
 }

@@ -69,7 +69,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.cluster.Account, "account", "", "with --on: the account or project")
 	f.StringVar(&j.cluster.Time, "time", "", "with --on: the time limit of a job, as the cluster writes it")
 	f.StringArrayVar(&j.cluster.Engine, "engine", nil, "with --on: a further option of the command that submits, such as --qos=low; may be given again")
-	f.DurationVar(&j.cluster.ElementTime, "element-time", 0, "with --on: the least predicted work of one element of an array of jobs (default 30s, on Dask 250ms)")
+	f.DurationVar(&j.cluster.ElementTime, "element-time", 0, "with --on: the least predicted work of one element of an array of jobs (default 30s, on Dask 1s or less)")
 	f.BoolVar(&j.cluster.Detach, "detach", false, "with --on: return when all is submitted")
 	f.BoolVar(&j.fresh, "fresh", false, "compute anew, also where the same result, or a part of it, was saved before")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
