@@ -31,7 +31,8 @@ const readElems = 128 << 10
 // Pools returns the factors.
 func (o Downsampled) Pools() []int { return o.Factors }
 
-// groups cuts a box into groups of whole blocks whose elements are read at once. Where
+// groups cuts a box into groups of whole blocks whose elements are read at once: as many as the
+// result's own shape makes them, so that no box reads more along an axis than a longer one. Where
 // one block has more, it is cut in turn, by the factors alone: the order of additions
 // must not depend on the box.
 func (o Downsampled) groups(box []int) (group, read []int) {
@@ -42,9 +43,10 @@ func (o Downsampled) groups(box []int) (group, read []int) {
 	}
 	for d := len(box) - 1; d >= 0; d-- {
 		if blocks > 0 {
-			group[d] = max(min(box[d], blocks), 1)
+			most := max(min((o.Shape[d]+o.Factors[d]-1)/o.Factors[d], blocks), 1)
+			group[d] = max(min(box[d], most), 1)
 			read[d] = group[d] * o.Factors[d]
-			blocks /= group[d]
+			blocks /= most
 			continue
 		}
 		group[d], read[d] = 1, max(min(o.Factors[d], left), 1)

@@ -463,6 +463,20 @@ func TestTransformsAreSums(t *testing.T) {
 }
 
 // Means of blocks whose own mean is known, also of blocks that are read in parts.
+// What is said of a box holds for all that are no longer, such as those at the end of an axis.
+func TestDownsampleOfShorterBoxReadsNoMore(t *testing.T) {
+	op := Downsampled{Shape: []int{5000, 4100}, DType: dtype.Float32, Result: dtype.Float64, Factors: []int{2, 2}}
+	for _, box := range [][]int{{512, 512}, {2500, 2050}, {32, 512}} {
+		most := op.Requirements(box)
+		for _, shorter := range [][]int{{box[0], 2}, {3, box[1]}, {box[0], 1}, {box[0] - 1, box[1] - 1}} {
+			need := op.Requirements(shorter)
+			if need.Scratch > most.Scratch || need.Reads[0][0] > most.Reads[0][0] || need.Reads[0][1] > most.Reads[0][1] {
+				t.Errorf("a box of %v takes %+v, one of %v %+v", shorter, need, box, most)
+			}
+		}
+	}
+}
+
 func TestDownsampleOfLargeBlocks(t *testing.T) {
 	shape, factors := []int{900, 1000}, []int{600, 700}
 	x := make([]float64, shape[0]*shape[1])
