@@ -221,6 +221,7 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		`{"version": 1, "templates": {"u": "data"}, "refs": {".zgroup": "{}", "x/.zarray": ` + zarray + `, "x/0": ["{{u}}/x", 1, 2]}}`,
 		`{".zgroup": "{}", "x/0": "base64:AAAA", "x/1": ["a"]}`,
+		`"a\nb"`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -124,7 +124,7 @@ func (p *parser) object(yield func(key string) error) error {
 	if t, err := p.d.Token(); err != nil {
 		return err
 	} else if t != json.Delim('{') {
-		return fmt.Errorf("%v is not a JSON object", t)
+		return fmt.Errorf("%.80q is not a JSON object", fmt.Sprint(t))
 	}
 	for p.d.More() {
 		t, err := p.d.Token()
