@@ -221,7 +221,8 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		`{"version": 1, "templates": {"u": "data"}, "refs": {".zgroup": "{}", "x/.zarray": ` + zarray + `, "x/0": ["{{u}}/x", 1, 2]}}`,
 		`{".zgroup": "{}", "x/0": "base64:AAAA", "x/1": ["a"]}`,
-		`"a\nb"`,
+		`"a\nb"`, `{"x/0": ["a",
+ 1]}`,
 	} {
 		f.Add([]byte(text))
 	}

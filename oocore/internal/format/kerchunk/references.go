@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // references are the objects of a store: a key, and what the object is (Kerchunk's specification,
@@ -201,11 +202,11 @@ func (p *parser) reference(key string) error {
 		var file string
 		err := json.Unmarshal(raw, &place)
 		if err != nil || len(place) != 1 && len(place) != 3 || json.Unmarshal(place[0], &file) != nil || file == "" {
-			return fmt.Errorf("%.80s is neither [url] nor [url, offset, length]", raw)
+			return fmt.Errorf("%.80s is neither [url] nor [url, offset, length]", units.Line(string(raw)))
 		}
 		ref.size = -1
 		if len(place) == 3 && (json.Unmarshal(place[1], &ref.offset) != nil || json.Unmarshal(place[2], &ref.size) != nil || ref.offset < 0 || ref.size < 0) {
-			return fmt.Errorf("%.80s is not a place in a file", raw)
+			return fmt.Errorf("%.80s is not a place in a file", units.Line(string(raw)))
 		}
 		at, ok := p.at[file]
 		if !ok {
@@ -214,7 +215,7 @@ func (p *parser) reference(key string) error {
 		}
 		ref.file = at
 	default:
-		return fmt.Errorf("%.80s is no reference", raw)
+		return fmt.Errorf("%.80s is no reference", units.Line(string(raw)))
 	}
 	p.all = append(p.all, ref)
 	return nil
