@@ -184,7 +184,7 @@ func (c Card) Rates() device.Rates {
 // Spec is the card as plans see it: with memory of its own, and with the operations and
 // types of the model.
 func (c Card) Spec() device.Spec {
-	return inPTX(device.Spec{Name: c.Name, Memory: c.Usable(), Computes: modelled, Rates: c.Rates()})
+	return inPTX(device.Spec{Name: c.Name, Memory: c.Usable(), Computes: modelled(), Rates: c.Rates()})
 }
 
 // inPTX is a device whose kernels are in PTX.

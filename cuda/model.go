@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"sync"
+
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/driver/model"
 	"github.com/gonbext/gonbext/oocore/device"
@@ -16,7 +18,7 @@ import (
 func Model(size string) *GPU {
 	g := &GPU{name: "model:" + size, model: true}
 	c, err := CardOf(size)
-	g.spec = device.Spec{Name: g.name, Memory: c.Usable(), OnHost: true, Computes: modelled, Rates: c.Rates()}
+	g.spec = device.Spec{Name: g.name, Memory: c.Usable(), OnHost: true, Computes: modelled(), Rates: c.Rates()}
 	g.find = func() (driver.Driver, error) {
 		return &model.Driver{Name: g.name, Memory: c.Usable(), Rates: g.spec.Rates}, err
 	}
@@ -24,4 +26,4 @@ func Model(size string) *GPU {
 }
 
 // modelled are the operations that the model has kernels for.
-var modelled = device.Loops.Capabilities()
+var modelled = sync.OnceValue(device.Loops.Capabilities)

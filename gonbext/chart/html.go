@@ -37,17 +37,20 @@ var (
 	library []byte
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"css":      func() template.CSS { return template.CSS(reportStyle) },
-	"boot":     func() template.JS { return template.JS(compact(bootScript)) },
-	"script":   packedScript,
-	"stale":    func() template.JS { return template.JS(progressScript) },
-	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
-	"exact":    countOrUnknown,
-	"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
-	"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
-	"duration": func(d time.Duration) string { return unbroken(dashIfNone(int64(d), units.Duration(d))) },
-}).Parse(reportTemplate))
+// templates are parsed where a report is made: not every process makes one.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"css":      func() template.CSS { return template.CSS(reportStyle) },
+		"boot":     func() template.JS { return template.JS(compact(bootScript)) },
+		"script":   packedScript,
+		"stale":    func() template.JS { return template.JS(progressScript) },
+		"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
+		"exact":    countOrUnknown,
+		"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
+		"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
+		"duration": func(d time.Duration) string { return unbroken(dashIfNone(int64(d), units.Duration(d))) },
+	}).Parse(reportTemplate))
+})
 
 // unbroken keeps a figure and its unit on one line, also where the style sheet
 // is stripped.
@@ -237,7 +240,7 @@ func (s script) carries() bool { return s.Library != "" }
 
 func render(name string, data any) (string, error) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		return "", err
 	}
 	return optionalEnds.Replace(b.String()), nil

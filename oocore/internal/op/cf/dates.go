@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -62,10 +63,15 @@ type times struct {
 	standard bool     // the standard calendar, which before 1582-10-15 is Julius Caesar's
 }
 
+// Forms are compiled when they are first used, as few programs have dates.
 var (
-	sinceForm = regexp.MustCompile(`^\s*(\S+)\s+since\s+(.*?)\s*$`)
-	dateForm  = regexp.MustCompile(`^([+-]?\d{1,6})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?\s*(?:(Z|UTC|GMT)|([+-])(\d{1,2})(?::?(\d{2}))?)?$`)
+	sinceForm = lazily(`^\s*(\S+)\s+since\s+(.*?)\s*$`)
+	dateForm  = lazily(`^([+-]?\d{1,6})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?\s*(?:(Z|UTC|GMT)|([+-])(\d{1,2})(?::?(\d{2}))?)?$`)
 )
+
+func lazily(form string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
+}
 
 // reform is the first date of the calendar of today, in seconds since 1970.
 var reform = time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC).Unix()
@@ -85,7 +91,7 @@ func timesOf(all map[string]json.RawMessage, unit string) (*times, error) {
 	if json.Unmarshal(all["units"], &text) != nil {
 		return nil, nil
 	}
-	parts := sinceForm.FindStringSubmatch(text)
+	parts := sinceForm().FindStringSubmatch(text)
 	if parts == nil {
 		return nil, nil
 	}
@@ -112,7 +118,7 @@ func timesOf(all map[string]json.RawMessage, unit string) (*times, error) {
 
 // setStart reads the date that is counted from.
 func (t *times) setStart(text string) error {
-	m := dateForm.FindStringSubmatch(text)
+	m := dateForm().FindStringSubmatch(text)
 	if m == nil {
 		return fmt.Errorf("%q is not a date such as 2000-01-01 12:00:00", text)
 	}
