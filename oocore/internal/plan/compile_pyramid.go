@@ -97,6 +97,9 @@ func (c *compiler) findPyramid() error {
 // pools are how many elements of another node make one of a node that is computed of nothing else,
 // nor is anything else computed of what lies between; nil where that is not so.
 func pools(n, of *graph.Node, readers map[*graph.Node]int) (by []int) {
+	if n == of {
+		return nil
+	}
 	by = slices.Repeat([]int{1}, len(of.Shape))
 	for first := true; n != of; first = false {
 		var in *graph.Node

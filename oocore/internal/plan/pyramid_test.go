@@ -89,6 +89,11 @@ func TestPyramidEndsWhereALevelIsReadByOthers(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 9000, 7000)
 	outputs := levels(t, x, 4, Target{Chunks: []int{256, 256}})
 	mean := fold(t, kernel.Mean, outputs[1].Root, 0)
+	exp := apply(t, kernel.Exp, x)
+	twice, err := NewAll(Output{exp, outputs[0].Target}, Output{exp, Target{Path: "again.zarr", Chunks: []int{256, 256}}})
+	if err != nil || slices.ContainsFunc(twice.Stages, func(s Stage) bool { return s.Factors != nil }) {
+		t.Errorf("an output that is there twice: %s, %v", twice, err)
+	}
 	for name, change := range map[string]func([]Output) []Output{
 		"read": func(all []Output) []Output {
 			return append(all, Output{mean, Target{Path: "mean.npy"}})
