@@ -52,8 +52,15 @@ export async function newPage(options) {
 }
 export const load = (page, address) => page.goto(address, { waitUntil: 'domcontentloaded' });
 
-// drawn waits until the scripts of a page, where they run, have drawn the figures that are open.
-export const drawn = page => page.waitForFunction(() => !window.gonbextCharts6 ||
-  [...document.querySelectorAll('.gonbext [id^=gonbext-]:not([data-live])')].every(e => e.closest('details:not([open])')));
+// drawn has the scripts of a page, where they run, draw the figures that are open: each when it
+// comes into sight.
+export async function drawn(page) {
+  await page.waitForFunction(() => {
+    const left = window.gonbextCharts6 && [...document.querySelectorAll('.gonbext [id^=gonbext-]:not([data-live])')].find(e => !e.closest('details:not([open])'));
+    left?.scrollIntoView();
+    return !left;
+  });
+  await page.evaluate(() => document.querySelector('.gonbext')?.scrollIntoView({ block: 'center' }));
+}
 
 export const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');

@@ -578,27 +578,25 @@ function draws(echarts) {
     sizes.observe(el);
   }
 
-  // A notebook may run a script before its output is in the page, and what is folded has
-  // no width before it is opened.
+  // A notebook may run a script before its output is in the page.
   function place(f, tries) {
-    var found = document.querySelectorAll("[id='" + f.id + "']:not([data-live])"), later = !found.length;
-    found.forEach(function (el) {
-      var folded = el.closest("details:not([open])"), report = el.closest(".gonbext");
-      if (folded) {
-        if (folds.has(el)) return;
-        folds.add(el);
-        folded.addEventListener("toggle", function () { folds.delete(el); place(f, 10); }, { once: true });
-      } else if (!el.clientWidth) {
-        later = true;
-      } else {
-        if (report) { copyable(report); pageable(report); }
-        try { draw(JSON.parse(JSON.stringify(f)), el); } catch (e) { still(el, e); }
-      }
-    });
-    if (later && tries > 0) setTimeout(place, 100, f, tries - 1);
+    var found = document.querySelectorAll("[id='" + f.id + "']:not([data-live])");
+    found.forEach(function (el) { figures.set(el, f); near.observe(el); });
+    if (!found.length && tries > 0) setTimeout(place, 100, f, tries - 1);
   }
-  var folds = new WeakSet(); // figures that wait until what they are in is opened
-  return function (figures) {
-    figures.forEach(function (f) { place(f, 600); });
+  // A figure is a picture until it comes near what is seen of the page, which one that is folded
+  // does when it is opened: a canvas takes megabytes, and a notebook can have a thousand.
+  var figures = new WeakMap(), near = new IntersectionObserver(function (entries) {
+    entries.forEach(function (e) {
+      var el = e.target, report = el.closest(".gonbext");
+      if (!e.isIntersecting) return;
+      near.unobserve(el);
+      if (!el.clientWidth) return setTimeout(place, 100, figures.get(el), 600);
+      if (report) { copyable(report); pageable(report); }
+      try { draw(JSON.parse(JSON.stringify(figures.get(el))), el); } catch (error) { still(el, error); }
+    });
+  }, { rootMargin: "500px", scrollMargin: "500px" });
+  return function (list) {
+    list.forEach(function (f) { place(f, 600); });
   };
 }

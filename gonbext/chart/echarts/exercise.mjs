@@ -22,7 +22,11 @@ async function opened(name, settings) {
   await page.route('http://page/', route => route.fulfill({ body: html, contentType: 'text/html; charset=utf-8' }));
   await page.goto('http://page/');
   await page.evaluate(() => document.querySelectorAll('details').forEach(d => { d.open = true; }));
-  await page.waitForFunction(() => [...document.querySelectorAll("[id^='gonbext-']")].every(e => e.hasAttribute('data-live')), null, { timeout: 15000 }).catch(() => wrong(name, 'a chart stays a picture'));
+  await page.waitForFunction(() => { // each is drawn when it comes into sight
+    const left = document.querySelector("[id^='gonbext-']:not([data-live])");
+    left?.scrollIntoView();
+    return !left;
+  }, null, { timeout: 15000 }).catch(() => wrong(name, 'a chart stays a picture'));
   await page.waitForTimeout(200);
   return page;
 }

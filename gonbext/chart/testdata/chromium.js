@@ -58,10 +58,20 @@
     expect(lit().length === 0 && said.textContent === "", "lit without a moment: " + lit() + said.textContent);
   }
 
+  // Figures are drawn when they come into sight.
+  async function drawn(which) {
+    for (var left = pictures().filter(which); left.length && !faults.length; left = pictures().filter(which)) {
+      left[0].scrollIntoView();
+      await frame();
+    }
+  }
   async function use() {
-    while (pictures().some(function (e) { return !e.closest("details:not([open])"); }) && !faults.length) await frame();
+    while (!all("[data-live]").length && !faults.length) await frame();
+    await frames(10);
+    expect(all("[data-live]").every(function (e) { return e.getBoundingClientRect().top < innerHeight + 1000; }), "a chart that is far from what is seen is drawn");
+    await drawn(function (e) { return !e.closest("details:not([open])"); });
     all("details").forEach(function (d) { d.open = true; });
-    while (pictures().length && !faults.length) await frame();
+    await drawn(function () { return true; });
     var charts = all("[data-live]");
     all(".gonbext-scale").forEach(function (e) { tooltips.push(e.innerText); });
     await moments();
