@@ -52,6 +52,9 @@ export async function newPage(options) {
 }
 export const load = (page, address) => page.goto(address, { waitUntil: 'domcontentloaded' });
 
+// scripted waits until figures are in the page, and what draws them.
+export const scripted = page => page.waitForFunction(() => window.gonbextCharts6?.draws && document.querySelector('.gonbext [id^=gonbext-]'));
+
 // drawn has the scripts of a page, where they run, draw the figures that are open: each when it
 // comes into sight.
 export async function drawn(page) {

@@ -1,6 +1,6 @@
 // Uses JupyterLab as a person would: types magics by keyboard and looks at what they draw.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { allCellsInPage, axe, browser, drawn, load, newPage, notebook, theme, there, until } from './jupyter.mjs';
+import { allCellsInPage, axe, browser, drawn, load, newPage, notebook, scripted, theme, there, until } from './jupyter.mjs';
 
 const out = process.argv[3];
 
@@ -107,7 +107,7 @@ try {
   for (const colours of ['Light', 'Dark']) {
     await theme(colours);
     await open('typed.ipynb');
-    await page.locator('.gonbext canvas').first().waitFor();
+    await scripted(page);
     await accessible(page, `outputs in JupyterLab, ${colours}`);
     await page.screenshot({ path: `${out}/lab-${colours}.png` });
   }

@@ -2,7 +2,7 @@
 // light and dark, trusted and not.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { allCellsInPage, browser, drawn, load, newPage, notebook, theme, there, until } from './jupyter.mjs';
+import { allCellsInPage, browser, drawn, load, newPage, notebook, scripted, theme, there, until } from './jupyter.mjs';
 
 const out = process.argv[3];
 
@@ -173,7 +173,7 @@ try {
   await theme('Dark');
   await page.setViewportSize({ width: 620, height: 1200 });
   await open('/lab/tree/steps.ipynb', { reset: '' });
-  await page.locator('.gonbext canvas').first().waitFor();
+  await scripted(page);
   await looks('JupyterLab, dark and narrow', true);
   await page.screenshot({ path: `${out}/steps-lab-dark.png` });
   await page.setViewportSize({ width: 1200, height: 1400 });
