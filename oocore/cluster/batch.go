@@ -26,8 +26,10 @@ type batch struct {
 	Cores  string // {value}, where a job takes more than one
 	Array  string // {first} to {last} of an array's elements, both among them, which are {count}
 	AtOnce string // {n} elements of an array run at once
-	Index  string // the variable of the environment that has an element's number
-	First  int    // the number of the first element
+	// Repeats says that a script is run again by whoever runs it, where it is killed.
+	Repeats bool
+	Index   string // the variable of the environment that has an element's number
+	First   int    // the number of the first element
 	// AfterOK holds a job until others, {jobs}, have ended well, where the system can tell; AfterAny until they have ended.
 	AfterOK, AfterAny string
 	Between           string // job numbers

@@ -22,6 +22,7 @@ func dask(address string) *batch {
 		Start:   0.025,
 		Least:   time.Second,
 		Short:   100 * time.Millisecond,
+		Repeats: true,
 		Session: []string{python, "-c", daskShim, "tcp://" + address},
 		Submit:  []string{"submit", "--log={log}", "--dir={dir}", "--memory={memory}"},
 		Array:   "--elements={count}", Index: "DASK_ELEMENT", Self: "DASK_JOB",

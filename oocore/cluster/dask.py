@@ -1,5 +1,5 @@
 """What gonbext asks of a Dask scheduler: submit, state, forget. It is run by the user's own Python, which takes requests as lines of JSON."""
-import argparse, ctypes, json, os, signal, subprocess, sys, uuid
+import argparse, json, os, signal, subprocess, sys, uuid
 
 
 def element(script, index, job, args, env, *before):
@@ -7,16 +7,14 @@ def element(script, index, job, args, env, *before):
     if args["ok"] and any(before):
         return 3
     env = {**os.environ, **env, "DASK_JOB": job, "DASK_ELEMENT": str(index), "GONBEXT_PYTHON": sys.executable}
-
-    def die_with_worker():
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
     folder = os.path.dirname(args["log"])
     status = 3  # as of what would fail again: the run has ended, or this machine does not see its folder
-    if os.path.isdir(folder):
-        with open(args["log"].replace("%a", str(index)), "ab") as log:
-            status = subprocess.run(["sh"], input=script.encode(), cwd=args["dir"], env=env, stdout=log, stderr=log, preexec_fn=die_with_worker).returncode
+    for attempt in range(3 if os.path.isdir(folder) else 0):
+        with open(args["log"].replace("%a", str(index)), "ab", buffering=0) as log:  # the shell becomes gonbext, which ends with this worker
+            status = subprocess.run(["sh", "-c", script], cwd=args["dir"], env=env, stdout=log, stderr=log).returncode
+            if status in (0, 3, 126, 127):
+                break
+            log.write(f"attempt {attempt + 1}: exit status {status}\n".encode())
     if not os.path.exists(os.path.join(folder, "run.json")):
         from distributed import get_client
         client = get_client()

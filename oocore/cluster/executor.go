@@ -349,15 +349,19 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 // script runs gonbext task, again where it is killed. 3 is the status of what would fail again, 126 and 127 are those of
 // a program that this machine cannot run or does not find.
 func (r *run) script(args string) string {
+	task := fmt.Sprintf("%s task --plan %s %s </dev/null", quote(r.Command), quote(r.Plan), args)
+	if r.batch().Repeats {
+		return "exec " + task
+	}
 	return fmt.Sprintf(`#!/bin/sh
 for attempt in 1 2 3; do
-  %s task --plan %s %s </dev/null
+  %s
   status=$?
   case $status in 0|3|126|127) exit $status;; esac
   echo "attempt $attempt: exit status $status on $(hostname)" >&2
 done
 exit $status
-`, quote(r.Command), quote(r.Plan), args)
+`, task)
 }
 
 // quote makes a word of the shell of a text.

@@ -105,6 +105,7 @@ func (r *run) finish(ctx context.Context, stage int, t exec.Range, began time.Ti
 
 // Probe looks for what all machines must see, answers, and waits until all jobs are submitted: they wait for it to end.
 func Probe(ctx context.Context, plan string) error {
+	dieWithParent()
 	r, err := load(filepath.Dir(plan))
 	if err == nil {
 		err = r.look(ctx)
