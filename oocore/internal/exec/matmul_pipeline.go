@@ -24,8 +24,8 @@ type matmulPipeline struct {
 	done  func(index int)
 	ctx   context.Context
 	fail  context.CancelCauseFunc
-	free  chan *panel // to be filled
-	whole chan tileRow   // to be written
+	free  chan *panel  // to be filled
+	whole chan tileRow // to be written
 
 	mu     sync.Mutex
 	moved  *sync.Cond   // what follows has changed
