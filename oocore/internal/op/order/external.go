@@ -377,7 +377,7 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		return err
 	}
 	var total, below int64 // records in the windows, and before them
-	var tiles []tile     // that the windows have in one row
+	var tiles []tile       // that the windows have in one row
 	for i := range m.Fan {
 		from[i] = total
 		for p := windows[i]; p < windows[m.Fan+i]; {

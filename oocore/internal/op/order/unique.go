@@ -30,7 +30,7 @@ const (
 	// tableMost is how many distinct elements a table holds.
 	tableMost = 16 << 10
 	// tableTile are the bytes of what is sorted at once, tableGroup of what has a table.
-	tableTile = 4 << 20
+	tableTile  = 4 << 20
 	tableGroup = 64 << 20
 )
 
