@@ -117,3 +117,38 @@ func TestPyramidRejects(t *testing.T) {
 		}
 	}
 }
+
+// Outputs that are made of each other in other ways than a pyramid's have the elements that each has alone.
+func TestOutputsOfEachOtherAreThoseOfEachAlone(t *testing.T) {
+	dir := t.TempDir()
+	x, err := Random(Float32, 1, 60, 43).Save(t.Context(), filepath.Join(dir, "x.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := func(a *Array, factors ...int) *Array { return operate("downsample", a, factors)[0].AsType(a.DType()) }
+	e, m := x.Exp(), x.MatMul(x.T())
+	d := down(e, 2, 2)
+	for i, all := range [][]*Array{
+		{e, d, d, e, e.Mean(0)}, {m, down(m, 2, 4), d}, {e, d.Mul(2).Sub(1), down(d, 2, 2)}, {e, d, d.Sub(d.Mean()), d.Slice("1:")},
+		{d, down(d, 2, 2), down(down(d, 2, 2), 3, 1), e.Sum(0)},
+	} {
+		var outputs []Output
+		for k, a := range all {
+			outputs = append(outputs, Output{a, filepath.Join(dir, fmt.Sprintf("%d-%d.zarr", i, k)), []Option{Chunks(slices.Repeat([]int{12}, a.Dims())...)}})
+		}
+		saved, err := SaveAll(t.Context(), outputs)
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+			continue
+		}
+		for k, a := range all {
+			want, err := Collect[float32](t.Context(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := Collect[float32](t.Context(), saved[k]); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d: output %d differs, %v", i, k, err)
+			}
+		}
+	}
+}
