@@ -111,9 +111,6 @@ func (p *Plan) checkStage(s *Stage) error {
 			boxes = append(boxes, s.StoreChunk)
 		}
 		if s.Factors != nil {
-			if err := p.checkPyramid(s); err != nil {
-				return err
-			}
 			programs, outputs = 1+len(s.Factors), len(s.Outputs)
 		}
 	case ReduceStage:
@@ -160,6 +157,14 @@ func (p *Plan) checkStage(s *Stage) error {
 		}
 		if domain := s.Programs[i].Domain; s.Kind != MatMulStage && s.Factors == nil && !slices.Equal(domain, s.Grid.Shape) {
 			return fmt.Errorf("its program runs over %s, its grid over %s", grid.Format(domain), grid.Format(s.Grid.Shape))
+		}
+	}
+	if s.Factors != nil {
+		if s.Kind != MapStage {
+			return fmt.Errorf("a stage of kind %q has levels", s.Kind)
+		}
+		if err := p.checkPyramid(s); err != nil {
+			return err
 		}
 	}
 	if prog := &s.Programs[0]; s.Kind != ReduceStage && (!slices.Equal(p.Arrays[s.Outputs[0]].Shape, s.Grid.Shape) ||
@@ -353,10 +358,29 @@ func (s *Stage) checkFormulas() (err error) {
 			err = errors.New("an operation of its program has a formula for other arrays")
 		}
 	}()
-	if x := s.expanded(); x != s {
-		return x.Programs[0].checkCode()
+	x := s.expanded()
+	if x == s {
+		return nil
 	}
-	return nil
+	prog := &x.Programs[0]
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Extent == nil {
+			continue
+		}
+		for box := range forms(prog.Domain) {
+			need := l.Op.Requirements(l.Held(box))
+			if len(need.Reads) != len(l.Inputs) || need.Scratch < 0 || need.Scratch > maxWork {
+				return fmt.Errorf("a window of load %d works in %d bytes", i, need.Scratch)
+			}
+			for k, reads := range need.Reads {
+				if len(reads) != len(l.Inputs[k].Domain) {
+					return fmt.Errorf("a window of load %d is of another shape", i)
+				}
+			}
+		}
+	}
+	return prog.checkCode()
 }
 
 // maxWork bounds the bytes that a plan may ask for in addition to its arrays, so that no sum
