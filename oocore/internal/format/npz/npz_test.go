@@ -449,8 +449,8 @@ func read(t testing.TB, a store.Array) string {
 // checkError wants an fs.PathError of one line that names file and cause.
 func checkError(t *testing.T, err error, path, cause string) {
 	t.Helper()
-	if pe, ok := err.(*fs.PathError); !ok || pe.Path != path {
-		t.Errorf("%s: error %#v does not name the file", path, err)
+	if pe, ok := err.(*fs.PathError); !ok || pe.Path != path && !(len(path) > 4096 && strings.HasPrefix(path, strings.TrimSuffix(pe.Path, "…"))) {
+		t.Errorf("%.200s: error %#v does not name the file", path, err)
 		return
 	}
 	if msg := err.Error(); !strings.Contains(msg, cause) || strings.Contains(msg, "\n") {
