@@ -136,7 +136,7 @@ func TestIndexOfFilesThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	long := strings.Repeat("n", 10<<20)
+	long := strings.Repeat("n", 2<<20) // the last header that was read stays in memory, beside the budgets of other tests
 	shard("good", `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, 2)
 	shard("overlap", `{"b":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"c":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}}`, 4)
 	shard("dtype", `{"b":{"dtype":"U3","shape":[2],"data_offsets":[0,2]}}`, 2)
