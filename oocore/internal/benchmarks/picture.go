@@ -24,7 +24,7 @@ func (t *table) picture() (string, error) {
 		y := line * i
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-8, y+17, html.EscapeString(strings.ReplaceAll(r.Cells[0], "`", "")))
 		fmt.Fprintf(&b, `<rect class="bar" x="%d" y="%d" width="%.0f" height="16" rx="2"/>`, left, y+4, fraction*width)
-		fmt.Fprintf(&b, "<text x=\"%.0f\" y=\"%d\">%.2f</text>\n", left+fraction*width+6, y+17, fraction)
+		fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\">%.2f</text>\n", left+width+8, y+17, fraction)
 	}
 	fmt.Fprintf(&b, `<path class="limit" d="M%d 0V%d" stroke-dasharray="3 3"/><text x="%d" y="%d" text-anchor="end">the machine's limit</text>`, left+width, height-24, left+width, height-8)
 	b.WriteString("\n</svg>\n")
