@@ -40,8 +40,8 @@ const (
 	leastLine = 1 << 20  // bytes of a line that is recorded
 )
 
-// changed has the lines looked at beside the cell, if the heap, which has n bytes, is larger
-// than ever, or another than at the last look and that took its time.
+// changed samples the heap by line in another goroutine, if the heap, which has n bytes, is larger
+// than ever by a half, or has changed since a sample that was taken long enough ago.
 func (h *heap) changed(n int64) {
 	grown := n > max(h.most, leastHeap)/2*3
 	other := max(n, h.seen) > leastHeap && (n > h.seen/4*5 || n < h.seen/5*4) && time.Now().UnixNano() > h.next.Load()

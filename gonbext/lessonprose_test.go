@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// allowedFigures are those in the prose of lessons that no output beside them has, and why.
+// allowedFigures are figures in the prose of lessons that no output of their section has, and why.
 var allowedFigures = map[string]map[string]string{
 	"01": {"1,024": "what KiB counts in", "1,000": "what kB counts in"},
 	"02": {"million": "an example of many"},
@@ -86,7 +86,7 @@ func figures(text string) (found []figure) {
 	return found
 }
 
-// says reports whether a figure of the prose is one of what stands beside it: the same, rounded,
+// says reports whether a figure of the prose is the figure g of an output: the same, rounded,
 // or the same bytes in another unit.
 func (f figure) says(g figure) bool {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= max(f.ulp/2, 1e-12*math.Abs(a))*(1+1e-9) }
@@ -116,7 +116,7 @@ func holds(text string) bool {
 }
 
 // What lessons say in figures is what their cells say: each figure of the prose stands in an
-// output or in the source of a cell of its section, or in an equation beside it that holds.
+// output or in the source of a cell of its section, or in an equation that holds.
 func TestProseOfLessonsSaysWhatCellsSay(t *testing.T) {
 	paths, err := filepath.Glob("../notebooks/*.ipynb")
 	if err != nil || len(paths) == 0 {

@@ -31,12 +31,12 @@ def best(amount, *work):
     return amount / min(together(*work) for _ in range(ROUNDS))
 
 
-def direct(path, move, flags, thread, threads):
+def direct(path, move, flags, thread):
     """Moves a thread's blocks of a file past the page cache."""
     buffer = mmap.mmap(-1, BLOCK)  # begins at a page, as direct reads and writes want it
     fd = os.open(path, flags | os.O_DIRECT)
     try:
-        for at in range(thread * BLOCK, FILE, threads * BLOCK):
+        for at in range(thread * BLOCK, FILE, CORES * BLOCK):
             move(fd, [buffer], at)
     finally:
         os.close(fd)
@@ -48,11 +48,11 @@ def main():
         with open(path, "wb") as f:
             os.posix_fallocate(f.fileno(), 0, FILE)
     try:
-        def writes(path, threads=CORES):
-            return [lambda i=i: direct(path, os.pwritev, os.O_WRONLY, i, threads) for i in range(threads)]
+        def writes(path):
+            return [lambda i=i: direct(path, os.pwritev, os.O_WRONLY, i) for i in range(CORES)]
 
-        def reads(path, threads=CORES):
-            return [lambda i=i: direct(path, os.preadv, os.O_RDONLY, i, threads) for i in range(threads)]
+        def reads(path):
+            return [lambda i=i: direct(path, os.preadv, os.O_RDONLY, i) for i in range(CORES)]
         limits = {"write": best(FILE, *writes(first)), "read": best(FILE, *reads(first))}
         best(FILE, *writes(second))  # blocks that were never written are not read
         limits["both"] = best(2 * FILE, *reads(first), *writes(second))

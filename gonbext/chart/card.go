@@ -9,8 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Card shows an array: a figure of it where the cell asked for one, else what it is, and its
-// chunks as a drawing beside elements at its ends.
+// Card shows an array: a figure of it where the cell asked for one, else its type and shape, a
+// drawing of its chunks, and its first and last elements.
 func Card(c *record.Card, o Options) (Output, error) {
 	if c.Figure != nil {
 		return dataFigure(c, o)

@@ -193,7 +193,7 @@ func sameFiles(t *testing.T, a, b string) {
 	}
 }
 
-// nothingLeft reports what runs have left beside their outputs.
+// nothingLeft fails the test if a run has left a staging folder in the folder of its output.
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*.gonbext")); len(left) > 0 {

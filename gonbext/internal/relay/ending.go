@@ -34,8 +34,11 @@ type ending struct {
 // hold keeps the part of m, a stream, that says why gonbext has ended the cell or how its process
 // ended. It returns what m says besides; ok is false where that is nothing.
 func (r *relay) hold(m message, e *ending) (rest message, ok bool) {
-	why := r.gonb.told().Text
-	if why == "" && len(m.content) > 2000 || !bytes.Contains(m.content, []byte(`"stderr"`)) {
+	if !bytes.Contains(m.content, []byte(`"stderr"`)) {
+		return m, true
+	}
+	why := r.gonb.told().Text // reads a file
+	if why == "" && len(m.content) > 2000 {
 		return m, true
 	}
 	content, err := fields(m.content)

@@ -130,7 +130,7 @@ func (s *spool) flush() error {
 
 func (t *table) remove() { _ = os.RemoveAll(t.folder) } // no array depends on it any more
 
-// read reads a file into temporary ones beside an output: one of all columns together, or one of each.
+// read reads a file into temporary files in the folder of an output: one for all columns together, or one for each.
 func read(ctx context.Context, file, output string, o Options, together bool) (t *table, err error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -262,7 +262,7 @@ func (b *bounded) row(rows *csv.Reader) ([]string, error) {
 	return row, err
 }
 
-// columns are those that are taken of a file with this first row.
+// columns returns the columns to read of a file with this first row.
 func (o Options) columns(first []string) ([]column, error) {
 	names := make([]string, len(first))
 	fields := map[string]int{} // the first of a name
