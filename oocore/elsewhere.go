@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
@@ -75,6 +76,31 @@ func (r *run) elsewhere(print plan.Fingerprint, inputs map[int]store.Version) (e
 		return nil, err
 	}
 	return r.cluster.Executor(saved), nil
+}
+
+// findFolder says which folder has the staging folder of an output in an object store: that of a run that has noted it
+// there, else the present one, which all machines share.
+func (r *run) findFolder(ctx context.Context) (err error) {
+	if r.plan.Folder, err = store.NotedFolder(ctx, r.plan.WholePath(r.plan.Output)); err == nil && r.plan.Folder == "" {
+		r.plan.Folder, err = os.Getwd()
+	}
+	return err
+}
+
+// submit makes the outputs on a cluster.
+func (r *run) submit(ctx context.Context, print plan.Fingerprint, inputs map[int]store.Version, why string) error {
+	output := r.plan.WholePath(r.plan.Output)
+	if err := store.NoteFolder(ctx, output, r.plan.Folder); err != nil {
+		return err
+	}
+	err := r.make(ctx, print, inputs, why)
+	if err != nil {
+		ctx = context.WithoutCancel(ctx)
+		if left, failed := store.NotedFolder(ctx, output); left == "" && failed == nil { // nothing was submitted
+			err = errors.Join(err, store.ForgetFolder(ctx, output, r.plan.Folder))
+		}
+	}
+	return err
 }
 
 // outputVersion returns the version of an output that is in its place.

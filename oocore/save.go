@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -306,11 +305,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	switch {
 	case err != nil:
 	case s.cluster != nil:
-		logical.Folder, err = os.Getwd()
-		if err == nil {
-			_, err = logical.Encode()
-		}
-		if err == nil {
+		if _, err = logical.Encode(); err == nil {
 			r.plan, err = logical.Size(o)
 		}
 		if err == nil {
@@ -488,6 +483,11 @@ func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, e
 		}
 		return r.foreseenArrays(paths)
 	}
+	if r.cluster != nil {
+		if err := r.findFolder(ctx); err != nil {
+			return nil, err
+		}
+	}
 	inputs, err := versions(ctx, r.plan.Plan, nil)
 	if err != nil {
 		return nil, err
@@ -509,6 +509,9 @@ func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, e
 	if done {
 		_ = checkpoint.Discard(r.plan.Plan, print) // which costs room only
 		return nil, r.recordOnly(ctx, record.Skipped)
+	}
+	if r.cluster != nil {
+		return nil, r.submit(ctx, print, inputs, why)
 	}
 	return nil, r.make(ctx, print, inputs, why)
 }
@@ -606,6 +609,9 @@ func (r *run) make(ctx context.Context, print plan.Fingerprint, before map[int]s
 		},
 		Committed: func(ctx context.Context, output int, earlier bool) {
 			r.written = append(r.written, r.plan.Arrays[output].Path)
+			if r.cluster != nil { // what fails here is a note of a run that has ended, which nobody heeds
+				_ = store.ForgetFolder(ctx, r.plan.WholePath(r.plan.Output), r.plan.Folder)
+			}
 			if earlier && r.sideReductions != nil {
 				r.sideReductions.values = nil
 			}

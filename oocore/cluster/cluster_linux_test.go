@@ -540,7 +540,7 @@ func TestAttachedRunEndsWithoutOutput(t *testing.T) {
 				elsewhere := t.TempDir()
 				t.Chdir(elsewhere)
 				defer t.Chdir(dir)
-				runs, err := Find(dir)
+				runs, err := Find(t.Context(), dir)
 				if err != nil || len(runs) != 1 {
 					t.Fatalf("%d runs: %v", len(runs), err)
 				}

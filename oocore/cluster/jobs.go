@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/hook"
@@ -14,32 +12,20 @@ import (
 )
 
 // Run is a run on a batch system whose output is not in its place yet. It is known from the
-// files beside the output, on any machine that sees them.
+// files beside the output, or the note that an object store has there, on any machine that sees them.
 type Run struct{ of *run }
 
-// Find returns the runs whose outputs lie in a folder, or the run of an output.
-func Find(path string) (all []*Run, err error) {
-	entries, _ := os.ReadDir(path) // none where it is no folder
-	for _, e := range entries {
-		if r, err := load(filepath.Join(path, e.Name())); err == nil {
+// Find returns the runs whose outputs lie in a folder or below an object store's address, or the run of an output.
+func Find(ctx context.Context, path string) (all []*Run, err error) {
+	dirs, err := store.StagingDirs(ctx, path)
+	for _, dir := range dirs {
+		if r, err := load(dir); err == nil {
 			all = append(all, &Run{r})
+		} else if len(dirs) == 1 && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
 	}
-	if len(all) > 0 {
-		return all, nil
-	}
-	staging, err := store.AttachStagingDir("", store.StagingIn(".", path))
-	if err != nil {
-		return nil, err
-	}
-	r, err := load(staging.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return []*Run{{r}}, nil
+	return all, err
 }
 
 // Output returns the path of the run's output.

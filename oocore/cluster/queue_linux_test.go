@@ -85,7 +85,7 @@ func (q *queue) submit(output string, save func(...oocore.Option) error) {
 	if !errors.Is(err, ErrDetached) {
 		q.t.Fatalf("submitting: %v", err)
 	}
-	runs, err := Find(output)
+	runs, err := Find(q.t.Context(), output)
 	if err != nil || len(runs) != 1 {
 		q.t.Fatalf("%d runs: %v", len(runs), err)
 	}

@@ -68,7 +68,8 @@
 // until then. Before that step the staging folder notes the version that is to take the
 // name: a run that is killed just after it is found to be complete, unless the output has
 // changed since. Of an output in an object store the unfinished run's notes lie in the
-// user's cache folder: an object cannot be appended to.
+// user's cache folder: an object cannot be appended to. Those of a run on a cluster lie where its command was called, and
+// .gonbext/NAME.json beside the output says where that is.
 //
 // # Several writers
 //

@@ -66,6 +66,11 @@ func TestDaskHasTheBytesOfOneMachine(t *testing.T) {
 
 func TestDaskRunsGoOnByThemselves(t *testing.T) { dask(t).goOn(t, t.TempDir()) }
 
+func TestDaskRunOfAnObjectStoreIsFoundFromAnywhere(t *testing.T) {
+	bucket(t)
+	dask(t).goOnInBucket(t)
+}
+
 // What a Dask scheduler cannot do is one sentence.
 func TestDaskRejects(t *testing.T) {
 	dir := t.TempDir()

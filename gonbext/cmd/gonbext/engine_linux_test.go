@@ -238,3 +238,44 @@ func (e engine) goOn(t *testing.T, dir string) (args func(out string, more ...st
 	rejected(t, dir, command(dir, "jobs", "attach", "other.zarr"), 1, "no run on a cluster")
 	return args
 }
+
+// goOnInBucket is a run whose output is in an object store: from another folder, as another user's cache has it, it is listed,
+// cancelled, resumed and attached to.
+func (e engine) goOnInBucket(t *testing.T) {
+	const out = "s3://data/a/other.zarr"
+	dir := t.TempDir()
+	succeed(t, dir, "compute", "reshape(sin(arange(200000)*0.37), 400, 500)", "-o", "x.npy")
+	args := func(out string, more ...string) []string {
+		return append([]string{"compute", "cos(x) - mean(x, 0)", "x=" + filepath.Join(dir, "x.npy"), "-o", out, "--memory", "256MiB", "--chunks", "10x500"}, more...)
+	}
+	succeed(t, dir, args("one.npy")...)
+	detached := args(out, "--on", e.on, "--processes", "3", "--element-time", "1ms", "--detach")
+	release := hold(t)
+	defer release()
+	ends(t, dir, detached...)
+	eventually(t, "a task", func() bool { return len(tasksOf(dir)) > 0 })
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	elsewhere := t.TempDir()
+	for _, of := range []string{out, "s3://data/a", "s3://data/a/"} {
+		if said := succeed(t, elsewhere, "jobs", "list", of); strings.Count(said, out) != 1 {
+			t.Errorf("jobs list %s: %q", of, said)
+		}
+	}
+	rejected(t, elsewhere, command(elsewhere, detached...), 1, "computes it already")
+	ends(t, elsewhere, "jobs", "cancel", out)
+	release()
+	eventually(t, "no task", func() bool { return len(tasksOf(dir)) == 0 })
+	release = hold(t)
+	defer release()
+	ends(t, elsewhere, detached...)
+	eventually(t, "a task", func() bool { return len(tasksOf(dir)) > 0 })
+	nothingLeft(t, elsewhere)
+	release()
+	ends(t, t.TempDir(), "jobs", "attach", out)
+	succeed(t, dir, "convert", out, "other.npy")
+	sameFiles(t, filepath.Join(dir, "one.npy"), filepath.Join(dir, "other.npy"))
+	eventually(t, "no job", func() bool { return !e.active() })
+	nothingLeft(t, dir)
+	rejected(t, elsewhere, command(elsewhere, "jobs", "attach", out), 1, "no run on a cluster")
+}

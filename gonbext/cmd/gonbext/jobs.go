@@ -14,10 +14,11 @@ func newJobs() *cobra.Command {
 	return &cobra.Command{
 		Use:   "jobs [list|attach|cancel|logs] [OUTPUT|FOLDER]",
 		Short: "List, attach to or cancel runs on a cluster, and show their logs",
-		Long: `List the runs on a cluster whose outputs are in a folder (default the present one), wait for the run of
-an output, cancel it, or show what its jobs have written. A run is known from the files beside its output, on
-any machine that sees them. What a cancelled run has done stays: the same command again resumes there.`,
+		Long: `List the runs on a cluster whose outputs are in a folder (default the present one) or below an object store's
+address, wait for the run of an output, cancel it, or show what its jobs have written. A run is known from the
+files beside its output, or a note there in an object store, on any machine that sees them. What a cancelled run has done stays: the same command again resumes there.`,
 		Example: `  gonbext jobs
+  gonbext jobs list s3://bucket/folder
   gonbext jobs attach centred.zarr
   gonbext jobs cancel centred.zarr`,
 		Args: cobra.MaximumNArgs(2),
@@ -31,7 +32,7 @@ any machine that sees them. What a cancelled run has done stays: the same comman
 			} else if do != "list" {
 				return usagef("jobs %s: say of which output", do)
 			}
-			runs, err := cluster.Find(path)
+			runs, err := cluster.Find(c.Context(), path)
 			if err != nil {
 				return err
 			}
