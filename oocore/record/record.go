@@ -125,7 +125,7 @@ type Stage struct {
 	Output    string   `json:"output"`
 	Note      string   `json:"note,omitempty"`    // why it is there, or not on the run's device
 	From      []int    `json:"from,omitempty"`    // the stages whose results it reads
-	Repeats   []string `json:"repeats,omitempty"` // what an earlier stage computes too
+	Repeats   []string `json:"repeats,omitempty"` // what another stage computes too
 	Device    string   `json:"device,omitempty"`  // that computes it
 
 	Transfers *Transfers `json:"transfers,omitempty"` // of a device

@@ -143,7 +143,7 @@ func (c *compiler) leaves(n *graph.Node) (all []*graph.Node) {
 	return all
 }
 
-// add adds a stage, with what it computes that an earlier one has computed.
+// add adds a stage, with what it computes that one made before it computes too.
 func (c *compiler) add(s Stage) {
 	for _, n := range c.repeats {
 		if text := n.String(); !slices.Contains(s.Repeats, text) && len(s.Repeats) < mostRepeats {

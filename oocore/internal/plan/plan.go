@@ -203,7 +203,7 @@ type Stage struct {
 	// before, whose chunks are in memory, by a program of its own, so many elements along each axis
 	// making one. A task makes whole chunks of all levels. One output more also holds the last level.
 	Factors [][]int `json:"factors,omitempty"`
-	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
+	// Repeats are expressions that another stage computes too, and that are cheaper to
 	// compute again than to keep.
 	Repeats []string `json:"repeats,omitempty"`
 }
