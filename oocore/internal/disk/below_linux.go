@@ -5,9 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
 	"golang.org/x/sys/unix"
@@ -122,6 +125,58 @@ func (s *state) Mode() fs.FileMode {
 		return mode
 	case syscall.S_IFDIR:
 		return mode | fs.ModeDir
+	case syscall.S_IFLNK:
+		return mode | fs.ModeSymlink
 	}
 	return mode | fs.ModeIrregular // nobody reads it
+}
+
+// looks is the least that is worth a goroutine: a look at a file takes a microsecond.
+const looks = 64
+
+// listStates goes through a folder's entries, which have been looked at: many at once, where os.File
+// looks at those of an os.Root one after the other.
+func listStates(d *os.File, yield func(fs.DirEntry) bool) error {
+	defer d.Close()
+	fd := int(d.Fd())
+	for {
+		names, err := d.Readdirnames(listed)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		states, errs := make([]state, len(names)), make([]error, len(names))
+		each := max((len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0), looks)
+		var all sync.WaitGroup
+		for from := 0; from < len(names); from += each {
+			all.Go(func() {
+				for i := from; i < min(from+each, len(names)); i++ {
+					states[i].name = names[i]
+					errs[i] = states[i].lookAt(fd)
+				}
+			})
+		}
+		all.Wait()
+		for i := range states {
+			switch {
+			case errs[i] == syscall.ENOENT: // removed meanwhile
+			case errs[i] != nil:
+				return &fs.PathError{Op: "stat", Path: filepath.Join(d.Name(), names[i]), Err: errs[i]}
+			case !yield(fs.FileInfoToDirEntry(&states[i])):
+				return nil
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// lookAt fills the state of a name in a folder, without following a link.
+func (s *state) lookAt(folder int) error {
+	for {
+		err := unix.Fstatat(folder, s.name, (*unix.Stat_t)(unsafe.Pointer(&s.sys)), unix.AT_SYMLINK_NOFOLLOW)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
 }

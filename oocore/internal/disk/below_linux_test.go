@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 )
 
@@ -58,5 +60,39 @@ func TestManyOpensWhatRootOpens(t *testing.T) {
 		if got.Close() == nil {
 			t.Errorf("%s can be closed twice", name)
 		}
+	}
+}
+
+// What a listing of an open folder says of its entries is what os.Root says of each.
+func TestListBelowLooksAsRootDoes(t *testing.T) {
+	dir := t.TempDir()
+	err := errors.Join(os.Mkdir(filepath.Join(dir, "folder"), 0o750), os.Symlink("folder", filepath.Join(dir, "link")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	for i := range 2*listed + 1 { // three groups
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), make([]byte, i), 0o640))
+	}
+	root, opened := OpenRoot(dir)
+	if err = errors.Join(err, opened); err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	seen := map[string]bool{}
+	err = root.FS().List(".", func(e fs.DirEntry) bool {
+		seen[e.Name()] = true
+		want, wrong := root.Lstat(e.Name())
+		got, err := e.Info()
+		if err = errors.Join(err, wrong); err != nil {
+			t.Fatal(err)
+		}
+		kind := want.Mode().Type()
+		if kind == fs.ModeNamedPipe {
+			kind = fs.ModeIrregular
+		}
+		if got.Size() != want.Size() || got.Mode() != want.Mode().Perm()|kind || e.Type() != kind || !got.ModTime().Equal(want.ModTime()) || ID(got) != ID(want) {
+			t.Errorf("%s: %v %v, os.Root says %v %v", e.Name(), got.Mode(), ID(got), want.Mode(), ID(want))
+		}
+		return true
+	})
+	if err != nil || len(seen) != 2*listed+4 {
+		t.Errorf("%d entries of %d: %v", len(seen), 2*listed+4, err)
 	}
 }

@@ -130,7 +130,7 @@ func (b below) List(name string, yield func(fs.DirEntry) bool) error {
 	if err != nil {
 		return full(err, b.name(name))
 	}
-	return list(d, yield)
+	return listStates(d, yield)
 }
 
 func (b below) SyncDir(name string) error {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -209,4 +210,13 @@ func TestReadAfterCloseFails(t *testing.T) {
 			r.Fatalf("%v", err)
 		}
 	})
+}
+
+// Digests of earlier runs stay: names and versions are written as strconv.Quote writes them.
+func TestEntriesAreQuoted(t *testing.T) {
+	for _, s := range []string{"", "c/0/1", "17f3-a-9", `a"b`, `a\b`, "ä", "a\tb", "a\x7fb", "a\xffb", " ~"} {
+		if got := string(appendQuoted(nil, s)); got != strconv.Quote(s) {
+			t.Errorf("%q is written %s", s, got)
+		}
+	}
 }
