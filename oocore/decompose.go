@@ -34,7 +34,7 @@ func (h *host) fits() error {
 	h.whole = nil
 	opts, err := internals{}.Fits(h.opts, func(opts []Option) error {
 		err := whole(opts)
-		if _, short := errors.AsType[*MemoryError](err); short {
+		if isSmall(err) {
 			return err
 		}
 		return nil
