@@ -3,10 +3,8 @@ package chart
 import (
 	"fmt"
 	"hash/fnv"
-	"image/color"
 	"math"
 	"strconv"
-	"sync"
 
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -165,14 +163,6 @@ func nothingFinite(c *record.Card) string {
 // heatShades is how many colours a picture of a heat map has: noise takes two thirds of the bytes
 // that it would take in all of them.
 const heatShades = 63
-
-var palette = sync.OnceValue(func() (all [256]color.NRGBA) {
-	for i := range all {
-		all[i].A = 255
-		fmt.Sscanf(heatAt(float64(i)/255), "#%02x%02x%02x", &all[i].R, &all[i].G, &all[i].B)
-	}
-	return all
-})
 
 // maxImage is how many bytes a picture has at most.
 const maxImage = 13_000

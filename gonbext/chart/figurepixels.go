@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -96,6 +97,14 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 	}
 	return out, d.done()
 }
+
+var palette = sync.OnceValue(func() (all [256]color.NRGBA) {
+	for i := range all {
+		all[i].A = 255
+		fmt.Sscanf(heatAt(float64(i)/255), "#%02x%02x%02x", &all[i].R, &all[i].G, &all[i].B)
+	}
+	return all
+})
 
 // shade is the colour at x of the scale of heat maps, 0 to 1, of so many.
 func shade(x float64, of int) color.NRGBA {
