@@ -215,7 +215,7 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	case s.h.Seconds == nil:
 		v.Notes = append(v.Notes, "How long it will take is not known yet: gonbext learns that from the runs of this machine.")
 	default:
-		v.Notes = append(v.Notes, "How long it will take is not known: by the earlier runs of this machine it cannot be told within a factor of two.")
+		v.Notes = append(v.Notes, fmt.Sprintf("How long it will take is not known within a factor of two: earlier runs of this machine say %s to %s.", secondsText(s.h.Seconds.Low), secondsText(s.h.Seconds.High)))
 	}
 	v.Hint = s.hint()
 	v.operations()
