@@ -14,10 +14,12 @@ import (
 // batch is a batch system as a table: the commands that submit, list and cancel jobs, and the
 // patterns that read what they print. In a command {name} stands for a value.
 type batch struct {
-	Name  string
-	Start float64       // seconds that an element takes to start
-	Least time.Duration // predicted work of an element, where no option says it: much more than its start
-	Short time.Duration // the same where workers would have fewer than elementsEach otherwise; 0 is Least
+	Name string
+	// Begin, HandOver and Start are seconds: until the first job has answered, of a job that merges between two stages
+	// with the queue's own time, and until an element computes.
+	Begin, HandOver, Start float64
+	Least                  time.Duration // predicted work of an element, where no option says it: much more than its start
+	Short                  time.Duration // the same where workers would have fewer than elementsEach otherwise; 0 is Least
 	// Session is a command that takes the others as requests, while it runs; nil where each is a command of its own.
 	Session []string
 	// Submit submits the script on its standard input: {name}, {log}, {dir}, {memory} in MiB. The options that
@@ -65,7 +67,7 @@ func find(on string) (*batch, error) {
 var batches = map[string]*batch{
 	"slurm": {
 		Name:  "Slurm",
-		Start: 1.6,
+		Begin: 3, HandOver: 3, Start: 1.6,
 		Least: 30 * time.Second,
 		Submit: []string{"sbatch", "--parsable", "--job-name={name}", "--output={log}", "--open-mode=append", "--chdir={dir}", "--ntasks=1",
 			"--mem={memory}M", "--requeue", "--kill-on-invalid-dep=yes"},
@@ -82,8 +84,8 @@ var batches = map[string]*batch{
 		Most:   regexp.MustCompile(`MaxArraySize\s*=\s*(\d+)`),
 	},
 	"gridengine": {
-		Name:   "Grid Engine",
-		Start:  2,
+		Name:  "Grid Engine",
+		Begin: 3, HandOver: 3, Start: 2,
 		Least:  30 * time.Second,
 		Submit: []string{"qsub", "-terse", "-V", "-r", "y", "-j", "y", "-S", "/bin/sh", "-N", "{name}", "-o", "{log}", "-wd", "{dir}", "-l", "mem_free={memory}M"},
 		Cores:  "-pe smp {value}",

@@ -18,8 +18,8 @@ func dask(address string) *batch {
 		python = "python3"
 	}
 	return &batch{
-		Name:    "Dask",
-		Start:   0.025,
+		Name:  "Dask",
+		Begin: 0.45, HandOver: 0.025, Start: 0.015,
 		Least:   time.Second,
 		Short:   100 * time.Millisecond,
 		Repeats: true,

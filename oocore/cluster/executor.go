@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -456,16 +455,16 @@ func (r *runner) costs(stage int, elements exec.Tasks) string {
 	p := r.Plan()
 	var tasks, jobs, files int
 	var bytes int64
-	var work, wall float64
-	seconds := taskSeconds(p)
+	b, seconds := r.run.batch(), taskSeconds(p)
+	work, wall := 0.0, b.Begin
 	for i := stage; i < len(r.run.Stages); i++ {
 		st := &r.run.Stages[i]
-		n := st.elements(exec.Tasks{{First: 0, End: st.Tasks}}).Len()
-		if i == stage {
-			n = elements.Len()
+		n, of := st.elements(exec.Tasks{{First: 0, End: st.Tasks}}).Len(), st.Tasks
+		if i == stage && n > elements.Len() { // the others were done by an earlier run
+			n, of = elements.Len(), min(elements.Len()*st.Each, st.Tasks)
 		}
 		jobs += n
-		tasks += st.Tasks
+		tasks += of
 		for _, out := range p.Stages[i].Outputs {
 			files += written(&p.Arrays[out])
 		}
@@ -474,10 +473,10 @@ func (r *runner) costs(stage int, elements exec.Tasks) string {
 			files += (st.Tasks + st.Step - 1) / st.Step
 		}
 		bytes += p.Stages[i].Read + p.Stages[i].Written
-		work += seconds[i] * float64(st.Tasks)
-		wall += seconds[i] * float64(st.Each) * math.Ceil(float64(n)/float64(max(r.run.AtOnce, 1)))
+		work += seconds[i] * float64(of)
+		wall += b.takes(of, n, max(r.run.AtOnce, 1), seconds[i], r.run.Memory) + b.HandOver
 	}
 	return fmt.Sprintf("%s: %d stages, %d tasks in %d elements of arrays, %s files, %s through storage, at most %d workers of %s and %d cores: predicted %s and %.2g worker-hours, besides waiting in the queue",
-		r.run.batch().Name, len(r.run.Stages)-stage, tasks, jobs, units.Count(int64(files)), units.Bytes(bytes), r.run.AtOnce, units.Bytes(r.run.Memory), r.run.Cores,
+		b.Name, len(r.run.Stages)-stage, tasks, jobs, units.Count(int64(files)), units.Bytes(bytes), r.run.AtOnce, units.Bytes(r.run.Memory), r.run.Cores,
 		units.Duration(time.Duration(wall*float64(time.Second))), work/3600)
 }

@@ -25,12 +25,13 @@ type Scale struct {
 const (
 	// sharedRate is what is assumed of storage for all workers together, in bytes a second.
 	sharedRate = 5e9
-	// handOver is what a job that merges takes between two stages, with the queue's own time, in seconds.
-	handOver = 3
+	// touchRate is at how many bytes a second an element, which is a process, gets its memory: the system clears it.
+	touchRate = 2e9
 )
 
 // Scaling predicts a plan on a cluster for numbers of workers. Storage is taken to give 200 MB/s to a worker, unless
-// runs on this machine have told more, and 5 GB/s to all; a queue is taken to be empty.
+// runs on this machine have told more, and 5 GB/s to all; a queue is taken to be empty. .ci/bench/cluster.py --scaling
+// holds it to runs.
 func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
 	b, err := find(on)
 	if err != nil {
@@ -46,14 +47,13 @@ func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
 
 // scale is one row. seconds are those of a task of each stage.
 func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
-	s := Scale{Workers: workers, Memory: p.Each.Budget, WorkerHours: handOver * float64(len(p.Stages)) / 3600}
+	s := Scale{Workers: workers, Seconds: b.Begin, Memory: p.Each.Budget, WorkerHours: b.HandOver * float64(len(p.Stages)) / 3600}
 	longest := 0.0
 	for i := range p.Stages {
 		tasks := p.Stages[i].Tasks()
 		each := pack(&p.Stages[i], seconds[i], b.Least, b.Short, workers)
 		elements := (tasks + each - 1) / each
-		rounds := (elements + workers - 1) / workers
-		took := float64(rounds) * (b.Start + seconds[i]*float64(each))
+		took := b.takes(tasks, elements, workers, seconds[i], p.Each.Budget)
 		limit := "computing and its own storage link"
 		switch storage := float64(p.Stages[i].Read+p.Stages[i].Written) / sharedRate; {
 		case storage > took:
@@ -68,10 +68,17 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 		if took > longest {
 			longest, s.Limit = took, limit
 		}
-		s.Seconds += took + handOver
+		s.Seconds += took + b.HandOver
 		s.WorkerHours += took * float64(min(workers, elements)) / 3600
 	}
 	return s
+}
+
+// takes is how many seconds the elements of a stage take on some workers, where storage does not keep them waiting. seconds are those of a
+// task, memory is a worker's.
+func (b *batch) takes(tasks, elements, workers int, seconds float64, memory int64) float64 {
+	rounds := (elements + workers - 1) / workers // of elements of almost the same size
+	return float64(rounds) * (b.Start + float64(memory)/touchRate + seconds*float64(tasks)/float64(max(elements, 1)))
 }
 
 // elementsEach is how many elements a worker is to have, so that one that is slow does not keep all waiting at the end.
