@@ -1,8 +1,7 @@
 package rates
 
 import (
-	"bytes"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -76,18 +75,17 @@ func kept(dir, processor string) *Rates {
 	}
 	name := fnv.New64a()
 	io.WriteString(name, processor)
-	path := filepath.Join(dir, fmt.Sprintf(".rates-3-%x", name.Sum64()))
+	path := filepath.Join(dir, fmt.Sprintf(".rates-4-%x", name.Sum64()))
 	if text, err := os.ReadFile(path); err == nil {
 		var l learned
 		newer := func() int { i, _ := slices.BinarySearch(names, l.Newest); return len(names) - 1 - i }
-		if gob.NewDecoder(bytes.NewReader(text)).Decode(&l) == nil && 8*newer() <= l.Records {
+		if json.Unmarshal(text, &l) == nil && 8*newer() <= l.Records {
 			return l.Rates
 		}
 	}
 	l := learned{len(names), names[len(names)-1], Read(dir, processor)}
-	var text bytes.Buffer
-	if gob.NewEncoder(&text).Encode(l) == nil {
-		if tmp := fmt.Sprintf("%s.%d", path, os.Getpid()); os.WriteFile(tmp, text.Bytes(), 0o600) == nil {
+	if text, err := json.Marshal(l); err == nil {
+		if tmp := fmt.Sprintf("%s.%d", path, os.Getpid()); os.WriteFile(tmp, text, 0o600) == nil {
 			_ = os.Rename(tmp, path) // without it the next process reads the records again
 		}
 	}

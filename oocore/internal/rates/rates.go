@@ -16,9 +16,11 @@ package rates
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/plan/cost"
@@ -48,6 +50,21 @@ type kind struct {
 type data struct {
 	Of   record.Activity
 	Path string // of the stored array that it comes from
+}
+
+// MarshalText and UnmarshalText make them keys in a file.
+func (k kind) MarshalText() ([]byte, error)         { return joined(k.Of, k.Name), nil }
+func (k *kind) UnmarshalText(b []byte) (err error)  { k.Of, k.Name, err = cut(b); return err }
+func (d data) MarshalText() ([]byte, error)         { return joined(d.Of, d.Path), nil }
+func (d *data) UnmarshalText(b []byte) (err error)  { d.Of, d.Path, err = cut(b); return err }
+func joined(of record.Activity, what string) []byte { return []byte(string(of) + ":" + what) }
+
+func cut(b []byte) (record.Activity, string, error) {
+	of, what, ok := strings.Cut(string(b), ":")
+	if !ok {
+		return "", "", fmt.Errorf("rates: %q names no work", b)
+	}
+	return record.Activity(of), what, nil
 }
 
 // stage is a stage that ran.
