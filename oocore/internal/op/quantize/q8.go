@@ -71,7 +71,7 @@ func (o Q8) Fill(ctx context.Context, t *blockwise.Task) error {
 			row := dst[:columns]
 			for at := -skip; at < columns; at += Q8Bytes {
 				var block [Q8Bytes]byte
-				encodeQ8(&block, x[:Q8Floats])
+				encodeQ8(&block, (*[Q8Floats]float32)(x))
 				x = x[Q8Floats:]
 				copy(row[max(at, 0):], block[max(-at, 0):])
 			}
@@ -82,20 +82,22 @@ func (o Q8) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // encodeQ8 is quantize_row_q8_0_ref of ggml-quants.c: the largest magnitude becomes 127, halves are
 // rounded away from zero.
-func encodeQ8(dst *[Q8Bytes]byte, x []float32) {
-	var bits uint32 // of magnitudes, which rise with them, up to NaN
-	for _, v := range x {
-		bits = max(bits, math.Float32bits(v)&^(1<<31))
+func encodeQ8(dst *[Q8Bytes]byte, x *[Q8Floats]float32) {
+	var most [4]uint32 // bits of magnitudes, which rise with them, up to NaN: four that do not wait for each other
+	for i := 0; i < len(x); i += len(most) {
+		for k := range most {
+			most[k] = max(most[k], math.Float32bits(x[i+k])&^(1<<31))
+		}
 	}
-	most := math.Float32frombits(bits)
-	d := most / 127
+	d := math.Float32frombits(max(most[0], most[1], most[2], most[3])) / 127
 	inverse := float32(0)
 	if d != 0 {
 		inverse = 1 / d
 	}
 	binary.LittleEndian.PutUint16(dst[:], uint16(dtype.ToFloat16(d)))
 	for i, v := range x {
-		q := float64(v * inverse)
-		dst[2+i] = byte(int32(q + math.Copysign(0.5, q))) // exact in float64
+		q := int32(2 * (v * inverse)) // in halves, which is exact, without what is less than one
+		sign := q >> 31
+		dst[2+i] = byte((q^sign-sign+1)>>1 ^ sign - sign)
 	}
 }
