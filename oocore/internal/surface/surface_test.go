@@ -18,7 +18,7 @@ const module = "github.com/gonbext/gonbext/"
 
 // public are the packages whose signatures programs read.
 var public = []string{
-	"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn", "oocore/cloud", "oocore/cluster", "oocore/adapters/arrow", "oocore/adapters/csv", "oocore/adapters/gonum", "oocore/adapters/images",
+	"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn", "oocore/cloud", "oocore/cluster", "oocore/adapters/arrow", "oocore/adapters/csv", "oocore/adapters/gomlx", "oocore/adapters/gonum", "oocore/adapters/images",
 	"oocore/record", "oocore/store", "oocore/dtype", "oocore/types", "oocore/units", "oocore/machine", "gonbext", "cuda",
 }
 
