@@ -192,12 +192,16 @@ func prune(dir string, count int, size int64) {
 	all, _ := names(dir, suffix, cardSuffix)
 	for i := len(all) - 1; i >= 0; i-- {
 		path := filepath.Join(dir, all[i])
-		st, err := os.Stat(path)
-		if err != nil {
-			continue
+		beyond := len(all)-i > count
+		if !beyond {
+			st, err := os.Stat(path)
+			if err != nil {
+				continue
+			}
+			size -= st.Size()
+			beyond = size < 0 || time.Since(st.ModTime()) > keepFor
 		}
-		size -= st.Size()
-		if (len(all)-i > count || size < 0 || time.Since(st.ModTime()) > keepFor) && !writing(path) {
+		if beyond && !writing(path) {
 			os.Remove(path)
 		}
 	}
