@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures the machine's own limits, on all cores at once, and prints them as JSON, in units a second:
 bytes read from and written to FOLDER's disk past the page cache, also both at once; bytes
-copied in memory; operations of fused multiply-adds, two each, on float32, by a product in the
-caches. limits.py FOLDER"""
+copied in memory; bytes of random float32 decoded from zstd level 1; operations of fused
+multiply-adds, two each, on float32, by a product in the caches. limits.py FOLDER"""
 import json
 import mmap
 import os
@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 
+import numcodecs
 import numpy as np
 
-BLOCK, FILE, MEMORY, ROUNDS = 4 << 20, 1 << 30, 256 << 20, 3
+BLOCK, CHUNK, FILE, MEMORY, ROUNDS = 4 << 20, 16 << 20, 1 << 30, 256 << 20, 3
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -61,7 +62,11 @@ def main():
         os.unlink(second)
     source, target = (np.full((CORES, MEMORY // 4), i, "f4") for i in range(2))
     limits["copy"] = best(CORES * MEMORY, *(lambda i=i: np.copyto(target[i], source[i]) for i in range(CORES)))
-    a, times = np.ones((1536, 1536), "f4"), 8
+    zstd, block = numcodecs.Zstd(1), np.random.default_rng(0).random(CHUNK // 4, "f4")
+    encoded, decoded = zstd.encode(block), [np.empty_like(block) for _ in range(CORES)]
+    times = 8
+    limits["zstd"] = best(CORES * times * CHUNK, *(lambda i=i: [zstd.decode(encoded, decoded[i]) for _ in range(times)] for i in range(CORES)))
+    a = np.ones((1536, 1536), "f4")
     a @ a
     limits["fma"] = best(times * 2 * len(a) ** 3, lambda: [a @ a for _ in range(times)])
     print(json.dumps(limits))
