@@ -357,6 +357,9 @@ func (w *Writer[T]) remove() error {
 // and then nothing is stored. Reshape gives rows more dimensions.
 func FromSeq[T Element](ctx context.Context, rows iter.Seq2[[]T, error], path string, opts ...Option) (*Array, error) {
 	site := graph.Caller()
+	if rows == nil {
+		return nil, &Error{Op: "from_seq", Site: site, Err: errors.New("the iterator is nil")}
+	}
 	var w *Writer[T]
 	defer func() { // also where the iterator panics
 		if w != nil {

@@ -180,6 +180,7 @@ func TestCreateRejects(t *testing.T) {
 			_ = yield([]float64{1}, nil) && yield([]float64{1, 2}, nil)
 		}),
 		"the iterator gives no rows": seq(func(func([]float64, error) bool) {}),
+		"the iterator is nil":        seq(nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), "write_test.go") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, words)

@@ -108,21 +108,11 @@ func readBaseline(path string) (*baseline, error) {
 }
 
 // save writes the file, whole or not at all.
-func (b *baseline) save(path string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
+func (b *baseline) save(path string) error {
+	if err := writeWhole(path, func(w io.Writer) error { return printJSON(w, b) }); err != nil {
+		return fmt.Errorf("the baseline cannot be written: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("the baseline cannot be written: %w", err), os.Remove(f.Name()))
-		}
-	}()
-	err = errors.Join(printJSON(f, b), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return nil
 }
 
 // compare prints by what plans differ from those of an earlier baseline. It reports whether

@@ -46,8 +46,12 @@ has the key-value pairs of SRC, or of --template.
 			if err := j.checkReport(stacked(args[0]), args[1]); err != nil {
 				return err
 			}
+			pyramid := c.Flags().Changed("levels")
+			if pyramid && levels < 1 {
+				return usagef("--levels %d: give one or more", levels)
+			}
 			if e.asked() {
-				if levels > 0 {
+				if pyramid {
 					return usagef("--levels is of one array")
 				}
 				return j.convertAll(c, args[0], args[1], &e)
@@ -56,6 +60,9 @@ has the key-value pairs of SRC, or of --template.
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {
 				if all := oocore.OpenAll(args[0]); all.Len() > 1 || all.Len() == 1 && all.Get(all.Names()[0]).Err() == nil {
+					if pyramid {
+						return usagef("--levels is of one array: %w", failure(open.Err))
+					}
 					return j.convertAll(c, args[0], args[1], &e)
 				}
 				return failure(open.Err) // which names the file
@@ -67,7 +74,7 @@ has the key-value pairs of SRC, or of --template.
 				}
 				a = a.AsType(t)
 			}
-			if levels > 0 {
+			if pyramid {
 				return j.saveCollection(c, a.Pyramid(levels), &e, args[1])
 			}
 			return j.do(c, a, args[1])

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -29,4 +31,25 @@ func TestFullDisk(t *testing.T) {
 		}
 	}()
 	rejected(t, dir, command(dir, "compute", "sqrt(x)", "x=x.npy", "-o", "disk/out.npy"), 1, "out.npy", "free")
+
+	// What is written beside arrays stays as it was: a report is larger than a kilobyte.
+	old := filepath.Join(disk, "page.html")
+	if err := os.WriteFile(old, []byte("the page before"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(disk, "filler"), make([]byte, 1<<20-16<<10), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{"disk/page.html", "disk/new.html"} {
+		before := listing(t, dir)
+		if o := finish(t, command(dir, "compute", "sum(x)", "x=x.npy", "--report", page)); o.status != 1 || !strings.Contains(o.stderr, "the report cannot be written") {
+			t.Errorf("status %d: %s", o.status, o.stderr)
+		}
+		if after := listing(t, dir); !slices.Equal(before, after) {
+			t.Errorf("files were %v and are %v", before, after)
+		}
+	}
+	if text, err := os.ReadFile(old); err != nil || string(text) != "the page before" {
+		t.Errorf("the page before has %d bytes now, %v", len(text), err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/internal/inspect"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 func newInfo() *cobra.Command {
@@ -34,6 +35,9 @@ absolute difference, and the cosine of the two, in one run over both. Bars are o
 			if other != "" {
 				var opts []oocore.Option
 				if memory != "" {
+					if _, err := units.ParseSize(memory); err != nil {
+						return usagef("--memory: %w", err)
+					}
 					opts = append(opts, oocore.Memory(memory))
 				}
 				all, err := compareCollections(c.Context(), args[0], other, opts)

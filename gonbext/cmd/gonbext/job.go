@@ -469,8 +469,33 @@ func (j *job) writeReport(runs []*record.Run) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(j.report, page, 0o644); err != nil {
+	err = writeWhole(j.report, func(w io.Writer) error {
+		_, err := w.Write(page)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return nil
+}
+
+// writeWhole writes a file, whole or not at all: on a full disk what was there before stays. A file that a link
+// names is written in its place, and the link stays.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err = errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -27,6 +28,9 @@ files beside its output, or a note there in an object store, on any machine that
 			if len(args) > 0 {
 				do = args[0]
 			}
+			if !slices.Contains([]string{"list", "attach", "cancel", "logs"}, do) {
+				return usagef("jobs %s: it is one of list, attach, cancel and logs", do)
+			}
 			if len(args) > 1 {
 				path = args[1]
 			} else if do != "list" {
@@ -49,12 +53,10 @@ files beside its output, or a note there in an object store, on any machine that
 				return runs[0].Wait(c.Context(), func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
 			case "cancel":
 				return runs[0].Cancel(c.Context())
-			case "logs":
-				text, err := runs[0].Logs()
-				fmt.Fprint(c.OutOrStdout(), text)
-				return err
 			}
-			return usagef("jobs %s: it is one of list, attach, cancel and logs", do)
+			text, err := runs[0].Logs()
+			fmt.Fprint(c.OutOrStdout(), text)
+			return err
 		},
 	}
 }

@@ -58,6 +58,9 @@ func TestRejections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"two.zarr/a", "two.zarr/b"} {
+		succeed(t, dir, "convert", "x.npy", name)
+	}
 	roots := func(more ...string) []string {
 		return append([]string{"compute", "sqrt(x)", "x=x.npy", "-o", "out.npy"}, more...)
 	}
@@ -132,6 +135,10 @@ func TestRejections(t *testing.T) {
 		{"convert to an unknown dtype", []string{"convert", "x.npy", "out.npy", "--dtype", "float23"}, 2, []string{"float23", "float32"}},
 		{"convert with an unknown codec", []string{"convert", "x.npy", "out.npy", "--codec", "zip"}, 2, []string{"zip"}},
 		{"convert onto itself", []string{"convert", "x.npy", "x.npy"}, 1, []string{"x.npy"}},
+		{"no levels", []string{"convert", "x.npy", "out.zarr", "--levels", "0"}, 2, []string{"--levels 0"}},
+		{"levels of several arrays", []string{"convert", "two.zarr", "out.zarr", "--levels", "2"}, 2, []string{"--levels is of one array", "two.zarr/a"}},
+		{"info of differences within a budget in words", []string{"info", "x.npy", "--error", "y.npy", "--memory", "lots"}, 2, []string{"--memory", "lots"}},
+		{"jobs of no kind", []string{"jobs", "atach"}, 2, []string{"atach", "attach"}},
 		{"convert alone", []string{"convert", "x.npy"}, 2, []string{"2"}},
 		{"footprint of no shape", []string{"footprint", "lots"}, 2, []string{"lots", "3075200x512"}},
 		{"footprint of a negative length", []string{"footprint", "3x-1"}, 2, []string{"3x-1"}},
