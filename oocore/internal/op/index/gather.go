@@ -84,6 +84,10 @@ func (o Gather) Fill(ctx context.Context, t *blockwise.Task) error {
 			f.order = nil
 			return err
 		}
+		if f.dense() {
+			f.order = nil
+			return nil
+		}
 		for i := range f.order {
 			f.order[i] = uint32(i)
 		}
@@ -133,10 +137,28 @@ type taking struct {
 	t       *blockwise.Task
 	k       int      // indices
 	index   []int64  // into the input
-	order   []uint32 // the indices from low to high; nil where they are so already
+	order   []uint32 // the indices from low to high; nil where they are so already, or are read as one
+	span    [2]int64 // the least and the greatest index, where all between are read as one
 	buffer  []byte
 	strides []int // in the box, of the input's axes without the one
 	stride  int   // of an index
+}
+
+// near is how far apart indices may lie for what follows the axis to be read together.
+func (f *taking) near(after []int) int64 {
+	return max(int64(nearBytes/max(grid.Size(after)*f.Item, 1)), 1)
+}
+
+// dense finds out whether the indices, which are not sorted, lie in one tile and so close to each
+// other that it is read as one: then their order does not matter.
+func (f *taking) dense() bool {
+	tile := int64(f.Tile[f.Axis])
+	low, high := slices.Min(f.index), slices.Max(f.index)
+	if low/tile != high/tile || !f.Chunked && (high-low)/int64(f.k) > f.near(f.Tile[f.Axis+1:]) {
+		return false
+	}
+	f.span = [2]int64{low, high}
+	return true
 }
 
 // nth is the place in the box of the i-th lowest index.
@@ -149,9 +171,10 @@ func (f *taking) nth(i int) int {
 
 // part takes all indices of a part of the other axes that lies at a place of the box.
 func (f *taking) part(ctx context.Context, part grid.Box, at int) error {
-	row := grid.Size(part.Shape[f.Axis:]) * f.Item
-	most := int64(f.Tile[f.Axis])
-	near := max(int64(nearBytes/max(row, 1)), 1)
+	if f.span[1] > 0 {
+		return f.rows(ctx, part, at, 0, f.k, int(f.span[0]), int(f.span[1]-f.span[0]+1))
+	}
+	most, near := int64(f.Tile[f.Axis]), f.near(part.Shape[f.Axis:])
 	for i := 0; i < f.k; {
 		low := f.index[f.nth(i)]
 		high, j := low, i+1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -120,9 +121,7 @@ func (s Searched) Fill(ctx context.Context, t *blockwise.Task) error {
 		for at := 0; at < len(out); at += 256 {
 			n := min(256, len(out)-at)
 			s.keys(some[:], in, at, n)
-			for i := range n {
-				out[at+i] = int64(b.find(some[i*b.words:]))
-			}
+			b.findAll(out[at:at+n], some[:])
 		}
 		return nil
 	})
@@ -211,6 +210,31 @@ func (b *bounds) precedes(element, key []uint64) bool {
 		x, y = element[1]^b.fall, key[1]^b.fall
 	}
 	return x < y || b.right && x == y
+}
+
+// findAll puts the numbers of elements of the list that count for keys. All take a step before
+// the next, without branches: a processor guesses half of these wrong, and waits for memory where
+// one key follows another.
+func (b *bounds) findAll(places []int64, keys []uint64) {
+	if b.words == 2 {
+		for i := range places {
+			places[i] = int64(b.find(keys[2*i:]))
+		}
+		return
+	}
+	orEqual := uint64(0)
+	if b.right {
+		orEqual = 1
+	}
+	clear(places)
+	for left := len(b.list); left > 0; left /= 2 { // elements that a key may still lie among, from its place on
+		half := (left + 1) / 2
+		list := b.list[half-1:]
+		for i, at := range places {
+			_, counts := bits.Sub64(list[at]^b.fall, keys[i]^b.fall, orEqual)
+			places[i] = at + int64(half)&-int64(counts)
+		}
+	}
 }
 
 // find is the number of elements of the list that count for a key.
