@@ -113,6 +113,22 @@ def rechunk():
               ("stores.py", "check", "gonbext", "rechunk", WORK), least=Least(copy=ARRAY, write=ARRAY))
 
 
+LAYOUTS = {"rows": f"{min(16384, ROWS)}x{COLUMNS}", "columns": f"{ROWS}x8", "blocks": f"{min(65536, ROWS)}x64"}  # chunks of Zarr, uncompressed; npy is the fourth
+
+
+def layouts():
+    """All pairs of layouts but npy and chunks of rows, which differ in nothing."""
+    for a in ("npy", *LAYOUTS):
+        for b in ("npy", *LAYOUTS):
+            if a == b or {a, b} == {"npy", "rows"}:
+                continue
+            source = "acts.npy" if a == "npy" else f"{a}.zarr"
+            out = ("out.npy",) if b == "npy" else ("out.zarr", "--chunks", LAYOUTS[b], "--codec", "none")
+            convert = (GONBEXT, "convert", f"{WORK}/{source}", f"{WORK}/{out[0]}", "--fresh", "--memory", "512MiB", *out[1:])
+            yield Row(f"{a}.{b}", (source, "acts.npy"), (Contender("gonbext", 512, convert), COPY, peer("TensorStore", 512, "stores.py", f"{a}.{b}", "tensorstore", "", WORK)),
+                      ("stores.py", "check", "gonbext", "rows" if b == "npy" else "layouts", WORK), ("stores.py", "layouts", WORK), Least(copy=ARRAY, write=ARRAY))
+
+
 def rows():
     convert = (GONBEXT, "convert", f"{WORK}/blocks.zarr", f"{WORK}/out.npy", "--fresh", "--memory", "512MiB")
     others = (peer(n, mib, "stores.py", "rows", p, "zstd1", WORK) for n, mib, p in (("zarr-python", 512, "zarr"), ("TensorStore", 512, "tensorstore"), ("Dask", 0, "dask")))
@@ -133,6 +149,33 @@ def filters():
         others = (("SciPy oaconvolve", 512, "transforms"),) if name == "convolve" else (("SciPy", 512, "scipy"), ("Dask", 0, "dask"))
         yield operation(name, ("image.npy",), gonbext(512, call, of("image.npy"), *weights), *others,
                         least=Least(copy=4 * IMAGE**2, write=4 * IMAGE**2))
+
+
+# Lines of operations, and of NumPy or SciPy in memory, of the arrays that operations.py makes.
+SAMPLES = (
+    ("downsample", "downsample(image,4,4)", "image.reshape(len(image)//4,4,-1,4).mean((1,3))", "image"),
+    ("coarsen", 'coarsen(image,"mean",4,4)', "image.reshape(len(image)//4,4,-1,4).mean((1,3))", "image"),
+    ("isin", "isin(ints,list)", "np.isin(ints,list)", "ints", "list"),
+    ("searchsorted", "searchsorted(list,ints)", "np.searchsorted(list,ints)", "ints", "list"),
+    ("unique", "unique(few)", "np.unique(few)", "few"),
+    ("fft.last", "fft(waves)", "fft.fft(waves,workers=-1)", "waves"),
+    ("fft.first", "fft(waves,8192,0)", "fft.fft(waves,axis=0,workers=-1)", "waves"),
+)
+PRODUCTS = (
+    ("float64", "matmul(double,double)", "double@double", "double"),
+    ("tall", "matmul(tall,thin)", "tall@thin", "tall", "thin"),
+    ("gram", "matmul(transpose(tall,1,0),tall)", "tall.T@tall", "tall"),
+    ("batched", "matmul(batch,batch)", "batch@batch", "batch"),
+    ("int32", "matmul(whole,whole)", "whole@whole", "whole"),
+    ("float16", "matmul(half,half)", "(half.astype('f4')@half.astype('f4')).astype('f2')", "half"),
+)
+
+
+def lines(table):
+    for name, ours, theirs, *names in table:
+        files = tuple(f"{n}.npy" for n in names)
+        yield Row(name, files, (gonbext(256, ours, *(f"{n}={WORK}/{n}.npy" for n in names)), peer("in memory", 0, "operations.py", "line.memory", WORK, theirs)),
+                  ("operations.py", "check.line", WORK, theirs), ("operations.py", "make.line", WORK, *names))
 
 
 def tensordot():
@@ -186,20 +229,24 @@ def inside():
 
 
 SQRT_ALONE = gonbext(512, *ROOTS, name="gonbext, sqrt alone")
+AVX2 = tuple(gonbext(512, *of_array, name=f"gonbext, AVX2{name}", env=("GONBEXT_CPU=avx2",)) for of_array, name in ((FUSED, ""), (ROOTS, ", sqrt alone")))
 JOBS = {
     "bounded": lambda: list(bounded()),
     "roots": lambda: [rows_of_array("roots", gonbext(512, *ROOTS), COPY, *peers("roots", 512, "NumPy"))],
     "colstats": lambda: [rows_of_array("colstats", gonbext(512, *COLSTATS), Contender("cat", 512, ("cat", f"{WORK}/acts.npy")), *peers("colstats", 512, "NumPy"), write=0)],
-    "fused": lambda: [rows_of_array("fused", gonbext(512, *FUSED), SQRT_ALONE, *peers("fused", 512, "numexpr", "NumPy"), *peers("fused", 0, "Blosc2", "Dask"))],
+    "fused": lambda: [rows_of_array("fused", gonbext(512, *FUSED), SQRT_ALONE, *AVX2, *peers("fused", 512, "numexpr", "NumPy"), *peers("fused", 0, "Blosc2", "Dask"))],
     "half": lambda: [rows_of_array("half", gonbext(512, *HALF), *peers("half", 512, "NumPy"), COPY, write=ARRAY / 2)],
     "product": lambda: list(product("product", "sq.npy", SQUARE)),
     "large": lambda: list(product("large", "large.npy", LARGE)),
     "stores": lambda: list(stores()),
     "rechunk": lambda: list(rechunk()),
+    "layouts": lambda: list(layouts()),
     "rows": lambda: list(rows()),
     "sort": lambda: [operation("sort", ("billion.npy",), gonbext(256, "sort(x)", of("billion.npy")), ("NumPy in memory", 0, "numpy"), ("Dask dataframe", 0, "dask"),
                                least=Least(copy=4 * SORTED, read=4 * SORTED, write=8 * SORTED))],  # whose runs are written and read once
     "filters": lambda: list(filters()),
+    "samples": lambda: list(lines(SAMPLES)),
+    "products": lambda: list(lines(PRODUCTS)),
     "tensordot": lambda: list(tensordot()),
     "svd": lambda: [Row("svd", ("acts.npy",), (gonbext(512, 'randomized_svd(x,20,2,1,"u")', of("acts.npy")), peer("Dask", 0, "operations.py", "svd.dask", WORK)),
                         ("operations.py", "check.svd", WORK))],

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from sizes import CUBE, HUGE, IMAGE, SMALL, SORTED, TENSOR
+from sizes import CUBE, HUGE, IMAGE, SMALL, SORTED, SQUARE, TENSOR, scaled
 
 BAND = 256
 BORDER = {"median": 2, "gaussian": 8, "convolve": 15}
@@ -50,6 +50,12 @@ def make(job):
         for n in "ab":
             if not os.path.exists(path(n + ".b2nd")):
                 blosc2.asarray(np.load(path(n + ".npy")), urlpath=path(n + ".b2nd"), mode="w", cparams={"clevel": 0})
+    elif job == "line":
+        for name in sys.argv[3:]:
+            if name == "image":
+                random("image.npy", (IMAGE, IMAGE), 2)
+            elif not os.path.exists(path(name + ".npy")):
+                np.save(path(name + ".npy"), sample(name))
     elif job in ("cp", "tucker"):
         random("cube.npy", TENSOR, 6)
     elif job == "huge":
@@ -61,6 +67,37 @@ def make(job):
     elif job in ("chunks", "manychunks"):
         np.save(path(f"{job}.npy"), np.random.default_rng(9).random(50 * SMALL[job], dtype="f4"))
         write_chunks(job, f"{job}.zarr")
+
+
+def sample(name):
+    """An array that lines name."""
+    g, n = np.random.default_rng(10), scaled(10**8)
+    side = scaled(4096, 2)
+    return {"ints": lambda: g.integers(0, 1 << 31, n, "i4"), "list": lambda: np.unique(g.integers(0, 1 << 31, 10_000, "i4")),
+            "few": lambda: g.integers(0, 10_000, n, "i4"), "waves": lambda: g.random((8192, scaled(16_384)), "f4"),
+            "double": lambda: g.random((SQUARE, SQUARE)), "tall": lambda: g.random((scaled(10**6), 64), "f4"), "thin": lambda: g.random((64, 64), "f4"),
+            "batch": lambda: g.random((scaled(2000), 256, 256), "f4"), "whole": lambda: g.integers(-100, 100, (side // 2, side // 2), "i4"),
+            "half": lambda: g.random((side, side), "f4").astype("f2")}[name]()
+
+
+class Files(dict):
+    """What a line names: the arrays of FOLDER, NumPy, and SciPy's transforms."""
+
+    def __missing__(self, name):
+        if name == "fft":
+            from scipy import fft
+            return fft
+        if not os.path.exists(path(name + ".npy")):
+            raise KeyError(name)
+        return np.load(path(name + ".npy"))
+
+
+def line():
+    return eval(sys.argv[3], {"np": np}, Files())
+
+
+def line_memory():
+    np.save(path("out.npy"), line())
 
 
 def write_chunks(job, name):
@@ -218,7 +255,11 @@ def check(job):
     if job in ("cp", "tucker", "huge"):
         return  # the package's tests hold them to TensorLy
     out = source("out.npy")
-    if job == "sort":
+    if job == "line":
+        want = line()
+        error = 2e-3 if want.dtype == "f2" else 2e-5 if want.dtype.kind in "fc" else 0
+        np.testing.assert_allclose(out, want, rtol=error, atol=error * float(np.abs(want[:1]).max()))
+    elif job == "sort":
         x = source("billion.npy")
         edges = np.linspace(0, 1, 1001)
         counts, last = np.zeros((2, 1000), "i8"), -1.0

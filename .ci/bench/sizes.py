@@ -14,7 +14,7 @@ ROWS, COLUMNS = scaled(3_075_200, least=2048), 512  # 6.3 GB of float32
 SQUARE, LARGE = scaled(10_000, 2), scaled(20_000, 2)  # sides of products
 PICTURES = scaled(512, least=8)  # of 1024 × 1024
 SORTED = scaled(10**9, least=1 << 16)
-IMAGE = scaled(30_000, 2)  # the side of what is filtered
+IMAGE = scaled(30_000, 2) // 4 * 4  # the side of what is filtered
 CUBE = scaled(600, 3, 32)  # the side of what tensordot multiplies
 TENSOR = tuple(scaled(n, 3, 32) for n in (700, 600, 500))
 HUGE = (12, scaled(15_000, 2), scaled(15_000, 2))

@@ -1,5 +1,5 @@
 """What users of zarr-python, TensorStore, Blosc2, Dask and Cubed write for the
-benchmark's jobs on stored arrays. stores.py make|write|read|rechunk|rows PEER CODEC FOLDER"""
+benchmark's jobs on stored arrays. stores.py make|write|read|rechunk|rows|LAYOUT.LAYOUT PEER CODEC FOLDER"""
 import importlib.util
 import os
 import subprocess
@@ -10,7 +10,7 @@ import numpy as np
 from sizes import COLUMNS, PICTURES, ROWS
 
 job, peer, codec, work = (sys.argv[1:] + [""] * 4)[:4]
-if job in ("make", "blocks"):
+if job in ("make", "blocks", "layouts"):
     work = peer
 SHAPE, CHUNK = (PICTURES, 1024, 1024), (1, 1024, 1024)
 BLOCK = (min(65536, ROWS), min(64, COLUMNS))
@@ -130,6 +130,43 @@ def blocks():
     os.rename(path("blocks.part"), path("blocks.zarr"))
 
 
+LAYOUTS = {"rows": (min(16384, ROWS), COLUMNS), "columns": (ROWS, 8), "blocks": BLOCK}
+
+
+def open_layout(name, target=""):
+    """An array of a layout by TensorStore, or a new one."""
+    import tensorstore as ts
+    if name == "npy":
+        return np.lib.format.open_memmap(path("out.npy"), "w+", "f4", (ROWS, COLUMNS)) if target else np.load(path("acts.npy"), mmap_mode="r")
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path(target or f"{name}.zarr")}}
+    if target:
+        grid = {"name": "regular", "configuration": {"chunk_shape": LAYOUTS[name]}}
+        spec |= {"create": True, "delete_existing": True, "metadata": {"shape": (ROWS, COLUMNS), "data_type": "float32", "chunk_grid": grid, "codecs": tensorstore_codecs("none")}}
+    return ts.open(spec).result()
+
+
+def copy_layout(pair, target):
+    """In bands that are whole chunks of the target, as a program of TensorStore's would."""
+    a, b = pair
+    x, out = open_layout(a), open_layout(b, target)
+    parts = ((slice(None), slice(c, c + 8)) for c in range(0, COLUMNS, 8)) if b == "columns" else ((rows, slice(None)) for rows in bands())
+    for part in parts:
+        piece = x[part] if a == "npy" else x[part].read().result()
+        if b == "npy":
+            out[part] = piece
+        else:
+            out[part].write(np.ascontiguousarray(piece)).result()
+
+
+def layouts():
+    """The activations in each layout."""
+    subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "peers.py"), "make", work], check=True)
+    for name in LAYOUTS:
+        if not os.path.exists(path(f"{name}.zarr")):
+            copy_layout(("npy", name), f"{name}.part")
+            os.rename(path(f"{name}.part"), path(f"{name}.zarr"))
+
+
 def bands():
     return (slice(r, min(r + BLOCK[0], ROWS)) for r in range(0, ROWS, BLOCK[0]))
 
@@ -198,6 +235,10 @@ if job == "make":
     make()
 elif job == "blocks":
     blocks()
+elif job == "layouts":
+    layouts()
+elif "." in job:
+    copy_layout(job.split("."), "out.zarr")
 elif job == "check":
     check_rows() if codec == "rows" else check()
 else:

@@ -14,6 +14,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 )
 
 // cNames is what C calls the functions that libmvec, GNU's vectors of the C library,
@@ -32,13 +33,20 @@ var cNames = []struct {
 	{Erf, "erf", -4, 4}, {Cbrt, "cbrt", -10, 10}, {Hypot, "hypot", -10, 10},
 }
 
-const cFlags = "-shared -fPIC -Ofast -march=native -mprefer-vector-width=512"
+// cFlags are C's by the vectors that ours have.
+var cFlags = map[string]string{
+	"avx512": "-shared -fPIC -Ofast -march=native -mprefer-vector-width=512",
+	"avx2":   "-shared -fPIC -Ofast -march=haswell",
+}
 
 // compiledLoops are C's loops, in a library that gcc makes.
 func compiledLoops(b *testing.B) uintptr {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		b.Skip("no gcc")
+	}
+	if cFlags[simd.Level()] == "" {
+		b.Skip("no vectors to compare")
 	}
 	var source strings.Builder
 	source.WriteString("#define _GNU_SOURCE\n#include <math.h>\n")
@@ -57,7 +65,7 @@ func compiledLoops(b *testing.B) uintptr {
 	if err := os.WriteFile(path, []byte(source.String()), 0o666); err != nil {
 		b.Fatal(err)
 	}
-	if out, err := exec.Command(gcc, append(strings.Fields(cFlags), path, "-o", library, "-lmvec", "-lm")...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, append(strings.Fields(cFlags[simd.Level()]), path, "-o", library, "-lmvec", "-lm")...).CombinedOutput(); err != nil {
 		b.Skipf("%v: %s", err, out)
 	}
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW)
@@ -69,7 +77,7 @@ func compiledLoops(b *testing.B) uintptr {
 
 // BenchmarkBesideC has each elementary function against the loop that gcc makes of
 // the C library's, in turn on the same operands in cache: medians of many turns, and
-// C's time over ours.
+// C's time over ours, by the vectors that GONBEXT_CPU names.
 //
 //	go test -run '^$' -bench BesideC -benchtime 1x ./oocore/internal/kernel
 func BenchmarkBesideC(b *testing.B) {
