@@ -66,7 +66,7 @@ func TestProductSnapshotHasTilesThatNobodyReadYet(t *testing.T) {
 		backwards := by == exectest.Backwards(exec.Slots{}) // tile by tile: those that it has not begun have nothing
 		reads(200*mebi, whole/2, false)
 		reads(short.Need, 12, false)
-		if rest := reads(short.Need, 0, true); rest > small*2/3 && !backwards {
+		if rest := reads(short.Need, 0, true); rest > small*3/4 && !backwards { // the super-tile that was begun may have lost what panels in flight had brought
 			t.Errorf("%T: the last run made %d reads of %d, though half of each tile was there", by, rest, small)
 		}
 		if !bytes.Equal(must[[]byte](t)(os.ReadFile(out)), must[[]byte](t)(os.ReadFile(want))) {
