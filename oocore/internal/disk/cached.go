@@ -2,6 +2,7 @@ package disk
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -13,17 +14,27 @@ const cachedFiles = 32
 func Cached(name string) (part float64, ok bool) {
 	var seen, present int64
 	files := 0
-	_ = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || files == cachedFiles {
-			return fs.SkipAll
-		}
-		if d.Type().IsRegular() {
+	var look func(path string, mode fs.FileMode)
+	look = func(path string, mode fs.FileMode) {
+		switch {
+		case mode.IsRegular():
 			files++
 			n, in := cached(path)
 			seen, present = seen+n, present+in
+		case mode.IsDir():
+			d, err := os.Open(path)
+			if err != nil {
+				return
+			}
+			_ = list(d, func(e fs.DirEntry) bool { // and not WalkDir, which reads all of a folder and sorts it
+				look(filepath.Join(path, e.Name()), e.Type())
+				return files < cachedFiles
+			})
 		}
-		return nil
-	})
+	}
+	if st, err := os.Lstat(name); err == nil {
+		look(name, st.Mode())
+	}
 	if seen == 0 {
 		return 0, false
 	}

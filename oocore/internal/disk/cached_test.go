@@ -9,7 +9,10 @@ import (
 
 func TestCachedSeesWhatWasJustWritten(t *testing.T) {
 	dir := t.TempDir()
-	name := filepath.Join(dir, "x")
+	name := filepath.Join(dir, "c", "0", "x")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(name, make([]byte, 9<<20+5), 0o600); err != nil {
 		t.Fatal(err)
 	}
