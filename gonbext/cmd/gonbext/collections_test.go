@@ -201,8 +201,12 @@ func TestInfoComparesCollections(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", name, d, want)
 		}
 	}
-	if text := succeed(t, dir, "info", "a.safetensors", "--error", "b.npz"); !strings.Contains(text, "0.96") {
-		t.Errorf("%s", text)
+	succeed(t, dir, "convert", "a.safetensors#x", "one.npy")
+	succeed(t, dir, "convert", "b.npz#x", "two.npy")
+	for _, of := range [][2]string{{"a.safetensors", "b.npz"}, {"one.npy", "two.npy"}} {
+		if text := succeed(t, dir, "info", of[0], "--error", of[1]); !strings.Contains(text, "0.96") {
+			t.Errorf("%s", text)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type arrayError struct {
 // errorFigures is the number of figures of an array. They are computed in float64.
 const errorFigures = 5
 
-// compareCollections compares two collections array by array, in one run.
+// compareCollections compares two collections array by array, or two arrays, in one run.
 func compareCollections(ctx context.Context, a, b string, opts []oocore.Option) ([]arrayError, error) {
 	first, err := openAll(a)
 	if err != nil {
@@ -49,6 +49,9 @@ func compareCollections(ctx context.Context, a, b string, opts []oocore.Option) 
 	var outputs []oocore.Output
 	var compared []int
 	others := second.Names()
+	if first.Len() == 1 && len(others) == 1 { // two arrays, whatever their files are called
+		second, others = second.With(first.Names()[0], second.Get(others[0])), first.Names()
+	}
 	for name, x := range first.All() {
 		d := arrayError{Name: name}
 		y := second.Get(name)
