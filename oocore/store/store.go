@@ -34,7 +34,7 @@
 //	             decoded as they are read. Written: added to what the file has, in types of
 //	             elements and Q8_0.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
-//	             deflate, shuffle, fletcher32, LZF, Blosc and Zstandard. Dimension scales are
+//	             deflate, shuffle, fletcher32, scale-offset, LZF, Blosc and Zstandard. Dimension scales are
 //	             dimension names. Read only.
 //	FITS         x.fits#1, x.fits#NAME: images, numbers as they are stored. Read only.
 //	NIfTI        x.nii: likewise.

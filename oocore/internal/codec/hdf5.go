@@ -163,6 +163,8 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 		return newShuffle(value(0, t.Size()))
 	case 3:
 		return &fletcher32{}, nil
+	case 6:
+		return newScaleOffset(values)
 	case 32000:
 		return &lzf{}, nil
 	case 32001: // the compressor and all else are in each chunk
@@ -170,10 +172,10 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 	case 32015:
 		return newZstd(3, false)
 	}
-	names := map[int]string{4: "szip", 5: "nbit", 6: "scale-offset", 32004: "LZ4", 32008: "bitshuffle", 32013: "ZFP", 32026: "Blosc2"}
+	names := map[int]string{4: "szip", 5: "nbit", 32004: "LZ4", 32008: "bitshuffle", 32013: "ZFP", 32026: "Blosc2"}
 	name, ok := names[id]
 	if !ok {
 		name = fmt.Sprintf("number %d", id)
 	}
-	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, LZF, Blosc and Zstandard", name)
+	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, scale-offset, LZF, Blosc and Zstandard", name)
 }

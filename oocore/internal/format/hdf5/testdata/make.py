@@ -32,8 +32,9 @@ for k in range(n):
                 c=r.integers(5)
                 if c==1: kw['compression']='gzip'; kw['compression_opts']=int(r.integers(1,9))
                 elif c==2: kw['compression']='lzf'
+                elif c==3 and (t.kind in 'iu' or t.kind=='f' and t.itemsize>2): kw['scaleoffset']=int(r.integers(0,4)) if t.kind=='f' else 0
                 if r.integers(2): kw['shuffle']=True
-                if r.integers(3)==0 : kw['fletcher32']=True
+                if r.integers(3)==0 and 'scaleoffset' not in kw: kw['fletcher32']=True
             if r.integers(3)==0 and t.kind in 'iuf': kw['fillvalue']=7
             name=f'{g}/d{j}'
             if kind==3 and nd:
