@@ -109,14 +109,20 @@ func (c *Collection) Get(name string) *Array {
 
 // Match returns the arrays whose names match a pattern, as path.Match reads it, where * stands
 // for any characters, dots and slashes among them.
-func (c *Collection) Match(pattern string) *Collection {
+func (c *Collection) Match(pattern string) *Collection { return c.filter("match", pattern, true) }
+
+// Without returns the arrays whose names do not match a pattern, as Match reads it, such as those of types that no array has.
+func (c *Collection) Without(pattern string) *Collection { return c.filter("without", pattern, false) }
+
+// filter returns the arrays whose names match a pattern, or do not.
+func (c *Collection) filter(op, pattern string, match bool) *Collection {
 	m := &Collection{site: c.site, err: c.err, source: c.source, folder: c.folder}
 	if _, err := path.Match(pattern, ""); err != nil && c.err == nil {
-		m.err = &Error{Op: "match", Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
+		m.err = &Error{Op: op, Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
 		return m
 	}
 	for _, of := range c.members {
-		if matches(pattern, of.name) {
+		if matches(pattern, of.name) == match {
 			m.members = append(m.members, of)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 type each struct {
 	expression   string   // of x; "" leaves them as they are
 	only, except []string // patterns of the names of those that it is done to
+	skip         []string // of those that are left out
 	dtype        string
 	shardSize    string
 	template     string // whose metadata the output has
@@ -27,13 +28,14 @@ func (e *each) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&e.only, "only", nil, "change only the arrays whose names match this pattern, such as '*.weight', and copy the others; may be given again")
 	f.StringArrayVar(&e.except, "except", nil, "copy the arrays whose names match this pattern as they are; may be given again")
+	f.StringArrayVar(&e.skip, "skip", nil, "leave out the arrays whose names match this pattern, such as strings in an HDF5 file; may be given again")
 	f.StringVar(&e.shardSize, "shard-size", "", "most bytes of a file of NAME.safetensors.index.json, such as 2GB (default 5GB)")
 	f.StringVar(&e.template, "template", "", "file whose metadata the output has, such as the key-value pairs of a GGUF file (default SRC)")
 }
 
 // asked reports whether a flag is given that only collections have.
 func (e *each) asked() bool {
-	return e.expression != "" || e.only != nil || e.except != nil || e.shardSize != "" || e.template != ""
+	return e.expression != "" || e.only != nil || e.except != nil || e.skip != nil || e.shardSize != "" || e.template != ""
 }
 
 // options are the flags as oocore has them.
@@ -70,12 +72,18 @@ func (e *each) selects(of *oocore.Collection) (func(name string) bool, error) {
 // changed is a collection with what a function makes of the arrays that the flags select, in the
 // element type that they say.
 func (e *each) changed(of *oocore.Collection, f func(name string, x *oocore.Array) *oocore.Array) (*oocore.Collection, error) {
+	n := of.Len()
+	for _, p := range e.skip {
+		if of = of.Without(p); of.Err() != nil {
+			return nil, usagef("%.80q is no pattern of names", p)
+		}
+	}
 	selects, err := e.selects(of)
 	if err != nil {
 		return nil, err
 	}
-	if names := of.Names(); !slices.ContainsFunc(names, selects) {
-		return nil, usagef("--only and --except leave none of %d arrays", len(names))
+	if !slices.ContainsFunc(of.Names(), selects) {
+		return nil, usagef("--only, --except and --skip leave none of %d arrays", n)
 	}
 	to := dtype.Invalid
 	if e.dtype != "" {
@@ -116,6 +124,11 @@ func (j *job) saveCollection(c *cobra.Command, of *oocore.Collection, e *each, p
 	stop := showProgress(c.ErrOrStderr(), j.id)
 	_, err = of.Save(c.Context(), path, append(opts, more...)...)
 	stop()
+	if outer, ok := errors.AsType[*oocore.Error](err); ok {
+		if of, ok := errors.AsType[*oocore.Error](outer.Err); ok && of.Op == "open" {
+			err = fmt.Errorf("%w: --skip leaves arrays out by their names", err)
+		}
+	}
 	if err := j.outcome(c, err); err != nil {
 		return err
 	}

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -207,6 +212,33 @@ func TestInfoComparesCollections(t *testing.T) {
 		if text := succeed(t, dir, "info", of[0], "--error", of[1]); !strings.Contains(text, "0.96") {
 			t.Errorf("%s", text)
 		}
+	}
+}
+
+// A file with an array that is none, of texts, is converted without it.
+func TestArraysAreLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	for name, descr := range map[string]string{"a": "<f8", "text": "<U2"} { // two elements of 8 bytes each
+		w, err := z.Create(name + ".npy")
+		header := fmt.Sprintf("%-117s\n", "{'descr': '"+descr+"', 'fortran_order': False, 'shape': (2,), }")
+		if err == nil {
+			_, err = w.Write(append([]byte("\x93NUMPY\x01\x00\x76\x00"+header), make([]byte, 16)...))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(filepath.Join(dir, "x.npz"), file.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	rejected(t, dir, command(dir, "convert", "x.npz", "x.zarr"), 1, `"text"`, "--skip")
+	rejected(t, dir, command(dir, "convert", "x.npz", "x.zarr", "--skip", "["), 2, "no pattern")
+	rejected(t, dir, command(dir, "convert", "x.npz", "x.zarr", "--skip", "t*", "--skip", "a"), 2, "leave none of 2 arrays")
+	succeed(t, dir, "convert", "x.npz", "x.zarr", "--skip", "te*")
+	if names := oocore.OpenAll(filepath.Join(dir, "x.zarr")).Names(); !slices.Equal(names, []string{"a"}) {
+		t.Errorf("there are %q", names)
 	}
 }
 

@@ -12,6 +12,18 @@ const (
 	command = "/gonbext/cmd/gonbext/" // in the paths of the command's own files
 )
 
+// sources is the folder of this module when it was compiled.
+var sources = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "oocore/internal/graph/site.go")
+}()
+
+// own reports a line of this module. A function literal of it that is inlined has the name of the user's function.
+func own(f runtime.Frame) bool {
+	return strings.HasPrefix(f.Function, module+"/") || strings.HasPrefix(f.Function, module+".") ||
+		strings.HasPrefix(f.File, sources+"oocore/") || strings.HasPrefix(f.File, sources+"gonbext/")
+}
+
 // Caller returns the innermost line of the user's own program on the stack: the
 // first outside this module, whose tests count as users. Where the user's
 // program is the gonbext command there is none. It takes about a microsecond.
@@ -23,8 +35,7 @@ func Caller() Site {
 		if strings.Contains(f.File, command) && !strings.HasSuffix(f.File, "_test.go") {
 			return Site{}
 		}
-		own := strings.HasPrefix(f.Function, module+"/") || strings.HasPrefix(f.Function, module+".")
-		if f.File != "" && (!own || strings.HasSuffix(f.File, "_test.go")) {
+		if f.File != "" && (!own(f) || strings.HasSuffix(f.File, "_test.go")) {
 			return shown(f)
 		}
 		if !more {
