@@ -35,6 +35,7 @@ type Writer[T Element] struct {
 	rows    int // appended, with those in the buffer
 	buffer  []T
 	written int // elements
+	covered *grid.Coverage
 	err     error
 	ended   bool
 }
@@ -70,7 +71,7 @@ func create[T Element](ctx context.Context, site graph.Site, path string, shape 
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	w := &Writer[T]{ctx: ctx, site: site, path: path, opts: opts, shape: slices.Clone(shape)}
+	w := &Writer[T]{ctx: ctx, site: site, path: path, opts: opts, shape: slices.Clone(shape), covered: grid.NewCoverage(len(shape))}
 	if err := w.begin(); err != nil {
 		return nil, w.failed(err)
 	}
@@ -181,8 +182,9 @@ func (w *Writer[T]) Append(rows []T) error {
 	if w.err = w.flush(n); w.err != nil {
 		return w.err
 	}
-	w.err = w.write(rows, w.box(w.rows-n, n))
-	w.written += len(rows)
+	box := w.box(w.rows-n, n)
+	w.err = w.write(rows, box)
+	w.has(box)
 	return w.err
 }
 
@@ -214,8 +216,9 @@ func (w *Writer[T]) flush(n int) error {
 	held := len(w.buffer) / w.rowSize()
 	err := w.resize()
 	if err == nil {
-		err = w.write(w.buffer, w.box(w.rows-n-held, held))
-		w.written += len(w.buffer)
+		box := w.box(w.rows-n-held, held)
+		err = w.write(w.buffer, box)
+		w.has(box)
 	}
 	w.buffer = w.buffer[:0]
 	return err
@@ -246,6 +249,12 @@ func (w *Writer[T]) write(src []T, at Block) error {
 	return nil
 }
 
+// has counts the elements of a box that was written.
+func (w *Writer[T]) has(at Block) {
+	w.written += at.Size()
+	w.covered.Add(at)
+}
+
 // WriteBlock writes the elements of a box, dense in C order. Each element of the array is written once, by this or by
 // Append, in any order; blocks may be written at once.
 func (w *Writer[T]) WriteBlock(src []T, at Block) error {
@@ -267,12 +276,12 @@ func (w *Writer[T]) WriteBlock(src []T, at Block) error {
 	err := w.write(src, at)
 	w.mu.Lock()
 	w.err = cmp.Or(w.err, err)
-	w.written += len(src)
+	w.has(at)
 	return err
 }
 
 // Commit stores the array under its path, in place of what was there, and returns it. It is an error where
-// elements are missing. After an error nothing is left but what was there before.
+// elements are missing, or written twice. After an error nothing is left but what was there before.
 func (w *Writer[T]) Commit() (_ *Array, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,6 +301,8 @@ func (w *Writer[T]) Commit() (_ *Array, err error) {
 	}
 	if n := grid.Size(w.shape); w.written < n {
 		return nil, w.failed(fmt.Errorf("%d of %d elements of shape %s were written", w.written, n, grid.Format(w.shape)))
+	} else if !w.covered.Whole(w.shape) {
+		return nil, w.failed(fmt.Errorf("blocks overlap, or elements of shape %s are missing: each is written once", grid.Format(w.shape)))
 	}
 	if w.store == nil {
 		w.ended = true

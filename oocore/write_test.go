@@ -163,6 +163,12 @@ func TestCreateRejects(t *testing.T) {
 		"has 3 elements, not 2": known(func(w *oocore.Writer[float64]) error {
 			return w.WriteBlock(make([]float64, 2), oocore.Block{Start: []int{0, 0}, Shape: []int{1, 3}})
 		}),
+		"blocks overlap": known(func(w *oocore.Writer[float64]) error { // rows 0 to 2 and 1 to 3, where 3 elements are missing
+			half := func(from int) error {
+				return w.WriteBlock(make([]float64, 6), oocore.Block{Start: []int{from, 0}, Shape: []int{2, 3}})
+			}
+			return errors.Join(half(0), half(1))
+		}),
 		"give Create its length": open(func(w *oocore.Writer[float64]) error {
 			return w.WriteBlock(make([]float64, 3), oocore.Block{Start: []int{0, 0}, Shape: []int{1, 3}})
 		}),
