@@ -48,6 +48,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"exact":    countOrUnknown,
 		"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
 		"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
+		"wrapped":  wrapped,
 		"duration": func(d time.Duration) string { return unbroken(dashIfNone(int64(d), units.Duration(d))) },
 	}).Parse(reportTemplate))
 })
@@ -55,6 +56,19 @@ var templates = sync.OnceValue(func() *template.Template {
 // unbroken keeps a figure and its unit on one line, also where the style sheet
 // is stripped.
 func unbroken(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
+
+// wrapped is the style of a text that is longer than a column should be. JupyterLab drops overflow-wrap:anywhere where
+// a notebook is not trusted, and a path has nothing else to break it at.
+func wrapped(text string) template.CSS {
+	const most = 40
+	switch {
+	case len(text) <= most:
+		return ""
+	case strings.Contains(text, " "):
+		return ";white-space:normal;min-width:20em"
+	}
+	return ";white-space:normal;min-width:20em;word-break:break-all"
+}
 
 // sizeOrDash is n rounded; a negative n is a figure that is not known.
 func sizeOrDash(n int64) string {

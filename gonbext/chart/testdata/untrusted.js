@@ -2,7 +2,7 @@
 // wrong with them.
 addEventListener("load", function () {
   "use strict";
-  var faults = [], styles = "background border-collapse border-left border-radius border-top color display flex font-size height line-height margin max-width min-width overflow-x padding table-layout text-align white-space width".split(" ");
+  var faults = [], styles = "background border-collapse border-left border-radius border-top color display flex font-size height line-height margin max-width min-width padding table-layout text-align white-space width word-break".split(" ");
   var rules = {
     // @jupyterlab/apputils' sanitizer: some tags, attributes and properties of styles.
     JupyterLab: { drops: "style,script,button,input,canvas,svg", keeps: /^(class|id|style|title|align|open|alt|src|width|height)$/ },
