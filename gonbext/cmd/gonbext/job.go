@@ -484,6 +484,11 @@ func (j *job) writeReport(runs []*record.Run) error {
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
+	} else if target, err := os.Readlink(path); err == nil { // of a file that is not there
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
