@@ -66,14 +66,16 @@ func (p *process) descendants() (all []int) {
 	return all
 }
 
-// orphans are those of the descendants that have started since, but for GoNB and what it has
-// started itself, whose end GoNB sees to.
+// orphans are those of the descendants that have started since, or hold the output of what runs, but for GoNB and what
+// it has started itself, whose end GoNB sees to. When a cell has begun is known a little late, so that what it has
+// started at once may seem to be of an earlier cell.
 func (p *process) orphans(since time.Time) []int {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
 		return nil
 	}
 	begun := time.Duration(now.Nano()) - time.Since(since)
+	outputs := pipes(p.cmd.Process.Pid)
 	return slices.DeleteFunc(p.descendants(), func(pid int) bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
@@ -83,8 +85,23 @@ func (p *process) orphans(since time.Time) []int {
 		after := strings.Fields(string(stat[at+1:]))
 		parent, started := after[1], after[19]
 		ticks, err := strconv.ParseInt(started, 10, 64)
-		return err != nil || pid == p.cmd.Process.Pid || parent == strconv.Itoa(p.cmd.Process.Pid) || time.Duration(ticks)*tick < begun-tick
+		if err != nil || pid == p.cmd.Process.Pid || parent == strconv.Itoa(p.cmd.Process.Pid) {
+			return true
+		}
+		holds := slices.ContainsFunc(pipes(pid), func(pipe string) bool { return slices.Contains(outputs, pipe) })
+		return !holds && time.Duration(ticks)*tick < begun-tick
 	})
+}
+
+// pipes are those that a process has open, by the names that the kernel gives them.
+func pipes(pid int) (all []string) {
+	open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, file := range open {
+		if name, err := os.Readlink(file); err == nil && strings.HasPrefix(name, "pipe:") {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // tick is the unit of times in /proc.
