@@ -81,7 +81,7 @@ def distributions(rng, n):
         x = f"{name}({joined([i, *of, n])})"
         mean, var = float(d.mean()), float(d.var())
         yield case(name, f"mean({x}*1.0)", {}, lambda: np.float64(mean), 0, 5 * (var / n) ** 0.5)
-        yield case(name, f"var({x}*1.0)", {}, lambda: np.float64(var), 0, 5 * var * ((d.stats("k") + 2) / n) ** 0.5)
+        yield case(name, f"var({x}*1.0)", {}, lambda: np.float64(var), 0, 5 * var * ((d.stats("k") + 2) / n) ** 0.5 + 25 * var / n)
         at = float(d.median())
         p = float(d.cdf(at))
         yield case(name, f'mean(astype({x} <= {at}, "float64"))', {}, lambda: np.float64(p), 0, 5 * (p * (1 - p) / n) ** 0.5 + 1e-12)
