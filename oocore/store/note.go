@@ -59,6 +59,13 @@ func keyOf(output string) (bucket, key string) {
 	return bucket, notesPrefix + name + ".json"
 }
 
+// noteOf opens the bucket of an output's note, and returns its key there.
+func noteOf(output string) (b blob.Bucket, key string, err error) {
+	bucket, key := keyOf(output)
+	b, err = blob.At(bucket)
+	return b, key, err
+}
+
 // readNote reads a note of a bucket. The error is fs.ErrNotExist where there is none.
 func readNote(ctx context.Context, b blob.Bucket, key string) (n note, version string, err error) {
 	text := make([]byte, noteMax)
@@ -74,8 +81,7 @@ func NotedFolder(ctx context.Context, output string) (string, error) {
 	if !blob.Remote(output) {
 		return "", nil
 	}
-	bucket, key := keyOf(output)
-	b, err := blob.At(bucket)
+	b, key, err := noteOf(output)
 	if err != nil {
 		return "", err
 	}
@@ -94,8 +100,7 @@ func NoteFolder(ctx context.Context, output, folder string) error {
 	if !blob.Remote(output) {
 		return nil
 	}
-	bucket, key := keyOf(output)
-	b, err := blob.At(bucket)
+	b, key, err := noteOf(output)
 	if err != nil {
 		return err
 	}
@@ -131,8 +136,7 @@ func ForgetFolder(ctx context.Context, output, folder string) error {
 	if !blob.Remote(output) {
 		return nil
 	}
-	bucket, key := keyOf(output)
-	b, err := blob.At(bucket)
+	b, key, err := noteOf(output)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,7 +110,12 @@ func readBaseline(path string) (*baseline, error) {
 
 // save writes the file, whole or not at all.
 func (b *baseline) save(path string) error {
-	if err := writeWhole(path, func(w io.Writer) error { return printJSON(w, b) }); err != nil {
+	var text bytes.Buffer
+	err := printJSON(&text, b)
+	if err == nil {
+		err = writeWhole(path, text.Bytes())
+	}
+	if err != nil {
 		return fmt.Errorf("the baseline cannot be written: %w", err)
 	}
 	return nil

@@ -26,9 +26,10 @@ resumes where it stopped.
 
 Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file, a folder) all of them are written in
 one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group, or
-a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it x; --only and --except say which arrays that and
---dtype change: the others are copied. --skip leaves arrays out. A checkpoint's small files, such as config.json, come along; a GGUF file
-has the key-value pairs of SRC, or of --template.
+a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it
+x; --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
+checkpoint's small files, such as config.json, come along; a GGUF file has the key-value pairs of SRC, or of
+--template.
 
 --levels writes an image of OME-Zarr: SRC, and means of 2 × 2 of its last two axes again and again, in one run.`,
 		Example: `  gonbext convert acts.npy acts.zarr --chunks 1024x512 --codec zstd:3

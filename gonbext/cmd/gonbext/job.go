@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/cards"
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
@@ -469,19 +470,14 @@ func (j *job) writeReport(runs []*record.Run) error {
 	if err != nil {
 		return err
 	}
-	err = writeWhole(j.report, func(w io.Writer) error {
-		_, err := w.Write(page)
-		return err
-	})
-	if err != nil {
+	if err := writeWhole(j.report, page); err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return nil
 }
 
-// writeWhole writes a file, whole or not at all: on a full disk what was there before stays. A file that a link
-// names is written in its place, and the link stays.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
+// writeWhole writes a file, whole or not at all. A file that a link names is written in its place, and the link stays.
+func writeWhole(path string, data []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	} else if target, err := os.Readlink(path); err == nil { // of a file that is not there
@@ -490,17 +486,5 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 		}
 		path = target
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err = errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return setup.ReplaceFile(path, data, 0o644)
 }

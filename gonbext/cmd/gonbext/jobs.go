@@ -17,7 +17,8 @@ func newJobs() *cobra.Command {
 		Short: "List, attach to or cancel runs on a cluster, and show their logs",
 		Long: `List the runs on a cluster whose outputs are in a folder (default the present one) or below an object store's
 address, wait for the run of an output, cancel it, or show what its jobs have written. A run is known from the
-files beside its output, or a note there in an object store, on any machine that sees them. What a cancelled run has done stays: the same command again resumes there.`,
+files beside its output, or a note there in an object store, on any machine that sees them. What a cancelled run
+has done stays: the same command again resumes there.`,
 		Example: `  gonbext jobs
   gonbext jobs list s3://bucket/folder
   gonbext jobs attach centred.zarr

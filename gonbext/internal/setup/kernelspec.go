@@ -59,7 +59,7 @@ func Install(ctx context.Context, say Progress) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("install: %w", err)
 	}
-	return dir, replaceFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'), 0o644)
+	return dir, ReplaceFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'), 0o644)
 }
 
 // jupyterFiles are the kernel's logo, and the extension of JupyterLab that has the lessons in
@@ -79,7 +79,7 @@ func copyFiles(dir, from string) error {
 		if err != nil {
 			return err
 		}
-		return replaceFile(target, data, 0o644)
+		return ReplaceFile(target, data, 0o644)
 	})
 }
 
@@ -155,12 +155,12 @@ func keepBinary() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
 		return "", err
 	}
-	return kept, replaceFile(kept, data, 0o755)
+	return kept, ReplaceFile(kept, data, 0o755)
 }
 
-// replaceFile writes a file whole or not at all; a kernel that runs from the
-// old one continues.
-func replaceFile(path string, data []byte, mode os.FileMode) error {
+// ReplaceFile writes a file whole or not at all: on a full disk what was there before stays, and a
+// kernel that runs from it continues.
+func ReplaceFile(path string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func AwaitCompletions() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return replaceFile(path, completerSettings, 0o600)
+	return ReplaceFile(path, completerSettings, 0o600)
 }
 
 // ownCompleterSettings is the path of what AwaitCompletions has written, "" where there is none

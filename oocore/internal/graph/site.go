@@ -12,16 +12,17 @@ const (
 	command = "/gonbext/cmd/gonbext/" // in the paths of the command's own files
 )
 
-// sources is the folder of this module when it was compiled.
-var sources = func() string {
+// oocoreFiles and gonbextFiles are the folders of this module's sources when it was compiled.
+var oocoreFiles, gonbextFiles = func() (string, string) {
 	_, file, _, _ := runtime.Caller(0)
-	return strings.TrimSuffix(file, "oocore/internal/graph/site.go")
+	module := strings.TrimSuffix(file, "oocore/internal/graph/site.go")
+	return module + "oocore/", module + "gonbext/"
 }()
 
 // own reports a line of this module. A function literal of it that is inlined has the name of the user's function.
 func own(f runtime.Frame) bool {
 	return strings.HasPrefix(f.Function, module+"/") || strings.HasPrefix(f.Function, module+".") ||
-		strings.HasPrefix(f.File, sources+"oocore/") || strings.HasPrefix(f.File, sources+"gonbext/")
+		strings.HasPrefix(f.File, oocoreFiles) || strings.HasPrefix(f.File, gonbextFiles)
 }
 
 // Caller returns the innermost line of the user's own program on the stack: the

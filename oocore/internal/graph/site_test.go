@@ -12,8 +12,8 @@ func TestInlinedLiteralsAreNotTheUsers(t *testing.T) {
 		own bool
 	}{
 		{runtime.Frame{Function: "main.main", File: "/home/user/main.go"}, false},
-		{runtime.Frame{Function: "main.main.(*Collection).Map.func1", File: sources + "oocore/collection.go"}, true},
-		{runtime.Frame{Function: module + "/oocore.Open", File: sources + "oocore/array.go"}, true},
+		{runtime.Frame{Function: "main.main.(*Collection).Map.func1", File: oocoreFiles + "collection.go"}, true},
+		{runtime.Frame{Function: module + "/oocore.Open", File: oocoreFiles + "array.go"}, true},
 	} {
 		if own(f.Frame) != f.own {
 			t.Errorf("%s of %s: own is %v", f.Function, f.File, !f.own)
