@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -217,7 +218,7 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 // inQ8 are the bytes of an array in Q8_0 and the name of that codec, as llama.cpp's converter has
 // matrices; vectors and what has no whole blocks become float32.
 func inQ8(site graph.Site, x *graph.Node, name string) (*graph.Node, string, error) {
-	if n := len(x.Shape); n < 2 || x.Shape[n-1]%quantize.Q8Floats != 0 || x.DType.Kind() != dtype.KindFloat {
+	if n := len(x.Shape); n < 2 || x.Shape[n-1]%kernel.Q8Floats != 0 || x.DType.Kind() != dtype.KindFloat {
 		if x.DType.Kind() == dtype.KindFloat {
 			x, err := graph.AsType(site, x, dtype.Float32)
 			return x, "", err

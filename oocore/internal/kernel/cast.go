@@ -111,10 +111,10 @@ func lookUp[T any](table []byte) Func {
 
 // toFloat8 goes through float32, to which a float64 is rounded to odd, so that it is rounded once.
 func toFloat8(from, to dtype.Type) Func {
-	round := func(n int, dst, a, _, _ []byte) { dtype.ToFloat8s(to, dst[:n], view[float32](a, n)) }
 	if from == dtype.Float32 {
-		return round
+		return func(n int, dst, a, _, _ []byte) { dtype.ToFloat8s(to, dst[:n], view[float32](a, n)) }
 	}
+	round, _ := Cast(dtype.Float32, to)
 	widen, ok := Cast(from, dtype.Float32)
 	switch from {
 	case dtype.Float64:

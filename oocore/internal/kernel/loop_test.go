@@ -38,8 +38,8 @@ func allLoops() (all []namedLoop) {
 			all = append(all, namedLoop{fmt.Sprint(op, " of ", t), op, f, in, op.Result(t)})
 		}
 	}
-	for _, from := range dtype.All() {
-		for _, to := range dtype.All() {
+	for _, from := range dtype.Stored() {
+		for _, to := range dtype.Stored() {
 			if f, ok := Cast(from, to); ok {
 				all = append(all, namedLoop{fmt.Sprint(from, " to ", to), Invalid, f, []dtype.Type{from}, to})
 			}

@@ -34,6 +34,14 @@ func vectorCast(from, to dtype.Type) Func {
 	return nil
 }
 
+// vectorQ8 encodes blocks, where there are vectors.
+func vectorQ8(blocks int, dst []byte, x []float32) bool {
+	if hasAVX2 {
+		vecQ8AVX2(blocks, dst, x)
+	}
+	return hasAVX2
+}
+
 // randomGroups sets as many elements as whole groups of vectors hold, from a
 // block of Philox on, and returns their number.
 func randomGroups(dst []byte, t dtype.Type, seed, counter uint64) int {

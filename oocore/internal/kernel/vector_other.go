@@ -8,4 +8,6 @@ func vectorLookup(Op, dtype.Type) Func { return nil }
 
 func vectorCast(_, _ dtype.Type) Func { return nil }
 
+func vectorQ8(int, []byte, []float32) bool { return false }
+
 func randomGroups([]byte, dtype.Type, uint64, uint64) int { return 0 }

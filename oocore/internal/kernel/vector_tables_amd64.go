@@ -632,6 +632,22 @@ func castAVX512(from, to dtype.Type) Func {
 		return vecUint16ToFloat32AVX512
 	case castKey{dtype.Bool, dtype.Float32}:
 		return vecBoolToFloat32AVX512
+	case castKey{dtype.Float8E4M3FN, dtype.Float16}:
+		return vecFloat8E4M3FNToFloat16AVX2
+	case castKey{dtype.Float8E4M3FN, dtype.Float32}:
+		return vecFloat8E4M3FNToFloat32AVX2
+	case castKey{dtype.Float8E4M3FN, dtype.BFloat16}:
+		return vecFloat8E4M3FNToBFloat16AVX2
+	case castKey{dtype.Float32, dtype.Float8E4M3FN}:
+		return vecFloat32ToFloat8E4M3FNAVX2
+	case castKey{dtype.Float8E5M2, dtype.Float16}:
+		return vecFloat8E5M2ToFloat16AVX2
+	case castKey{dtype.Float8E5M2, dtype.Float32}:
+		return vecFloat8E5M2ToFloat32AVX2
+	case castKey{dtype.Float8E5M2, dtype.BFloat16}:
+		return vecFloat8E5M2ToBFloat16AVX2
+	case castKey{dtype.Float32, dtype.Float8E5M2}:
+		return vecFloat32ToFloat8E5M2AVX2
 	}
 	return nil
 }
@@ -1232,6 +1248,22 @@ func castAVX2(from, to dtype.Type) Func {
 		return vecUint16ToFloat32AVX2
 	case castKey{dtype.Bool, dtype.Float32}:
 		return vecBoolToFloat32AVX2
+	case castKey{dtype.Float8E4M3FN, dtype.Float16}:
+		return vecFloat8E4M3FNToFloat16AVX2
+	case castKey{dtype.Float8E4M3FN, dtype.Float32}:
+		return vecFloat8E4M3FNToFloat32AVX2
+	case castKey{dtype.Float8E4M3FN, dtype.BFloat16}:
+		return vecFloat8E4M3FNToBFloat16AVX2
+	case castKey{dtype.Float32, dtype.Float8E4M3FN}:
+		return vecFloat32ToFloat8E4M3FNAVX2
+	case castKey{dtype.Float8E5M2, dtype.Float16}:
+		return vecFloat8E5M2ToFloat16AVX2
+	case castKey{dtype.Float8E5M2, dtype.Float32}:
+		return vecFloat8E5M2ToFloat32AVX2
+	case castKey{dtype.Float8E5M2, dtype.BFloat16}:
+		return vecFloat8E5M2ToBFloat16AVX2
+	case castKey{dtype.Float32, dtype.Float8E5M2}:
+		return vecFloat32ToFloat8E5M2AVX2
 	}
 	return nil
 }

@@ -13,14 +13,15 @@ import (
 
 // loop is an elementwise loop: n elements of dst from its operands.
 type loop struct {
-	name  string // of the Go function, less its level
-	keys  []key  // what Lookup or Cast finds it under
-	in    []int  // bytes of each operand's element
-	out   int    // bytes of the result's element
-	lanes func(bytes int) int
-	body  func(m *machine, in []vec) vec
-	wide  bool // for AVX-512 alone
-	rare  bool // some operands are left to the loop in plain Go
+	name   string // of the Go function, less its level
+	keys   []key  // what Lookup or Cast finds it under
+	in     []int  // bytes of each operand's element
+	out    int    // bytes of the result's element
+	lanes  func(bytes int) int
+	body   func(m *machine, in []vec) vec
+	wide   bool // for AVX-512 alone
+	narrow bool // in vectors of AVX2, with AVX-512 too
+	rare   bool // some operands are left to the loop in plain Go
 
 	abreast [2]int // vectors that the loops of AVX2 and AVX-512 compute at a time, if above one, by
 	many    func(m *machine, in [][]vec) []vec
@@ -39,7 +40,7 @@ func level(wide bool) int {
 	return 0
 }
 
-func (l loop) supports(wide bool) bool { return wide || !l.wide }
+func (l loop) supports(wide bool) bool { return wide && !l.narrow || !wide && !l.wide }
 
 // fits says whether there are registers for the loop of a level.
 func (l loop) fits(wide bool) bool {

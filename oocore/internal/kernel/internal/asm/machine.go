@@ -84,6 +84,9 @@ func (m *machine) q(v uint64) constant {
 func (m *machine) d(v uint32) constant {
 	return m.constant(fmt.Sprintf("d%08x", v), 4, operand.U32(v))
 }
+func (m *machine) w(v uint16) constant {
+	return m.constant(fmt.Sprintf("w%04x", v), 2, operand.U16(v))
+}
 func (m *machine) b(v uint8) constant { return m.constant(fmt.Sprintf("b%02x", v), 1, operand.U8(v)) }
 
 // inst is one of avo's constructors of an instruction.

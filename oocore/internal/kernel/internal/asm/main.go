@@ -52,6 +52,7 @@ func generate(dir string) error {
 		{"integers", integerLoops},
 		{"compares", compareLoops},
 		{"casts", castLoops},
+		{"float8", float8Loops},
 	} {
 		loops := f.loops()
 		t.add(loops)
@@ -66,8 +67,10 @@ func generate(dir string) error {
 			return err
 		}
 	}
-	if err := write(dir, "vector_random", (*machine).emitRandom); err != nil {
-		return err
+	for name, emit := range map[string]func(*machine){"random": (*machine).emitRandom, "q8": (*machine).emitQ8} {
+		if err := write(dir, "vector_"+name, emit); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(dir, "vector_tables_amd64.go"), t.source(), 0o644)
 }

@@ -23,7 +23,7 @@ type entry struct {
 func (t *tables) add(loops []loop) {
 	for _, l := range loops {
 		for _, k := range l.keys {
-			t.wide = append(t.wide, entry{k, l.found(k, true)})
+			t.wide = append(t.wide, entry{k, l.found(k, !l.narrow)})
 			if l.supports(false) {
 				t.narrow = append(t.narrow, entry{k, l.found(k, false)})
 			}
