@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -68,6 +69,24 @@ func operandBytes(r *rand.Rand, t dtype.Type, n int) []byte {
 				v = append(v, dtype.FromFloat(t, r.NormFloat64()*10), dtype.FromFloat(t, r.NormFloat64()))
 			}
 			v[r.IntN(len(v))].Put(b[i*t.Size():])
+		}
+	}
+	return b
+}
+
+// usualBytes is runs of numbers of one sign and size, as most arrays are, with one of any bits here
+// and there.
+func usualBytes(r *rand.Rand, t dtype.Type, n int) []byte {
+	b, scale := operandBytes(r, t, n), 0.
+	if k := t.Kind(); k != dtype.KindFloat && k != dtype.KindComplex {
+		return b
+	}
+	for i := range n {
+		if i%50 == 0 {
+			scale = math.Exp(r.NormFloat64()*4) * []float64{1, 1, -1}[r.IntN(3)]
+		}
+		if r.IntN(100) != 0 {
+			dtype.FromFloat(t, r.ExpFloat64()*scale).Put(b[i*t.Size():])
 		}
 	}
 	return b
@@ -173,7 +192,11 @@ func TestResultOverOperand(t *testing.T) {
 
 // TestLevelsAgree: results are the same at each level.
 func TestLevelsAgree(t *testing.T) {
-	const n = 1000
+	levelsAgree(t, 1000, operandBytes)
+	levelsAgree(t, 10000, usualBytes)
+}
+
+func levelsAgree(t *testing.T, n int, operands func(r *rand.Rand, t dtype.Type, n int) []byte) {
 	var names []string
 	results := map[string][]byte{}
 	from := map[string]string{}
@@ -183,7 +206,7 @@ func TestLevelsAgree(t *testing.T) {
 		for _, l := range allLoops() {
 			in := make([][]byte, len(l.in))
 			for i, u := range l.in {
-				in[i] = operandBytes(r, u, n)
+				in[i] = operands(r, u, n)
 			}
 			got := make([]byte, n*l.out.Size())
 			l.call(n, got, in)

@@ -29,7 +29,9 @@ var (
 // product is exact within its difference from x, which is below one and a
 // multiple of the last places of both.
 func (p *formula) rightAngles(x *value) (r pair, word *value) {
-	p.rare = p.is(p.abs(x), cmpGE, p.number(widestAngle))
+	if !p.within(x, widestAngle) {
+		p.rare = p.is(p.abs(x), cmpGE, p.number(widestAngle))
+	}
 	word = p.fma(x, p.number(float(twoOverPi())), p.number(p.magic))
 	n := p.sub(word, p.number(p.magic))
 	a, b, c := thirds()
@@ -52,17 +54,17 @@ func thirds() (a, b, c float64) {
 	return a, b, c
 }
 
-// sineOf and cosineOf a reduced angle. The greater part of a cosine is exact.
-func (p *formula) sineOf(r pair, square *value) pair {
+// sineOf and cosineOf a reduced angle, given the polynomials. The greater part of a cosine is exact.
+func (p *formula) sineOf(r pair, square, rest *value) pair {
 	cube := p.mul(square, r.hi)
-	return pair{r.hi, p.fma(cube, p.horner(square, sinRest), r.lo)}
+	return pair{r.hi, p.fma(cube, rest, r.lo)}
 }
 
-func (p *formula) cosineOf(r pair, square *value) pair {
+func (p *formula) cosineOf(r pair, square, rest *value) pair {
 	one, half := p.number(1), p.number(0.5)
 	hi := p.fnma(half, square, one)
 	lo := p.fnma(half, square, p.sub(one, hi))
-	rest := p.fnma(r.hi, r.lo, p.mul(p.mul(square, square), p.horner(square, cosRest)))
+	rest = p.fnma(r.hi, r.lo, p.mul(p.mul(square, square), rest))
 	return pair{hi, p.add(lo, rest)}
 }
 
@@ -73,7 +75,9 @@ func circular(p *formula, quarter int) {
 		word = p.add(p.number(1), word)
 	}
 	p.result = p.quadrant(r, word)
-	p.keep(quarter == 0)
+	if quarter == 0 || !p.usual {
+		p.keep(quarter == 0)
+	}
 }
 
 // keep makes the result of a NaN, and if so of zero, the operand itself: a NaN's
@@ -91,7 +95,14 @@ func (p *formula) keep(zero bool) {
 func (p *formula) quadrant(r pair, word *value) *value {
 	square := p.mul(r.hi, r.hi)
 	odd := p.negative(p.shl(word, 63))
-	sin, cos := p.sineOf(r, square), p.cosineOf(r, square)
+	var sinPoly, cosPoly *value
+	if p.usual { // one polynomial, of either's numbers
+		sinPoly = p.hornerOf(square, p.picks(p.shl(word, 1), sinRest, cosRest))
+		cosPoly = sinPoly
+	} else {
+		sinPoly, cosPoly = p.horner(square, sinRest), p.horner(square, cosRest)
+	}
+	sin, cos := p.sineOf(r, square, sinPoly), p.cosineOf(r, square, cosPoly)
 	y := p.add(p.choose(odd, cos.hi, sin.hi), p.choose(odd, cos.lo, sin.lo))
 	return p.xor(y, p.signOf(p.shl(word, 62)))
 }

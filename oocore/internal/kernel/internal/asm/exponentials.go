@@ -27,14 +27,14 @@ var (
 	coshRest = economize(func(k int64) real { return inverseFactorial(2*k + 2) }, 0, halfLn2*halfLn2, 5)
 )
 
-// reduced is n, the whole number nearest to x·log₂e, and x - n·ln 2. The first
+// reduced is n, the whole number nearest to x·log₂e, also in the low bits of a word, and x - n·ln 2. The first
 // product is exact, and with it the first difference.
-func (p *formula) reduced(x *value) (n *value, r pair) {
-	n, _ = p.wholeNear(x, math.Log2E)
+func (p *formula) reduced(x *value) (n, word *value, r pair) {
+	n, word = p.wholeNear(x, math.Log2E)
 	ln2 := p.constantPair(ln2(), 11)
 	first := p.fnma(n, ln2.hi, x)
 	hi := p.fnma(n, ln2.lo, first)
-	return n, pair{hi, p.fnma(n, ln2.lo, p.sub(first, hi))}
+	return n, word, pair{hi, p.fnma(n, ln2.lo, p.sub(first, hi))}
 }
 
 // reducedOnce is the same with the difference in one number, and the n also in the low
@@ -52,7 +52,8 @@ func (p *formula) reducedOnce(x *value) (n, word, r *value) {
 // power of e is 1 + r + rest, to be added in this order of size.
 func (p *formula) expSum(r pair) *value {
 	one := p.tidy(p.number(1), r.hi)
-	rest := p.fma(p.mul(r.hi, r.hi), p.horner(r.hi, expRest), r.lo)
+	rest := p.horner(r.hi, expRest)
+	rest = p.fma(p.mul(r.hi, r.hi), rest, r.lo)
 	return p.add(one.hi, p.add(one.lo, rest))
 }
 
@@ -61,25 +62,43 @@ func (p *formula) expSum(r pair) *value {
 func exponential(p *formula) { p.result = p.exp(p.params[0]) }
 
 func (p *formula) exp(x *value) *value {
-	x = p.clamp(x, -746, 710)
-	n, _ := p.wholeNear(x, math.Log2E)
+	usual := p.within(x, 708)
+	if !usual {
+		x = p.clamp(x, -746, 710)
+	}
+	n, word := p.wholeNear(x, math.Log2E)
 	ln2 := p.constantPair(ln2(), 11)
 	first := p.fnma(n, ln2.hi, x)
 	r := p.fnma(n, ln2.lo, first)
-	rest := p.fnma(n, ln2.lo, p.mul(p.mul(r, r), p.horner(r, expRest)))
-	return p.scale(p.add(p.number(1), p.add(first, rest)), n)
+	rest := p.horner(r, expRest)
+	rest = p.fnma(n, ln2.lo, p.mul(p.mul(r, r), rest))
+	y := p.add(p.number(1), p.add(first, rest))
+	if usual {
+		return p.withExponentAdded(y, word)
+	}
+	return p.scale(y, n)
 }
 
 // exp2Rest is (2ʳ - 1 - r·ln 2) / r² for |r| ≤ ½.
 var exp2Rest = economize(func(k int64) real { return newReal().Mul(powerOf(ln2(), k+2), inverseFactorial(k+2)) }, -0.5, 0.5, 10)
 
 func exponentialOfTwo(p *formula) {
-	x := p.clamp(p.params[0], -1076, 1025)
-	n, _ := p.wholeNear(x, 1)
+	x := p.params[0]
+	usual := p.within(x, 1021)
+	if !usual {
+		x = p.clamp(x, -1076, 1025)
+	}
+	n, word := p.wholeNear(x, 1)
 	ln2 := p.constantPair(ln2(), 0)
 	r := p.sub(x, n)
-	rest := p.fma(p.mul(r, r), p.horner(r, exp2Rest), p.mul(r, ln2.lo))
-	p.result = p.scale(p.add(p.number(1), p.fma(r, ln2.hi, rest)), n)
+	rest := p.horner(r, exp2Rest)
+	rest = p.fma(p.mul(r, r), rest, p.mul(r, ln2.lo))
+	y := p.add(p.number(1), p.fma(r, ln2.hi, rest))
+	if usual {
+		p.result = p.withExponentAdded(y, word)
+	} else {
+		p.result = p.scale(y, n)
+	}
 }
 
 // powerOfTwo is of a whole number in the range of exponents.
@@ -88,10 +107,15 @@ func (p *formula) powerOfTwo(n *value) *value {
 }
 
 // lessOne is (exp(x) - 1)/2ⁿ = (1 - 2⁻ⁿ) + r + rest, and what the first difference
-// rounds off.
-func (p *formula) lessOne(x *value) (sum pair, n, lost *value) {
-	n, r := p.reduced(x)
-	inverse := p.powerOfTwo(p.sub(p.number(0), p.min(p.number(100), n)))
+// rounds off. Of a bounded x n is at most 100, and in the low bits of a word.
+func (p *formula) lessOne(x *value, bounded bool) (sum pair, n, word, lost *value) {
+	n, word, r := p.reduced(x)
+	var inverse *value
+	if bounded {
+		inverse = p.subBits(p.number(1), p.shl(word, p.shift))
+	} else {
+		inverse = p.powerOfTwo(p.sub(p.number(0), p.min(p.number(100), n)))
+	}
 	first := p.sub(p.number(1), inverse)
 	lost = p.sub(p.sub(p.number(1), first), inverse)
 	sum = p.tidy(first, r.hi)
@@ -99,22 +123,32 @@ func (p *formula) lessOne(x *value) (sum pair, n, lost *value) {
 	cube := p.mul(p.add(square.hi, square.hi), r.hi)
 	rest := p.fma(cube, p.horner(r.hi, expRest[1:]), p.add(r.lo, square.lo))
 	sum.lo = p.add(sum.lo, p.add(square.hi, rest))
-	return sum, n, lost
+	return sum, n, word, lost
 }
 
 func exponentialLessOne(p *formula) {
 	x := p.params[0]
-	sum, n, lost := p.lessOne(p.clamp(x, -50, 710))
+	usual, of := p.within(x, 40), x
+	if !usual {
+		of = p.clamp(x, -50, 710)
+	}
+	sum, n, word, lost := p.lessOne(of, usual)
 	sum.lo = p.add(sum.lo, lost)
-	p.result = p.or(p.scale(p.total(sum), n), p.signOf(x))
+	y := p.total(sum)
+	if usual {
+		y = p.withExponentAdded(y, word)
+	} else {
+		y = p.scale(y, n)
+	}
+	p.result = p.or(y, p.signOf(x))
 }
 
 // hyperbolicTangent is E/(E+2) with E = exp(2x) - 1.
 func hyperbolicTangent(p *formula) {
 	x := p.params[0]
 	a := p.min(p.number(22), p.abs(x))
-	sum, n, _ := p.lessOne(p.add(a, a))
-	scale := p.powerOfTwo(n)
+	sum, _, word, _ := p.lessOne(p.add(a, a), true)
+	scale := p.withExponentAdded(p.number(1), word)
 	e := p.tidy(p.mul(sum.hi, scale), p.mul(sum.lo, scale))
 	two := p.number(2)
 	d := p.tidy(p.max(two, e.hi), p.min(two, e.hi))
@@ -125,9 +159,18 @@ func hyperbolicTangent(p *formula) {
 // halves is what sinh and cosh of |x| share: with u = 2⁻²ⁿ, twice the
 // function over 2ⁿ is (1±u)·cosh r + (1∓u)·sinh r.
 func (p *formula) halves(x *value, sine bool) {
-	n, r := p.reduced(p.min(p.number(711), p.abs(x)))
-	u := p.powerOfTwo(p.mul(p.number(-2), p.min(p.number(100), n)))
+	usual, a := p.within(x, 40), p.abs(x)
+	if !usual {
+		a = p.min(p.number(711), a)
+	}
+	n, word, r := p.reduced(a)
 	one := p.number(1)
+	var u *value
+	if usual {
+		u = p.subBits(one, p.shl(word, p.shift+1))
+	} else {
+		u = p.powerOfTwo(p.mul(p.number(-2), p.min(p.number(100), n)))
+	}
 	withCosh, withSinh := p.add(one, u), p.sub(one, u)
 	lost := p.sub(u, p.sub(withCosh, one))
 	if sine {
@@ -140,7 +183,12 @@ func (p *formula) halves(x *value, sine bool) {
 	first := p.exactProduct(withSinh, r.hi)
 	s := p.tidy(withCosh, first.hi)
 	rest := p.fma(withSinh, sinh, p.add(cosh, first.lo))
-	y := p.scale(p.mul(p.number(0.5), p.add(s.hi, p.add(s.lo, rest))), n)
+	y := p.mul(p.number(0.5), p.add(s.hi, p.add(s.lo, rest)))
+	if usual {
+		y = p.withExponentAdded(y, word)
+	} else {
+		y = p.scale(y, n)
+	}
 	if sine {
 		y = p.signed(y, x)
 	}

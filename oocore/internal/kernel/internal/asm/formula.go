@@ -18,6 +18,13 @@ type formula struct {
 	steps  []*value
 	result *value
 	rare   *value // the operands, if any, that are left to a function in Go
+
+	// quick is the same function by fewer steps, for AVX2, which lacks some instructions. It
+	// may be right for usual operands alone: usual is whether this is it, and apart has its
+	// sign set for the others.
+	quick *formula
+	usual bool
+	apart *value
 }
 
 // width is float32 or float64.
@@ -83,6 +90,7 @@ const (
 	either
 	choice
 	lookup // of the number that the low four bits of a word count to, among sixteen
+	pick   // of the second of two numbers where bit one of a word is set; quick formulas only
 )
 
 func newFormula(name string, params int, in width) *formula {
@@ -119,6 +127,9 @@ func (p *formula) trim() {
 	needed := map[*value]bool{p.result: true}
 	if p.rare != nil {
 		needed[p.rare] = true
+	}
+	if p.apart != nil {
+		needed[p.apart] = true
 	}
 	var steps []*value
 	for i := len(p.steps) - 1; i >= 0; i-- {
@@ -160,7 +171,7 @@ func (p *formula) copied() *formula {
 		}
 		return to
 	}
-	q.params, q.steps, q.result, q.rare = all(p.params), all(p.steps), twin(p.result), twin(p.rare)
+	q.params, q.steps, q.result, q.rare, q.apart = all(p.params), all(p.steps), twin(p.result), twin(p.rare), twin(p.apart)
 	return &q
 }
 
@@ -228,8 +239,45 @@ func (p *formula) nearest(a *value) *value { return p.shaped(rounding, 0, a) }
 // frexp takes x apart into m·2ᵉ with m from ¾ up to 1½. For zero, infinity and
 // NaN e is -∞, x and NaN; below zero either is NaN.
 func (p *formula) frexp(x *value) (m, e *value) {
+	if p.usual {
+		return p.frexpNormal(x)
+	}
 	m = p.step(fraction, x)
 	return m, p.step(exponent, x, m)
+}
+
+// frexpNormal is of what is positive, normal and finite.
+func (p *formula) frexpNormal(x *value) (m, e *value) {
+	least := uint64(1) << p.shift
+	exponents := p.sign - least
+	p.leave(p.or(x, p.or(p.subBits(x, p.word(least)), p.addBits(x, p.word(p.sign-exponents)))))
+	over := p.addBits(x, p.word(p.one-p.encode(0.75))) // the exponent of x/¾ is that which is to go
+	m = p.addBits(p.subBits(x, p.and(p.word(p.sign|exponents), over)), p.word(p.one))
+	// A number of few bits in the low bits of 2⁵² is added to it.
+	base := math.Ldexp(1, int(p.shift))
+	return m, p.sub(p.or(p.shr(over, p.shift), p.number(base)), p.number(base+float64(p.one>>p.shift)))
+}
+
+// leave has a usual formula leave operands to the whole one where a word's sign is set.
+func (p *formula) leave(word *value) {
+	if p.apart != nil {
+		word = p.or(p.apart, word)
+	}
+	p.apart = word
+}
+
+// within is whether this formula leaves to the whole one what has a magnitude of bound or
+// more, and NaN.
+func (p *formula) within(x *value, bound float64) bool {
+	if p.usual {
+		p.leave(p.addBits(p.abs(x), p.word(p.sign-p.encode(bound))))
+	}
+	return p.usual
+}
+
+// withExponentAdded is a·2ⁿ for the n in the low bits of a word, where a and the result are normal or n is zero.
+func (p *formula) withExponentAdded(a, word *value) *value {
+	return p.addBits(a, p.shl(word, p.shift))
 }
 
 func (p *formula) abs(x *value) *value    { return p.and(p.word(p.sign-1), x) }
@@ -242,11 +290,27 @@ func (p *formula) signed(y, x *value) *value { return p.or(y, p.signOf(x)) }
 // horner is a polynomial of x, lowest power first, by W. Horner's scheme: elements are
 // many, so that the fewest operations count and not how long each takes.
 func (p *formula) horner(x *value, c []float64) *value {
-	y := p.number(c[len(c)-1])
+	var numbers []*value
+	for _, f := range c {
+		numbers = append(numbers, p.number(f))
+	}
+	return p.hornerOf(x, numbers)
+}
+
+func (p *formula) hornerOf(x *value, c []*value) *value {
+	y := c[len(c)-1]
 	for i := len(c) - 2; i >= 0; i-- {
-		y = p.fma(y, x, p.number(c[i]))
+		y = p.fma(y, x, c[i])
 	}
 	return y
+}
+
+// picks are of each two numbers the second where bit one of a word is set, or a condition holds.
+func (p *formula) picks(word *value, first, second []float64) (all []*value) {
+	for i, f := range first {
+		all = append(all, p.step(pick, word, p.number(f), p.number(second[i])))
+	}
+	return all
 }
 
 // pair is a number of two float64, the second within the first one's rounding

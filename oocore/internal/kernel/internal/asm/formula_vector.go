@@ -159,7 +159,7 @@ func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 			v.vec = in[i][j]
 		}
 	}
-	for i := range p.steps {
+	for i, step := range p.steps {
 		for _, q := range each {
 			v := q.steps[i]
 			for _, a := range v.args {
@@ -169,6 +169,13 @@ func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 			if v == q.rare {
 				m.stopIf(v.mask.(reg.Register))
 			}
+		}
+		if step == p.apart {
+			any := each[0].apart.vec
+			for _, q := range each[1:] {
+				any = m.to(or, q.apart.vec, any)
+			}
+			m.stopIf(any)
 		}
 	}
 	for _, q := range each {
@@ -265,6 +272,8 @@ func (m *machine) step(v *value, pending map[*value]int) {
 		v.vec = m.blended(v.args[0].mask.(reg.Register), m.source(v.args[1]), m.held(v.args[2]))
 	case lookup:
 		v.vec = m.lookup(v)
+	case pick:
+		v.vec = m.pick(v)
 	default:
 		panic(fmt.Sprint("no instruction for action ", v.action))
 	}
@@ -338,6 +347,27 @@ func (m *machine) lookup(v *value) vec {
 	m.VPERMPS(t.Mem.Offset(32), word, upper)
 	m.VPSLLD(operand.U8(28), word, which)
 	return m.blended(which, upper, y)
+}
+
+// pick is a permutation of two float64, which both halves of a vector hold.
+func (m *machine) pick(v *value) vec {
+	a, b, word := v.args[1].bits, v.args[2].bits, v.args[0].vec
+	if mask, ok := v.args[0].mask.(vec); ok {
+		word = mask
+	}
+	name := fmt.Sprintf("p%016x%016x", a, b)
+	of, ok := m.constants[name]
+	if !ok {
+		of = constant{m.StaticGlobal(name)}
+		m.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i, n := range []uint64{a, b, a, b} {
+			m.AddDatum(8*i, operand.U64(n))
+		}
+		m.constants[name] = of
+	}
+	y := m.load(of.Mem, 32)
+	m.VPERMILPD(word, y, y)
+	return y
 }
 
 // scaled is x·2ⁿ: by AVX-512's instruction for it, or by two powers of two, of

@@ -45,10 +45,17 @@ func formulas() (all []*formula, err error) {
 			case size == single.bytes && d.rounded != nil:
 				build = d.rounded
 			}
-			p := newFormula(fmt.Sprint("formula", row.Const, "Float", 8*size), row.Arity, in)
-			p.op, p.size = row.Const, size
-			build(p)
-			p.trim()
+			make := func(usual bool) *formula {
+				p := newFormula(fmt.Sprint("formula", row.Const, "Float", 8*size), row.Arity, in)
+				p.op, p.size, p.usual = row.Const, size, usual
+				build(p)
+				p.trim()
+				return p
+			}
+			p := make(false)
+			if q := make(true); q.differs(p) {
+				p.quick = q
+			}
 			all = append(all, p)
 		}
 	}
@@ -84,6 +91,11 @@ func (p *formula) typeName() string { return fmt.Sprint("Float", 8*p.size) }
 // rarely is the function in Go of float64 that computes rare operands.
 func (p *formula) rarely() string { return strings.ToLower(p.op) }
 
+// differs reports whether a formula has other steps than q.
+func (p *formula) differs(q *formula) bool {
+	return !slices.EqualFunc(p.steps, q.steps, func(a, b *value) bool { return a.action == b.action && len(a.args) == len(b.args) })
+}
+
 // truth reports a formula whose result is a condition.
 func (p *formula) truth() bool {
 	switch p.result.action {
@@ -116,7 +128,7 @@ func formulaLoops(all []*formula) (loops []loop) {
 		if p.truth() {
 			out = 1
 		}
-		body := func(m *machine, in [][]vec) []vec {
+		of := func(p *formula, m *machine, in [][]vec) []vec {
 			if p.size == p.bytes {
 				return m.formula(p, in)
 			}
@@ -132,6 +144,12 @@ func formulaLoops(all []*formula) (loops []loop) {
 			}
 			return out
 		}
+		body := func(m *machine, in [][]vec) []vec {
+			if !m.wide && p.quick != nil && p.quick.apart == nil { // which is right for all operands
+				return of(p.quick, m, in)
+			}
+			return of(p, m, in)
+		}
 		l := newLoop(p.op+p.typeName(), []key{{op: p.op, from: p.typeName()}}, slices.Repeat([]int{p.size}, len(p.params)), out,
 			func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] })
 		l.lanes, l.rare, l.many = perElement(p.bytes), p.rare != nil, body
@@ -139,6 +157,12 @@ func formulaLoops(all []*formula) (loops []loop) {
 			n := &l.abreast[level(wide)]
 			for *n = p.abreast(); *n > 1 && !l.fits(wide); {
 				*n--
+			}
+		}
+		if p.quick != nil && p.quick.apart != nil {
+			l.usual = func(m *machine, in [][]vec) []vec { return of(p.quick, m, in) }
+			for l.abreastUsual = p.quick.abreast(); l.abreastUsual > 1 && !l.fits(false); {
+				l.abreastUsual--
 			}
 		}
 		loops = append(loops, l)

@@ -40,7 +40,10 @@ func (p *formula) withExponent(e *value, perExponent, a pair) *value {
 	}
 	s := p.tidy(e, a.hi)
 	lo := p.add(s.lo, a.lo)
-	return p.add(s.hi, p.min(lo, p.number(1))) // which is also for the NaN of an infinite e
+	if !p.usual {
+		lo = p.min(lo, p.number(1)) // which is also for the NaN of an infinite e
+	}
+	return p.add(s.hi, lo)
 }
 
 func naturalLogarithm(p *formula) {
@@ -116,8 +119,12 @@ func (p *formula) pairProduct(a, b pair) pair {
 
 // expPair is the exponential of a tidy pair.
 func (p *formula) expPair(e pair) *value {
-	n, r := p.reduced(e.hi)
-	return p.scale(p.expSum(p.tidy(r.hi, p.add(r.lo, e.lo))), n)
+	n, word, r := p.reduced(e.hi)
+	y := p.expSum(p.tidy(r.hi, p.add(r.lo, e.lo)))
+	if p.usual {
+		return p.withExponentAdded(y, word)
+	}
+	return p.scale(y, n)
 }
 
 // wholePower is that of a positive x also where the result is out of range.
@@ -134,12 +141,19 @@ func wholePower(p *formula) {
 // rare.
 func power(p *formula) {
 	x, y := p.params[0], p.params[1]
-	l := p.logarithmPair(p.abs(x))
+	if !p.usual { // which a sign is not
+		x = p.abs(x)
+	}
+	l := p.logarithmPair(x)
 	e := p.exactProduct(y, l.hi)
-	p.rare = p.is(p.abs(e.hi), cmpNLT, p.number(708))
-	e = p.tidy(e.hi, p.fma(y, l.lo, e.lo))
-	v := p.expPair(e)
-	p.result = p.withSquare(p.powerSign(v))
+	if !p.within(e.hi, 708) {
+		p.rare = p.is(p.abs(e.hi), cmpNLT, p.number(708))
+	}
+	v := p.expPair(p.tidy(e.hi, p.fma(y, l.lo, e.lo)))
+	if !p.usual {
+		v = p.powerSign(v)
+	}
+	p.result = p.withSquare(v)
 }
 
 // powerSign gives |x| to the power of y the sign that a whole y has it have, and

@@ -25,6 +25,11 @@ type loop struct {
 
 	abreast [2]int // vectors that the loops of AVX2 and AVX-512 compute at a time, if above one, by
 	many    func(m *machine, in [][]vec) []vec
+
+	// AVX2 begins with usual, if there is one, so many vectors at a time, and goes on to the
+	// others where an operand is not.
+	usual        func(m *machine, in [][]vec) []vec
+	abreastUsual int
 }
 
 // newLoop is a loop over as many elements at a time as a vector has of the largest.
@@ -96,9 +101,8 @@ func (m *machine) emit(l loop) {
 	}
 	at, last := m.GP64(), m.GP64()
 	m.XORQ(at, at)
-	m.LEAQ(operand.Mem{Base: n, Disp: -lanes}, last)
 
-	vectors := func(count int) {
+	vectors := func(count int, compute func(m *machine, in [][]vec) []vec) {
 		in := make([][]vec, count)
 		for k := range in {
 			for i, s := range src {
@@ -106,37 +110,42 @@ func (m *machine) emit(l loop) {
 				in[k] = append(in[k], m.load(from, lanes*l.in[i]))
 			}
 		}
-		var out []vec
-		if count == 1 {
-			out = []vec{l.body(m, in[0])}
-		} else {
-			out = l.many(m, in)
-		}
-		for k, v := range out {
+		for k, v := range compute(m, in) {
 			m.store(v, operand.Mem{Base: dst, Index: at, Scale: uint8(l.out), Disp: k * lanes * l.out}, lanes*l.out)
 		}
 		m.ADDQ(operand.Imm(uint64(count*lanes)), at)
 	}
-	m.rare = "rare"
-	if abreast := l.abreast[level(m.wide)]; abreast > 1 {
-		// Where one of them has a rare operand, the first may have none.
-		m.rare = "one"
-		lastOfMany := m.GP64()
-		m.LEAQ(operand.Mem{Base: n, Disp: -abreast * lanes}, lastOfMany)
-		m.Label("vectors")
-		m.CMPQ(at, lastOfMany)
-		m.JGT(operand.LabelRef("one"))
-		vectors(abreast)
-		m.JMP(operand.LabelRef("vectors"))
-		m.rare = "rare"
-		m.Label("one")
-	} else {
-		m.Label("vectors")
+	// Each of these goes on to the next where there are too few elements, or where one is not
+	// of the kind that it computes: of several vectors the first may have none.
+	type stage struct {
+		label   string
+		count   int
+		compute func(m *machine, in [][]vec) []vec
+		end     reg.Register // the last element at which one may begin
 	}
-	m.CMPQ(at, last)
-	m.JGT(operand.LabelRef("rest"))
-	vectors(1)
-	m.JMP(operand.LabelRef("vectors"))
+	stages := []stage{{"one", 1, func(m *machine, in [][]vec) []vec { return []vec{l.body(m, in[0])} }, last}}
+	if abreast := l.abreast[level(m.wide)]; abreast > 1 {
+		stages = append([]stage{{"many", abreast, l.many, m.GP64()}}, stages...)
+	}
+	if l.usual != nil && !m.wide {
+		stages = append([]stage{{"usual", l.abreastUsual, l.usual, m.GP64()}}, stages...)
+	}
+	for _, s := range stages {
+		m.LEAQ(operand.Mem{Base: n, Disp: -s.count * lanes}, s.end)
+	}
+	stages[0].label = "vectors"
+	for i, s := range stages {
+		few := "rest"
+		if m.rare = "rare"; i+1 < len(stages) {
+			m.rare = stages[i+1].label
+			few = m.rare
+		}
+		m.Label(s.label)
+		m.CMPQ(at, s.end)
+		m.JGT(operand.LabelRef(few))
+		vectors(s.count, s.compute)
+		m.JMP(operand.LabelRef("vectors"))
+	}
 
 	m.Label("rest")
 	m.SUBQ(at, n)

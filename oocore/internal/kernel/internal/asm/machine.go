@@ -20,7 +20,7 @@ type machine struct {
 	single    bool // the formula that is being emitted is of float32
 	constants map[string]constant
 	labels    int
-	rare      string // the label to go to where an operand is rare
+	rare      string // the label to go to where an operand is rare, or not usual
 	prefix    string // of labels, which share a name space within a file
 	inTable   constant
 	table     vec // that inTable was loaded into
