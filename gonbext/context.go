@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Context returns cancelled by an interrupt of the cell, for calls of oocore. Once a
+// Context returns a context that an interrupt of the cell cancels, for calls of oocore. Once a
 // cell has asked for it, ending is up to the cell; a second interrupt ends it as
 // any program.
 func Context() context.Context {

@@ -10,8 +10,9 @@
 //	gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
 //
 // The value of a cell's last line is shown, an array's as a card; a call of your own function
-// too, which this cell or an earlier one declares. Under a plain %%, where programs end in
-// calls for what they do, a call is shown where it gives an array or is of package oocore.
+// too, which this cell or an earlier one declares, and in a cell of statements one of a function of
+// Go's library with one value. Under a plain %%, where programs end in calls for what they do, a call
+// is shown where it gives an array or is of package oocore.
 //
 // Show shows a value anywhere; Plot, Hist, HeatMap and Image, which Figure labels, draw arrays larger than memory:
 // what a picture shows of them is computed within the budget.

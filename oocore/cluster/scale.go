@@ -59,9 +59,9 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 		case storage > took:
 			took, limit = storage, "storage that all workers share"
 		case elements < workers && each == 1:
-			limit = units.Count(int64(elements)) + " tasks, which are not cut further"
+			limit = plural(elements, "task, which is", "tasks, which are") + " not cut further"
 		case elements < workers:
-			limit = fmt.Sprintf("%s elements of %v", units.Count(int64(elements)), units.Duration(b.Least))
+			limit = fmt.Sprintf("%s of %v", plural(elements, "element", "elements"), units.Duration(b.Least))
 		case b.Start > seconds[i]*float64(each):
 			limit = "the start of elements"
 		}
@@ -72,6 +72,13 @@ func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
 		s.WorkerHours += took * float64(min(workers, elements)) / 3600
 	}
 	return s
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return units.Count(int64(n)) + " " + many
 }
 
 // takes is how many seconds the elements of a stage take on some workers, where storage does not keep them waiting. seconds are those of a

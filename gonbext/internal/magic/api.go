@@ -156,6 +156,27 @@ func (s *Session) called(in string) []callable {
 	return slices.DeleteFunc(slices.Clone(s.api()), func(c callable) bool { return c.in != in })
 }
 
+// standardResult returns the type of what a function of Go's library returns, nil where that is nothing or
+// several values.
+func standardResult(all []callable, name string) []ast.Expr {
+	i := slices.IndexFunc(all, func(c callable) bool { return c.name == name && c.signature != "" && !strings.Contains(c.in, ".") })
+	if i < 0 {
+		return nil
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f"+all[i].signature, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	f := file.Decls[0].(*ast.FuncDecl).Type
+	if f.Results.NumFields() != 1 {
+		return nil
+	}
+	if t, ok := f.Results.List[0].Type.(*ast.Ident); ok && slices.Contains(basicTypes, t.Name) {
+		return []ast.Expr{t}
+	}
+	return []ast.Expr{anyValue} // a type of that package's own, or a parameter's
+}
+
 // completeName completes what stands behind a package of this module's or Go's, or an array, and
 // names by themselves, without asking gopls.
 func (s *Session) completeName(lines []line, specials []special) (word string, matches []string) {

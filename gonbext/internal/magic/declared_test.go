@@ -225,3 +225,25 @@ func TestLongChainIsReadAtOnce(t *testing.T) {
 		t.Errorf("shows %.40s", got)
 	}
 }
+
+// Calls of Go's library are shown by a cell of statements where they have one value, of whatever type, and are
+// left alone elsewhere.
+func TestValueOfGosLibraryIsShown(t *testing.T) {
+	for code, want := range map[string]string{
+		"time.Now()":                            "time.Now()",
+		"slices.Max(x)":                         "slices.Max(x)",
+		"strings.Fields(a)[0]":                  "strings.Fields(a)[0]",
+		"errors.New(\"why\")":                   "errors.New(\"why\")",
+		"fmt.Fprintln(os.Stdout, 1)":            "",
+		"time.Sleep(1)":                         "",
+		"strings.Unknown(1)":                    "",
+		"strings := f()\nstrings.Repeat(1)":     "",
+		"%%\nstrings.Repeat(\"a\", 2)":          "",
+		"%%memory\nstrings.Repeat(\"a\", 2)":    "",
+		"func f() {}\nstrings.Repeat(\"a\", 2)": "strings.Repeat(\"a\", 2)",
+	} {
+		if got := strings.TrimSuffix(shown(t, newSession(), code), "}}"); strings.TrimRight(got, ")\n") != strings.TrimRight(want, ")") {
+			t.Errorf("%q shows %q, not %q", code, got, want)
+		}
+	}
+}

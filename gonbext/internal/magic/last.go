@@ -80,6 +80,9 @@ func (r *rewriting) lastExpression() (ast.Expr, *scope) {
 	for _, statement := range body {
 		s.run(statement)
 	}
+	if r.main != nil { // programs under %% end in calls for what they do
+		s.library = r.called
+	}
 	last, ok := body[len(body)-1].(*ast.ExprStmt)
 	if !ok {
 		return nil, nil

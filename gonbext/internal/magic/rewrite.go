@@ -23,11 +23,12 @@ type rewriting struct {
 	nominal   *nominal // nil where cells run
 	notebook  string
 	api       func() []callable
-	program   string // the command that starts main, or ""
-	imports   string // that the generated text needs
-	shows     bool   // the last line of a cell without a magic of ours is shown
-	faced     bool   // by package gonbext
-	helped    bool   // help was asked for in the place of a program, which then does not run
+	called    func(in string) []callable // those of a package or a type
+	program   string                     // the command that starts main, or ""
+	imports   string                     // that the generated text needs
+	shows     bool                       // the last line of a cell without a magic of ours is shown
+	faced     bool                       // by package gonbext
+	helped    bool                       // help was asked for in the place of a program, which then does not run
 }
 
 // programs are GoNB's own commands that make a cell a program or a test.

@@ -23,6 +23,8 @@ type scope struct {
 	names map[string]meaning
 	outer *scope
 	local bool // a function's block
+	// library has the functions of a package of Go's library; nil where calls of it are not looked at
+	library func(in string) []callable
 }
 
 // find returns what name means, and the scope that says so: nil where none does.
@@ -207,6 +209,9 @@ func (s *scope) results(call *ast.CallExpr) []ast.Expr {
 	if f, ok := fun.(*ast.SelectorExpr); ok {
 		if name := s.packageOf(f.X); name != "" {
 			return packageResults(name, f.Sel.Name)
+		}
+		if dir := s.standardOf(f.X); dir != "" && s.library != nil {
+			return standardResult(s.library(standardPrefix+dir), f.Sel.Name)
 		}
 	}
 	f, ok := s.underlying(s.typeOf(call.Fun)).(*ast.FuncType)

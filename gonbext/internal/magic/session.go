@@ -130,7 +130,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 			}
 		}
 	}
-	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook, api: s.api}
+	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook, api: s.api, called: s.called}
 	r.ID = s.newID()
 	r.answer(s, specials)
 	if main, ok := r.bare(specials); ok {

@@ -50,7 +50,12 @@ func TestStatementsRunAsTheyStandThere(t *testing.T) {
 		"var x = 1; println(x)":                        "1\n",
 		"!ls\nprintln(1)\nfunc f() {}\n!echo {":        "1\n",
 		"x := []int{1,\n\t2}\nprintln(len(x),\n\tf(\n\t\t2))\nfunc f(n int) int {\n\treturn n\n}": "2 2\n",
-		"package main\nprintln(1)": "1\n",
+		"package main\nprintln(1)":                                    "1\n",
+		"import \"strings\"\nstrings.Repeat(\"ab\", 2)":               "abab\n",
+		"import m \"math\"\nx := 4.0\nm.Sqrt(x)":                      "2\n",
+		"import \"os\"\nos.Getwd()":                                   "",
+		"import \"os\"\nos.Stdout.WriteString(\"once\\n\")":           "once\n",
+		"import \"unicode/utf8\"\nutf8.RuneCountInString(\"\u00fc\")": "1\n",
 	}
 	dir := t.TempDir()
 	write := func(name, text string) {
