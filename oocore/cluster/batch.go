@@ -30,8 +30,10 @@ type batch struct {
 	AtOnce string // {n} elements of an array run at once
 	// Repeats says that a script is run again by whoever runs it, where it is killed.
 	Repeats bool
-	Index   string // the variable of the environment that has an element's number
-	First   int    // the number of the first element
+	// Named says that who submits gives a job its number, {job}: many are submitted in one request then.
+	Named bool
+	Index string // the variable of the environment that has an element's number
+	First int    // the number of the first element
 	// AfterOK holds a job until others, {jobs}, have ended well, where the system can tell; AfterAny until they have ended.
 	AfterOK, AfterAny string
 	Between           string // job numbers
@@ -113,12 +115,29 @@ func fill(command []string, values ...string) []string {
 	return all
 }
 
+// patience is a context that ends where a command does not answer.
+func (b *batch) patience(ctx context.Context, command string) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, answerTime, fmt.Errorf("%s does not answer: %s has run for %v: see whether its daemons run", b.Name, command, answerTime))
+}
+
+// submitAll submits jobs that have numbers.
+func (b *batch) submitAll(ctx context.Context, all []request) error {
+	if len(all) == 0 {
+		return nil
+	}
+	ctx, cancel := b.patience(ctx, all[0].Words[0])
+	defer cancel()
+	_, err := b.session().ask(ctx, all...)
+	return err
+}
+
 // call runs a command of the batch system, and returns what it prints.
 func (b *batch) call(ctx context.Context, command []string, in string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, fmt.Errorf("%s does not answer: %s has run for %v: see whether its daemons run", b.Name, command[0], answerTime))
+	ctx, cancel := b.patience(ctx, command[0])
 	defer cancel()
 	if b.Session != nil {
-		return b.session().ask(ctx, request{command, in})
+		said, err := b.session().ask(ctx, request{command, in})
+		return strings.TrimSpace(strings.Join(said, "\n")), err
 	}
 	c := osexec.CommandContext(ctx, command[0], command[1:]...)
 	c.Stdin, c.WaitDelay = strings.NewReader(in), time.Second
@@ -141,6 +160,7 @@ var answerTime = 2 * time.Minute
 
 // job is what is submitted.
 type job struct {
+	number         string // of a batch system that is given it
 	name, log, dir string
 	cores          int
 	memory         int64 // bytes
@@ -152,10 +172,10 @@ type job struct {
 	ok             bool     // and that must have ended well
 }
 
-// submit returns the job's number.
-func (b *batch) submit(ctx context.Context, j job) (string, error) {
+// request is the command that submits the job, with its script.
+func (b *batch) request(j job) (q request, err error) {
 	const mebi = 1 << 20
-	command := fill(b.Submit, "{name}", j.name, "{log}", j.log, "{dir}", j.dir, "{memory}", strconv.FormatInt((j.memory+mebi-1)/mebi, 10))
+	command := fill(b.Submit, "{job}", j.number, "{name}", j.name, "{log}", j.log, "{dir}", j.dir, "{memory}", strconv.FormatInt((j.memory+mebi-1)/mebi, 10))
 	cores := ""
 	if j.cores > 1 && b.Cores != "" {
 		cores = strconv.Itoa(j.cores)
@@ -163,7 +183,7 @@ func (b *batch) submit(ctx context.Context, j job) (string, error) {
 	for _, o := range []struct{ name, pattern, value string }{{"cores", b.Cores, cores}, {"partitions", b.Partition, j.options.Partition}, {"accounts", b.Account, j.options.Account}, {"time limits", b.Time, j.options.Time}} {
 		if o.value != "" {
 			if o.pattern == "" {
-				return "", fmt.Errorf("%s has no %s: leave the option out", b.Name, o.name)
+				return q, fmt.Errorf("%s has no %s: leave the option out", b.Name, o.name)
 			}
 			command = append(command, fill(strings.Fields(o.pattern), "{value}", o.value)...)
 		}
@@ -182,7 +202,12 @@ func (b *batch) submit(ctx context.Context, j job) (string, error) {
 		}
 		command = append(command, fill(strings.Fields(pattern), "{jobs}", strings.Join(j.after, b.Between))...)
 	}
-	out, err := b.call(ctx, append(command, j.options.Engine...), j.script)
+	return request{append(command, j.options.Engine...), j.script}, nil
+}
+
+// submit returns the job's number.
+func (b *batch) submit(ctx context.Context, q request) (string, error) {
+	out, err := b.call(ctx, q.Words, q.In)
 	if err != nil {
 		return "", err
 	}

@@ -78,6 +78,9 @@ type client struct {
 }
 
 func (c *client) Executor(saved json.RawMessage) exec.Executor {
+	if b, _ := find(c.batch); b.Session != nil {
+		b.session().begin()
+	}
 	return &executor{batch: c.batch, options: c.options, saved: saved, step: -1, submitted: func(r *run) { c.run = r }}
 }
 

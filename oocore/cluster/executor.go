@@ -286,6 +286,7 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 	if err := run.save(); err != nil {
 		return err
 	}
+	var together []request
 	submit := func(j job) (string, error) {
 		j.dir, j.options = run.Dir, &run.Options
 		if j.memory == 0 {
@@ -295,7 +296,13 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 		if j.elements > 0 {
 			j.log = strings.TrimSuffix(j.log, ".log") + b.ElementLog + ".log"
 		}
-		return b.submit(ctx, j)
+		j.number = run.number()
+		q, err := b.request(j)
+		if err == nil && !b.Named {
+			return b.submit(ctx, q)
+		}
+		together = append(together, q)
+		return j.number, err
 	}
 	abort := func(err error) error {
 		err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), without(run.jobs(), r.self)))
@@ -311,10 +318,17 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 		if run.Probe, err = submit(job{name: "probe", script: run.script("--probe")}); err != nil {
 			return abort(err)
 		}
-		if err := run.awaitProbe(ctx); err != nil {
+		if err := b.submitAll(ctx, together); err != nil {
 			return abort(err)
 		}
-		after = []string{run.Probe}
+		together = nil
+		seen, err := run.awaitProbe(ctx)
+		if err != nil {
+			return abort(err)
+		}
+		if !seen || !b.Named { // else its answer is all that others wait for
+			after = []string{run.Probe}
+		}
 	}
 	for i := stage; i < len(run.Stages); i++ {
 		number := len(run.Stages[i].Rounds) - 1
@@ -339,7 +353,10 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 		after = []string{round.Merge}
 	}
 	run.Whole = true
-	if err := run.save(); err != nil {
+	if err := run.save(); err != nil { // before those that are submitted together are begun
+		return abort(err)
+	}
+	if err := b.submitAll(ctx, together); err != nil {
 		return abort(err)
 	}
 	return nil
@@ -373,34 +390,34 @@ const (
 )
 
 // awaitProbe waits for the answer of the first job, so that nothing else is submitted where a machine does not see what it
-// must. Where the job waits in a queue for longer than probeTime, the others are submitted, which wait for it there.
-func (r *run) awaitProbe(ctx context.Context) error {
+// must. Where the job waits in a queue for longer than probeTime, it is not seen to answer, and the others are submitted, which wait for it there.
+func (r *run) awaitProbe(ctx context.Context) (seen bool, err error) {
 	began, asked, ended := time.Now(), time.Now(), time.Time{}
 	for ; time.Since(began) < probeTime || !ended.IsZero(); time.Sleep(pauseSince(began)) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 		if err := r.failure(); err != nil {
-			return err
+			return false, err
 		}
 		entries, err := os.ReadDir(r.folder()) // which, unlike a stat, asks a server anew
 		if err != nil {
-			return err
+			return false, err
 		}
 		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == seenFile }) {
-			return nil
+			return true, nil
 		}
 		if !ended.IsZero() && time.Since(ended) > seenTime {
 			if text, err := os.ReadFile(filepath.Join(r.folder(), "probe.log")); err == nil && len(text) > 0 {
 				line, _, _ := strings.Cut(string(text), "\n")
-				return fmt.Errorf("a machine of the cluster cannot run %s: %s", r.Command, line)
+				return false, fmt.Errorf("a machine of the cluster cannot run %s: %s", r.Command, line)
 			}
-			return fmt.Errorf("the first job has ended, and has not written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.folder())
+			return false, fmt.Errorf("the first job has ended, and has not written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.folder())
 		}
 		if ended.IsZero() && time.Since(asked) > pause {
 			active, err := r.batch().active(ctx, []string{r.Probe})
 			if err != nil {
-				return err
+				return false, err
 			}
 			asked = time.Now()
 			if len(active) == 0 {
@@ -408,7 +425,7 @@ func (r *run) awaitProbe(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return false, nil
 }
 
 var (

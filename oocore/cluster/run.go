@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,6 +111,15 @@ func (r *run) batch() *batch {
 		panic("cluster: " + err.Error()) // load and On have found it
 	}
 	return b
+}
+
+// number makes one for a job: those of a run begin alike.
+func (r *run) number() string {
+	of := "gonbext-" + rand.Text()
+	if at := strings.LastIndexByte(r.Probe, '-'); at > 0 {
+		of = r.Probe[:at]
+	}
+	return of + "-" + rand.Text()
 }
 
 // jobs returns the numbers of all jobs.

@@ -100,7 +100,8 @@ func pack(s *plan.SizedStage, seconds float64, least, short time.Duration, worke
 	}
 	work := least.Seconds()
 	if short > 0 {
-		work = min(work, max(short.Seconds(), seconds*float64(tasks)/float64(elementsEach*workers)))
+		each := seconds * float64(tasks) / float64(workers) // of work that starts at once, which costs nothing more
+		work = min(work, max(short.Seconds(), each/elementsEach), max(short.Seconds()/4, each))
 	}
 	each := max(int(math.Ceil(work/seconds)), (tasks+mostOfStage-1)/mostOfStage, 1)
 	if elements := (tasks + each - 1) / each; elements > workers {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// session is a process that takes requests as lines of JSON on its standard input, and answers each with a line. It
-// is started by the first request, and ends with this process, or when it was asked for nothing for some time.
+// session is a process that takes requests as lines of JSON on its standard input, several a line, and answers each line with
+// one. It is started by the first request, and ends with this process, or when it was asked for nothing for some time.
 type session struct {
 	of *batch
 
@@ -51,19 +51,22 @@ func (b *batch) session() *session {
 	return sessions[key]
 }
 
-// ask returns what a request prints.
-func (s *session) ask(ctx context.Context, q request) (string, error) {
+// ask returns what each of some requests prints.
+func (s *session) ask(ctx context.Context, q ...request) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.p == nil {
 		if err := s.start(); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	s.idle.Stop()
 	p := s.p.Process
 	stop := context.AfterFunc(ctx, func() { _ = p.Kill() })
-	var a struct{ Out, Error string }
+	var a struct {
+		Out   []string
+		Error string
+	}
 	err := json.NewEncoder(s.in).Encode(q)
 	if failed := s.out.Decode(&a); err == nil || failed == nil { // what it says when it ends tells more than that it cannot be written to
 		err = failed
@@ -72,19 +75,33 @@ func (s *session) ask(ctx context.Context, q request) (string, error) {
 	switch {
 	case ctx.Err() != nil:
 		_ = s.end()
-		return "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case err != nil:
 		if how := s.end(); how != nil {
 			err = how
 		}
 		said := strings.Join(append([]string{err.Error()}, strings.Fields(s.words.String())...), " ")
-		return "", fmt.Errorf("%s cannot be asked: %s: %s", s.of.Name, s.of.Session[0], said)
+		return nil, fmt.Errorf("%s cannot be asked: %s: %s", s.of.Name, s.of.Session[0], said)
 	}
 	s.idle.Reset(idleTime)
 	if a.Error != "" {
-		return "", fmt.Errorf("%s rejects the request: %s", s.of.Name, a.Error)
+		return nil, fmt.Errorf("%s rejects the request: %s", s.of.Name, a.Error)
 	}
-	return strings.TrimSpace(a.Out), nil
+	if len(a.Out) != len(q) {
+		return nil, fmt.Errorf("%s answers %d of %d requests: this version of it is not known", s.of.Name, len(a.Out), len(q))
+	}
+	return a.Out, nil
+}
+
+// begin starts the process beside what goes on here, so that it is there when it is asked. What fails then is said by ask.
+func (s *session) begin() {
+	s.mu.Lock()
+	go func() {
+		defer s.mu.Unlock()
+		if s.p == nil {
+			_ = s.start()
+		}
+	}()
 }
 
 // start starts the process.
