@@ -78,10 +78,10 @@ func (r *run) elsewhere(print plan.Fingerprint, inputs map[int]store.Version) (e
 	return r.cluster.Executor(saved), nil
 }
 
-// findFolder says which folder has the staging folder of an output in an object store: that of a run that has noted it
-// there, else the present one, which all machines share.
+// findFolder says which folder has the staging folder of an output in an object store: that of a run on a cluster that has
+// noted it there, else, on a cluster, the present one, which all machines share.
 func (r *run) findFolder(ctx context.Context) (err error) {
-	if r.plan.Folder, err = store.NotedFolder(ctx, r.plan.WholePath(r.plan.Output)); err == nil && r.plan.Folder == "" {
+	if r.plan.Folder, err = store.NotedFolder(ctx, r.plan.WholePath(r.plan.Output)); err == nil && r.plan.Folder == "" && r.cluster != nil {
 		r.plan.Folder, err = os.Getwd()
 	}
 	return err

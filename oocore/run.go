@@ -73,10 +73,8 @@ func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, e
 		}
 		return r.foreseenArrays(paths)
 	}
-	if r.cluster != nil {
-		if err := r.findFolder(ctx); err != nil {
-			return nil, err
-		}
+	if err := r.findFolder(ctx); err != nil {
+		return nil, err
 	}
 	inputs, err := versions(ctx, r.plan.Plan, nil)
 	if err != nil {
@@ -160,7 +158,7 @@ func (r *run) make(ctx context.Context, print plan.Fingerprint, before map[int]s
 		},
 		Committed: func(ctx context.Context, output int, earlier bool) {
 			r.written = append(r.written, r.plan.Arrays[output].Path)
-			if r.cluster != nil { // what fails here is a note of a run that has ended, which nobody heeds
+			if r.plan.Folder != "" { // what fails here is a note of a run that has ended, which nobody heeds
 				_ = store.ForgetFolder(ctx, r.plan.WholePath(r.plan.Output), r.plan.Folder)
 			}
 			if earlier && r.sideReductions != nil {

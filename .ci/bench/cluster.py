@@ -24,7 +24,7 @@ import statistics
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[name] = "1"
@@ -111,7 +111,12 @@ def compute(command, folder, log, *arguments):
 def part_of_a_core(share):
     """A cgroup that has this part of a core, as the text of a shell that joins it."""
     unified = pathlib.Path("/sys/fs/cgroup/cgroup.controllers").exists()
-    group = pathlib.Path("/sys/fs/cgroup" if unified else "/sys/fs/cgroup/cpu") / f"gonbext-bench-{os.getpid()}-{time.monotonic_ns()}"
+    groups = pathlib.Path("/sys/fs/cgroup" if unified else "/sys/fs/cgroup/cpu")
+    for left in groups.glob("gonbext-bench-*"):  # by one that was killed
+        if not pathlib.Path("/proc", left.name.split("-")[2]).exists():
+            with suppress(OSError):  # a process is in it yet
+                left.rmdir()
+    group = groups / f"gonbext-bench-{os.getpid()}-{time.monotonic_ns()}"
     group.mkdir()
     period = 10_000  # microseconds
     if unified:

@@ -92,4 +92,7 @@ func TestJobsOfSeveralRuns(t *testing.T) {
 	}
 	succeed(t, dir, "jobs", "cancel", "a.npy")
 	succeed(t, dir, "jobs", "cancel", ".") // the other one
+	if o := finish(t, command(dir, "jobs")); o.status != 0 || o.stdout != "" || o.stderr != ".: no run on a cluster computes an output there now\n" {
+		t.Errorf("jobs of a folder without runs: exit status %d: %s%s", o.status, o.stdout, o.stderr)
+	}
 }

@@ -263,6 +263,7 @@ func (e engine) goOnInBucket(t *testing.T) {
 		}
 	}
 	rejected(t, elsewhere, command(elsewhere, detached...), 1, "computes it already")
+	rejected(t, elsewhere, command(elsewhere, args(out)...), 1, "is being computed on a cluster")
 	ends(t, elsewhere, "jobs", "cancel", out)
 	release()
 	eventually(t, "no task", func() bool { return len(tasksOf(dir)) == 0 })
@@ -278,4 +279,19 @@ func (e engine) goOnInBucket(t *testing.T) {
 	eventually(t, "no job", func() bool { return !e.active() })
 	nothingLeft(t, dir)
 	rejected(t, elsewhere, command(elsewhere, "jobs", "attach", out), 1, "no run on a cluster")
+
+	// What was cancelled, one machine resumes.
+	const plain = "s3://data/a/plain.zarr"
+	release = hold(t)
+	defer release()
+	ends(t, dir, args(plain, "--on", e.on, "--processes", "3", "--element-time", "1ms", "--detach")...)
+	eventually(t, "a task", func() bool { return len(tasksOf(dir)) > 0 })
+	ends(t, elsewhere, "jobs", "cancel", plain)
+	release()
+	eventually(t, "no task", func() bool { return len(tasksOf(dir)) == 0 })
+	succeed(t, elsewhere, args(plain)...)
+	succeed(t, dir, "convert", plain, "plain.npy")
+	sameFiles(t, filepath.Join(dir, "one.npy"), filepath.Join(dir, "plain.npy"))
+	nothingLeft(t, dir)
+	nothingLeft(t, elsewhere)
 }

@@ -49,6 +49,9 @@ has done stays: the same command again resumes there.`,
 			}
 			switch do {
 			case "list":
+				if len(runs) == 0 {
+					fmt.Fprintf(c.ErrOrStderr(), "%s: no run on a cluster computes an output there now\n", path)
+				}
 				return listJobs(c, runs)
 			case "attach":
 				return runs[0].Wait(c.Context(), func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
