@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"slices"
+
+	"github.com/mmcloughlin/avo/operand"
 )
 
 // formula is a function of float64, or of float32, without branches, written down
@@ -25,6 +27,7 @@ type formula struct {
 	quick *formula
 	usual bool
 	apart *value
+	kept  map[int]int // by steps, of those whose results AVX2 has no registers for: the last step that finds them in one
 }
 
 // width is float32 or float64.
@@ -56,6 +59,8 @@ type value struct {
 	pending int    // uses still to come
 	vec     vec
 	mask    any
+	kept    int         // the last step at which it is in vec, where it has a slot
+	slot    operand.Mem // where it is from then on
 }
 
 type action int
@@ -305,7 +310,7 @@ func (p *formula) hornerOf(x *value, c []*value) *value {
 	return y
 }
 
-// picks are of each two numbers the second where bit one of a word is set, or a condition holds.
+// picks are of each two numbers the second where bit one of a word is set.
 func (p *formula) picks(word *value, first, second []float64) (all []*value) {
 	for i, f := range first {
 		all = append(all, p.step(pick, word, p.number(f), p.number(second[i])))

@@ -159,15 +159,24 @@ func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 			v.vec = in[i][j]
 		}
 	}
+	slots := m.slots(p, len(each))
 	for i, step := range p.steps {
+		m.at, m.shared = i, nil
+		if m.few() && len(each) > 2 {
+			m.shared = map[uint64]vec{}
+		}
 		for _, q := range each {
 			v := q.steps[i]
 			for _, a := range v.args {
 				pending[a]--
 			}
 			m.step(v, pending)
+			if kept, ok := p.kept[i]; ok && len(slots) > 0 {
+				v.kept, v.slot, slots = kept, slots[0], slots[1:]
+				m.VMOVUPD(v.vec, v.slot)
+			}
 			if v == q.rare {
-				m.stopIf(v.mask.(reg.Register))
+				m.stopIf(m.condition(v))
 			}
 		}
 		if step == p.apart {
@@ -178,10 +187,13 @@ func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 			m.stopIf(any)
 		}
 	}
+	m.at, m.shared = len(p.steps), nil
 	for _, q := range each {
-		v := q.result.vec
+		var v vec
 		if p.truth() {
-			v = m.bools(q.result.mask.(reg.Register), p.size, false)
+			v = m.bools(m.condition(q.result), p.size, false)
+		} else {
+			v = m.held(q.result)
 		}
 		out = append(out, v)
 	}
@@ -200,20 +212,78 @@ func (m *machine) stopIf(mask reg.Register) {
 	m.JNZ(operand.LabelRef(m.rare))
 }
 
-// held is a value in a register.
+// slots are places on the stack for what the vectors of a formula have no registers for, each
+// within a line of the cache.
+func (m *machine) slots(p *formula, vectors int) (all []operand.Mem) {
+	if n := len(p.kept) * vectors; n > 0 && vectors > 1 && m.few() {
+		if m.stack.Base == nil {
+			m.stack = m.AllocLocal(mostKept + 32)
+		}
+		base := m.GP64()
+		m.LEAQ(m.stack, base)
+		m.ADDQ(operand.Imm(31), base)
+		m.ANDQ(operand.I32(-32), base)
+		for i := range n {
+			all = append(all, operand.Mem{Base: base, Disp: 32 * i})
+		}
+	}
+	return all
+}
+
+// few is whether a formula's vectors are short of registers, and wait for each other rather than for memory.
+func (m *machine) few() bool { return !m.wide && !m.single }
+
+// inMemory is whether a value is in no register.
+func (m *machine) inMemory(v *value) bool {
+	return v.action == constantBits || v.slot.Base != nil && m.at > v.kept
+}
+
+// held is a value in a register that is to be read.
 func (m *machine) held(v *value) vec {
-	if v.action == constantBits {
+	if x, ok := m.source(v).(vec); ok {
+		return x
+	}
+	return m.own(v)
+}
+
+// own is a value in a register that may be overwritten.
+func (m *machine) own(v *value) vec {
+	if v.action == constantBits && m.shared == nil {
 		return m.loaded(m.bits(v.bits))
+	}
+	x := m.vector()
+	m.emitTo(x86.VMOVUPD, m.source(v), x)
+	return x
+}
+
+// source is a value in a register or in memory. Vectors that are computed side by side share the
+// register that a constant is loaded into.
+func (m *machine) source(v *value) operand.Op {
+	switch {
+	case v.action == constantBits && m.shared != nil:
+		x, ok := m.shared[v.bits]
+		if !ok {
+			x = m.loaded(m.bits(v.bits))
+			m.shared[v.bits] = x
+		}
+		return x
+	case v.action == constantBits:
+		return m.bits(v.bits)
+	case m.inMemory(v):
+		return v.slot
 	}
 	return v.vec
 }
 
-// source is a value in a register or in memory.
-func (m *machine) source(v *value) operand.Op {
-	if v.action == constantBits {
-		return m.bits(v.bits)
+// condition is the lanes in which one holds.
+func (m *machine) condition(v *value) reg.Register {
+	if m.wide {
+		return v.mask.(reg.Register)
 	}
-	return v.vec
+	if v.action == signSet {
+		v = v.args[0]
+	}
+	return m.held(v)
 }
 
 func (m *machine) step(v *value, pending map[*value]int) {
@@ -221,7 +291,7 @@ func (m *machine) step(v *value, pending map[*value]int) {
 	case parameter:
 	case sum, product, bitAnd, bitOr, bitXor, bitAdd:
 		a, b := v.args[0], v.args[1]
-		if a.action == constantBits {
+		if m.inMemory(a) {
 			a, b = b, a
 		}
 		v.vec = m.to(m.of(binary[v.action]), m.source(b), m.held(a))
@@ -234,26 +304,26 @@ func (m *machine) step(v *value, pending map[*value]int) {
 	case rounding:
 		v.vec = m.round(v.imm, m.held(v.args[0]))
 	case scaling:
-		v.vec = m.scaled(v.args[0].vec, v.args[1].vec)
+		v.vec = m.scaled(m.held(v.args[0]), m.held(v.args[1]))
 	case fraction, exponent:
 		m.takeApart(v)
 	case shiftLeft:
 		v.vec = m.vector()
-		m.emitted(x86.VPSLLQ, x86.VPSLLD, operand.U8(v.imm), v.args[0].vec, v.vec)
+		m.emitted(x86.VPSLLQ, x86.VPSLLD, operand.U8(v.imm), m.held(v.args[0]), v.vec)
 	case shiftRight:
 		v.vec = m.vector()
-		m.emitted(x86.VPSRLQ, x86.VPSRLD, operand.U8(v.imm), v.args[0].vec, v.vec)
+		m.emitted(x86.VPSRLQ, x86.VPSRLD, operand.U8(v.imm), m.held(v.args[0]), v.vec)
 	case compare:
 		v.mask = m.compared(v.imm, m.source(v.args[1]), m.held(v.args[0]))
+		v.vec, _ = v.mask.(vec)
 	case signSet:
-		v.mask = v.args[0].vec
 		if m.wide {
 			k := m.K()
 			m.emitted(two(x86.VPMOVQ2M), two(x86.VPMOVD2M), v.args[0].vec, k)
 			v.mask = k
 		}
 	case both, either:
-		a, b := v.args[0].mask.(reg.Register), v.args[1].mask.(reg.Register)
+		a, b := m.condition(v.args[0]), m.condition(v.args[1])
 		switch {
 		case m.wide:
 			k := m.K()
@@ -264,12 +334,12 @@ func (m *machine) step(v *value, pending map[*value]int) {
 			}
 			v.mask = k
 		case v.action == both:
-			v.mask = m.to(and, a, b)
+			v.vec = m.to(and, a, b)
 		default:
-			v.mask = m.to(or, a, b)
+			v.vec = m.to(or, a, b)
 		}
 	case choice:
-		v.vec = m.blended(v.args[0].mask.(reg.Register), m.source(v.args[1]), m.held(v.args[2]))
+		v.vec = m.blended(m.condition(v.args[0]), m.source(v.args[1]), m.held(v.args[2]))
 	case lookup:
 		v.vec = m.lookup(v)
 	case pick:
@@ -285,30 +355,25 @@ func (m *machine) fused(v *value, pending map[*value]int) {
 	orders := fusedOrders[v.action]
 	o213, o231, o132 := m.of(orders[0]), m.of(orders[1]), m.of(orders[2])
 	a, b, c := v.args[0], v.args[1], v.args[2]
-	free := func(x *value) bool { return x.action != constantBits && x.action != parameter && pending[x] == 0 }
-	if a.action == constantBits || !free(a) && free(b) {
+	free := func(x *value) bool { return !m.inMemory(x) && x.action != parameter && pending[x] == 0 }
+	if m.inMemory(a) || !free(a) && free(b) {
 		a, b = b, a
 	}
 	switch {
-	case free(c) && b.action == constantBits:
+	case m.inMemory(a): // as is b
+		v.vec = m.do(o132, m.own(a), m.source(b), m.held(c))
+	case free(c) && m.inMemory(b):
 		v.vec = m.do(o231, c.vec, m.source(b), a.vec)
-	case free(a) && b.action != constantBits:
+	case free(a) && !m.inMemory(b):
 		v.vec = m.do(o213, a.vec, m.source(c), b.vec)
 	case free(a):
 		v.vec = m.do(o132, a.vec, m.source(b), m.held(c))
 	case free(c):
 		v.vec = m.do(o231, c.vec, m.source(b), a.vec)
-	case c.action == constantBits && b.action != constantBits:
-		v.vec = m.do(o231, m.held(c), b.vec, a.vec)
-	case b.action == constantBits && c.action != constantBits:
-		v.vec = m.do(o213, m.held(b), c.vec, a.vec)
+	case m.inMemory(b) && !m.inMemory(c):
+		v.vec = m.do(o213, m.own(b), c.vec, a.vec)
 	default:
-		copied := m.held(c)
-		if c.action != constantBits {
-			copied = m.vector()
-			m.VMOVUPD(c.vec, copied)
-		}
-		v.vec = m.do(o231, copied, m.source(b), a.vec)
+		v.vec = m.do(o231, m.own(c), m.source(b), a.vec)
 	}
 }
 
@@ -351,10 +416,7 @@ func (m *machine) lookup(v *value) vec {
 
 // pick is a permutation of two float64, which both halves of a vector hold.
 func (m *machine) pick(v *value) vec {
-	a, b, word := v.args[1].bits, v.args[2].bits, v.args[0].vec
-	if mask, ok := v.args[0].mask.(vec); ok {
-		word = mask
-	}
+	a, b := v.args[1].bits, v.args[2].bits
 	name := fmt.Sprintf("p%016x%016x", a, b)
 	of, ok := m.constants[name]
 	if !ok {
@@ -365,8 +427,15 @@ func (m *machine) pick(v *value) vec {
 		}
 		m.constants[name] = of
 	}
-	y := m.load(of.Mem, 32)
-	m.VPERMILPD(word, y, y)
+	table, ok := m.shared[a^b]
+	if !ok {
+		table = m.load(of.Mem, 32)
+		if m.shared != nil {
+			m.shared[a^b] = table
+		}
+	}
+	y := m.vector()
+	m.VPERMILPD(m.source(v.args[0]), table, y)
 	return y
 }
 

@@ -121,6 +121,23 @@ func (p *formula) abreast() int {
 	return 4
 }
 
+// widest sets how many vectors of a formula there are registers for, or where it may keep some
+// results on the stack three or two.
+func (l *loop) widest(n *int, p *formula, wide, stack bool) {
+	for *n = p.abreast(); *n > 1 && !l.fits(wide); {
+		*n--
+	}
+	for more := min(p.abreast(), 3); stack && p.bytes == double.bytes && more > *n; more-- {
+		for registers := 15; registers > 11; registers-- {
+			had := *n
+			if *n = more; p.fit(more, registers) && l.fits(wide) {
+				return
+			}
+			*n, p.kept = had, nil
+		}
+	}
+}
+
 // formulaLoops is the vector loops of formulas.
 func formulaLoops(all []*formula) (loops []loop) {
 	for _, p := range all {
@@ -153,17 +170,15 @@ func formulaLoops(all []*formula) (loops []loop) {
 		l := newLoop(p.op+p.typeName(), []key{{op: p.op, from: p.typeName()}}, slices.Repeat([]int{p.size}, len(p.params)), out,
 			func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] })
 		l.lanes, l.rare, l.many = perElement(p.bytes), p.rare != nil, body
-		for _, wide := range []bool{false, true} {
-			n := &l.abreast[level(wide)]
-			for *n = p.abreast(); *n > 1 && !l.fits(wide); {
-				*n--
-			}
+		quick := p
+		if p.quick != nil {
+			quick = p.quick
 		}
-		if p.quick != nil && p.quick.apart != nil {
-			l.usual = func(m *machine, in [][]vec) []vec { return of(p.quick, m, in) }
-			for l.abreastUsual = p.quick.abreast(); l.abreastUsual > 1 && !l.fits(false); {
-				l.abreastUsual--
-			}
+		l.widest(&l.abreast[level(true)], p, true, false)
+		l.widest(&l.abreast[level(false)], quick, false, quick.apart == nil)
+		if quick.apart != nil {
+			l.usual = func(m *machine, in [][]vec) []vec { return of(quick, m, in) }
+			l.widest(&l.abreastUsual, quick, false, true)
 		}
 		loops = append(loops, l)
 	}

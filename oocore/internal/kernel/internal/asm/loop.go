@@ -82,7 +82,7 @@ func perElement(size int) func(int) int { return func(bytes int) int { return by
 // its result. A loop that leaves rare operands to another returns how many
 // elements it did before the first vector that has one.
 func (m *machine) emit(l loop) {
-	m.prefix = l.function(m.wide)
+	m.prefix, m.stack = l.function(m.wide), operand.Mem{}
 	m.Function(m.prefix)
 	m.Attributes(attr.NOSPLIT)
 	if l.rare {
