@@ -2,12 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan/cost"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // What an expression uses twice is materialised where computing it again costs more than
@@ -38,7 +40,73 @@ func (c *compiler) materialise() error {
 	c.countReaders(nodes)
 	c.keepSeen(nodes)
 	c.keepShared(nodes)
+	return c.keepCut()
+}
+
+// keepCut keeps what the chunks of an output would compute several times: an operation of boxes
+// each of which computes more than it fills, such as rows that are drawn from their beginning.
+func (c *compiler) keepCut() error {
+	for k, t := range c.targets {
+		if t.Path == "" || t.Chunks == nil && t.Region == nil {
+			continue
+		}
+		root := c.roots[k]
+		layout, err := store.LayoutOf(t.Path, t.meta(root))
+		if err != nil {
+			return err
+		}
+		chunks := t.Chunks
+		if layout.Unit != nil {
+			chunks = layout.Unit
+		}
+		if chunks == nil {
+			continue
+		}
+		for n := range asTheyAre(root) {
+			if n.Kind != graph.Blockwise || c.materialised(n) || c.pyramid.begins(n, c.roots) {
+				continue
+			}
+			if times := cutTimes(n, clip(chunks, n.Shape)); times >= 2 && c.dear(n, times) {
+				c.keep(n, fmt.Sprintf("chunks of %s compute it %s, and that costs more", grid.Format(chunks), plural(times)))
+			}
+		}
+	}
 	return nil
+}
+
+// asTheyAre are the nodes whose elements an expression takes at its own places: the expression
+// itself, and what its functions of each element take.
+func asTheyAre(root *graph.Node) iter.Seq[*graph.Node] {
+	return func(yield func(*graph.Node) bool) {
+		seen := map[*graph.Node]bool{}
+		for next := []*graph.Node{root}; len(next) > 0; {
+			n := next[0]
+			next = next[1:]
+			if seen[n] || !slices.Equal(n.Shape, root.Shape) {
+				continue
+			}
+			if seen[n] = true; !yield(n) {
+				return
+			}
+			if n.Kind == graph.Elementwise || n.Kind == graph.Cast {
+				next = append(next, n.In...)
+			}
+		}
+	}
+}
+
+// cutTimes is how many times over the work of an operation is done that is computed by chunks; 0
+// of one that has none.
+func cutTimes(n *graph.Node, chunks []int) float64 {
+	all := n.Blocks.Op.Requirements(clip(n.Shape, n.Shape)).Work
+	if all == 0 {
+		return 0
+	}
+	times := float64(n.Blocks.Op.Requirements(chunks).Work) / float64(all)
+	for d, l := range n.Shape {
+		times *= float64((l + chunks[d] - 1) / max(chunks[d], 1))
+	}
+	return times
 }
 
 // nodes are all nodes of the expression, inputs before what reads them.

@@ -3,12 +3,14 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/random"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/plan/cost"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -133,6 +135,50 @@ func TestMaterialiseKeepsWhatCostsMoreThanStoring(t *testing.T) {
 		6 add %4 %5 [2000 1000] kept: it is used twice, and computing it again costs more
 		7 roll %6 [2000 1000]
 		8 add %6 %7 [2000 1000]`)
+}
+
+// A row of draws is made from its beginning, whatever part of it a chunk has.
+func TestMaterialiseKeepsRowsThatChunksCut(t *testing.T) {
+	draws := func() *graph.Node {
+		number, err := graph.FromBytes(graph.Site{}, dtype.Bytes([]float64{20}), dtype.Float64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chances, err := graph.FromBytes(graph.Site{}, dtype.Bytes(slices.Repeat([]float64{0.01}, 100)), dtype.Float64, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := random.Categorical(graph.Site{}, "multinomial", random.Multinomial, 7, number, chances, 40_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, of := range []struct {
+		chunks []int
+		kept   string
+	}{
+		{[]int{400, 100}, ""},
+		{[]int{400, 5}, "chunks of (400, 5) compute it 20 times over, and that costs more"},
+	} {
+		n := draws()
+		single, err := graph.AsType(graph.Site{}, n, dtype.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, root := range []*graph.Node{n, single} {
+			p, err := New(root, Target{Path: "o.zarr", Chunks: of.chunks})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stages, want := len(p.Stages), 1+min(len(of.kept), 1); stages != want {
+				t.Fatalf("%s in chunks of %v: %d stages, want %d", root, of.chunks, stages, want)
+			}
+			if note := p.Stages[0].Note; of.kept != "" && note != "kept: "+of.kept {
+				t.Errorf("%s in chunks of %v: %q", root, of.chunks, note)
+			}
+		}
+	}
 }
 
 func TestMaterialiseRecomputesWhatIsCheap(t *testing.T) {

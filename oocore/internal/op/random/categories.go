@@ -25,12 +25,16 @@ type Categories struct {
 	Shape        []int
 }
 
+// drawNanos is about what a number of one category takes.
+const drawNanos = 60
+
 // Requirements is the number of draws of each row, and all of its categories.
 func (o Categories) Requirements(box []int) blockwise.Requirements {
 	last := len(box) - 1
 	draws, categories := slices.Clone(box), slices.Clone(box)
 	draws[last], categories[last] = 1, o.Shape[last]
-	return blockwise.Requirements{Reads: [][]int{draws, categories}, Scratch: int64(8 * (grid.Size(draws) + grid.Size(categories)))}
+	return blockwise.Requirements{Reads: [][]int{draws, categories}, Scratch: int64(8 * (grid.Size(draws) + grid.Size(categories))),
+		Work: int64(drawNanos * grid.Size(categories))}
 }
 
 // Fill draws row by row.
