@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // each is what is done to the arrays of a collection.
@@ -42,6 +43,9 @@ func (e *each) asked() bool {
 func (e *each) options() ([]oocore.Option, error) {
 	if e.shardSize == "" {
 		return nil, nil
+	}
+	if _, err := units.ParseSize(e.shardSize); err != nil {
+		return nil, usagef("--shard-size: %w", err)
 	}
 	return []oocore.Option{oocore.ShardSize(e.shardSize)}, nil
 }

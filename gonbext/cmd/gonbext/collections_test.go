@@ -135,7 +135,7 @@ func TestCollectionsAreRejected(t *testing.T) {
 		{[]string{"convert", "m.safetensors", "o.npz", "--only", "["}, 2, "is no pattern"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--only", "nothing"}, 2, "leave none of 3 arrays"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--dtype", "float7", "--only", "*"}, 2, "float7"},
-		{[]string{"convert", "m.safetensors", "o.npz", "--shard-size", "x"}, 2, "x"},
+		{[]string{"convert", "m.safetensors", "o.npz", "--shard-size", "x"}, 2, `--shard-size: "x" is not a size`},
 		{[]string{"compute", "--each", "w+a", "w=m.safetensors", "a=other.npz", "-o", "o.npz"}, 1, `a has no array "a.bias"`},
 		{[]string{"compute", "--each", "x", "x=m.safetensors"}, 2, "-o"},
 		{[]string{"compute", "--each", "x", "x=m.safetensors", "y=other.npz", "-o", "o.npz"}, 2, "y is not used"},
