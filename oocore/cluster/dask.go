@@ -10,11 +10,6 @@ import (
 //go:embed dask.py
 var daskShim string
 
-// daskProgram is what the shim has the scheduler run.
-//
-//go:embed dask_scheduler.py
-var daskProgram string
-
 // dask is a Dask scheduler as a batch system. Its commands are requests to a shim that runs in the user's own Python:
 // that of GONBEXT_PYTHON, else the one that PATH finds.
 func dask(address string) *batch {
@@ -24,12 +19,12 @@ func dask(address string) *batch {
 	}
 	return &batch{
 		Name:  "Dask",
-		Begin: 0.15, HandOver: 0.025, Start: 0.015,
+		Begin: 0.4, HandOver: 0.025, Start: 0.015,
 		Least:   time.Second,
 		Short:   100 * time.Millisecond,
 		Repeats: true,
 		Named:   true,
-		Session: []string{python, "-c", daskShim, "tcp://" + address, daskProgram},
+		Session: []string{python, "-c", daskShim, "tcp://" + address},
 		Submit:  []string{"submit", "--job={job}", "--log={log}", "--dir={dir}", "--memory={memory}"},
 		Array:   "--elements={count}", Index: "DASK_ELEMENT", Self: "DASK_JOB",
 		AfterOK: "--ok={jobs}", AfterAny: "--after={jobs}", Between: ",", ElementLog: "-%a",

@@ -1,76 +1,94 @@
-"""Has a Dask scheduler answer requests, which are lines of JSON, by the program in the second argument. It is run by the user's own Python."""
-import json, os, pickle, signal, socket, struct, sys
+"""What gonbext asks of a Dask scheduler: submit, state, forget. It is run by the user's own Python, which takes requests as lines of JSON, several a line."""
+import argparse, json, os, signal, subprocess, sys
 
 
-class Program:
-    """Pickles as the program's function answer."""
-    def __reduce__(self):
-        return eval, (f"(lambda names: exec({sys.argv[2]!r}, names) or names['answer'])({{'__name__': 'gonbext_on_dask'}})",)
+def element(script, index, job, args, env, *before):
+    """Runs the script of one element on a worker, and returns its exit status."""
+    if args["ok"] and any(before):
+        return 3
+    env = {**os.environ, **env, "DASK_JOB": job, "DASK_ELEMENT": str(index), "GONBEXT_PYTHON": sys.executable}
+    folder = os.path.dirname(args["log"])
+    status = 3  # as of what would fail again: the run has ended, or this machine does not see its folder
+    for attempt in range(3 if os.path.isdir(folder) else 0):
+        with open(args["log"].replace("%a", str(index)), "ab", buffering=0) as log:  # the shell becomes gonbext, which ends with this worker
+            status = subprocess.run(["sh", "-c", script], cwd=args["dir"], env=env, stdout=log, stderr=log).returncode
+            if status in (0, 3, 126, 127):
+                break
+            log.write(f"attempt {attempt + 1}: exit status {status}\n".encode())
+    if not os.path.exists(os.path.join(folder, "run.json")):
+        from distributed import get_client
+        client = get_client()
+        for name in sorted(client.list_datasets(), key=job.__eq__):  # this job last: until then it is started again where it is killed
+            if name.rpartition("-")[0] == job.rpartition("-")[0]:
+                client.unpublish_dataset(name)
+    return status
 
 
-def send(to, message):
-    import msgpack
-    frame = msgpack.packb(message)
-    to.sendall(struct.pack("<3Q", 16 + len(frame), 1, len(frame)) + frame)
+held = {}  # the futures of jobs that this process has submitted
 
 
-def receive(file):
-    """Returns the frames of a message."""
-    def exactly(n):
-        if len(data := file.read(n)) < n:
-            raise EOFError("the scheduler has closed the connection")
-        return data
-    n, = struct.unpack("<Q", exactly(8))
-    packed = exactly(n)
-    count, = struct.unpack_from("<Q", packed)
-    lengths = struct.unpack_from(f"<{count}Q", packed, 8)
-    packed = packed[8 * (1 + count):]
-    packed += exactly(sum(lengths) - len(packed))
-    ends = [sum(lengths[:i + 1]) for i in range(count)]
-    return [packed[end - length:end] for end, length in zip(ends, lengths)]
+def submit(client, args, script):
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    if not workers:
+        sys.exit("the scheduler has no workers")
+    least = min(w["memory_limit"] // w["nthreads"] or args.memory << 20 for w in workers.values())
+    if least < args.memory << 20:
+        sys.exit(f"a thread of its workers has {least >> 20} MiB, and the plan needs {args.memory} MiB: give --memory less, or the workers more")
+    before = [f for j in (args.ok or args.after).split(",") if j for f in held.get(j) or client.get_dataset(j)]
+    env = {k: v for k, v in os.environ.items() if k.startswith("GONBEXT_")}
+    threads = [address for address, w in workers.items() for _ in range(w["nthreads"])]
+    few = args.elements <= 2 * len(threads)  # which the scheduler would give to the worker of those before, to have them stolen by others later
+    futures = [client.submit(element, script, i, args.job, {"ok": args.ok != "", "log": args.log, "dir": args.dir}, env, *before, key=(args.job, i),
+                             retries=3, pure=False, workers=threads[i % len(threads)] if few else None, allow_other_workers=few)
+               for i in range(args.elements)]
+    client.publish_dataset(**{args.job: futures})  # which holds them when this client has gone
+    held[args.job] = futures
+    return args.job
 
 
-def connect(address):
-    """Returns a connection to the scheduler, or None where that or this Python does not speak the protocol that is known here."""
-    try:
-        import msgpack
-        host, _, port = address.removeprefix("tcp://").rpartition(":")
-        to = socket.create_connection((host.strip("[]"), int(port)), 3)
-        file = to.makefile("rb")
-        send(to, {"compression": None, "python": sys.version_info[:3], "pickle-protocol": 4})
-        if msgpack.unpackb(receive(file)[0])["pickle-protocol"] < 4:
-            return None
-    except Exception:
-        return None
-    to.settimeout(None)
-    return to, file
+def state(client, args, _):
+    return "\n".join(f"{job} RUNNING" for job in client.run_on_scheduler(unfinished, args.jobs.split(",")))
 
 
-def ask(address, *args):
-    """Returns what the program answers. Importing distributed takes longer than most of what is asked, and is done where nothing else helps."""
-    if known := connect(address):
-        to, file = known
-        with to, file:
-            send(to, {"op": "run_function", "function": pickle.dumps(Program(), 4), "args": pickle.dumps(args, 4), "wait": True, "serializers": ["pickle"]})
-            frames = receive(file)
-            if len(frames) > 2:
-                return pickle.loads(frames[2])  # after the message and the header of what it has
-            raise RuntimeError(f"the scheduler answers {frames[0]!r}")
+def unfinished(jobs, dask_scheduler):
+    """Returns those of some jobs that have an element which has not ended."""
+    ended = ("memory", "erred", "released", "forgotten")
+    return [j for j in jobs if any(t.state not in ended for k, t in dask_scheduler.tasks.items() if k[0] == j)]
+
+
+def forget(client, args, _):
+    for job in set(args.jobs.split(",")) & set(client.list_datasets()):
+        client.cancel(held.pop(job, None) or client.get_dataset(job), force=True)
+        client.unpublish_dataset(job)
+
+
+def answer(client, words, text):
+    p = argparse.ArgumentParser()
+    p.error = sys.exit
+    p.add_argument("do", choices=["submit", "state", "forget"])
+    for name in ("--job", "--log", "--dir", "--ok", "--after", "--jobs"):
+        p.add_argument(name, default="")
+    p.add_argument("--memory", type=int, default=0)
+    p.add_argument("--elements", type=int, default=1)
+    args = p.parse_args(words)
+    return {"submit": submit, "state": state, "forget": forget}[args.do](client, args, text)
+
+
+def main(address):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for gonbext
     try:
         from distributed import Client
     except ImportError:
         sys.exit(f"{sys.executable} has no package distributed: pip install distributed, or name another Python in GONBEXT_PYTHON")
     with Client(address, timeout="10s", set_as_default=False) as client:
-        names = {"__name__": "gonbext_on_dask"}
-        exec(sys.argv[2], names)
-        return client.run_on_scheduler(names["answer"], *args)
-
-
-def main(address):
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for gonbext
-    env = {k: v for k, v in os.environ.items() if k.startswith("GONBEXT_")}
-    for line in sys.stdin:
-        print(ask(address, json.loads(line), env), flush=True)
+        for line in sys.stdin:
+            try:
+                said = {"out": [answer(client, request["words"], request["in"]) or "" for request in json.loads(line)]}
+            except SystemExit as e:
+                said = {"error": e.code}
+            except Exception as e:
+                said = {"error": f"{type(e).__name__}: {e}"}
+            print(json.dumps(said), flush=True)
 
 
 try:
