@@ -28,33 +28,16 @@ func collectResult(ctx context.Context, a *oocore.Array, opts []oocore.Option) (
 
 // collectValue computes an array of no dimensions.
 func collectValue(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
-	switch a.DType() {
-	case dtype.Bool:
-		return single[bool](ctx, a, opts)
-	case dtype.Int8:
-		return single[int8](ctx, a, opts)
-	case dtype.Int16:
-		return single[int16](ctx, a, opts)
-	case dtype.Int32:
-		return single[int32](ctx, a, opts)
-	case dtype.Int64:
-		return single[int64](ctx, a, opts)
-	case dtype.Uint8:
-		return single[uint8](ctx, a, opts)
-	case dtype.Uint16:
-		return single[uint16](ctx, a, opts)
-	case dtype.Uint32:
-		return single[uint32](ctx, a, opts)
-	case dtype.Uint64:
-		return single[uint64](ctx, a, opts)
-	case dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Float16, dtype.BFloat16, dtype.Float32:
-		return single[float32](ctx, a.AsType(dtype.Float32), opts)
-	case dtype.Complex64:
-		return single[complex64](ctx, a, opts)
-	case dtype.Complex128:
-		return single[complex128](ctx, a, opts)
+	if collect, ok := singles[a.DType()]; ok {
+		return collect(ctx, a, opts)
 	}
-	return single[float64](ctx, a, opts)
+	return single[float32](ctx, a.AsType(dtype.Float32), opts) // a shorter float
+}
+
+var singles = map[dtype.Type]func(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error){
+	dtype.Bool: single[bool], dtype.Int8: single[int8], dtype.Int16: single[int16], dtype.Int32: single[int32], dtype.Int64: single[int64],
+	dtype.Uint8: single[uint8], dtype.Uint16: single[uint16], dtype.Uint32: single[uint32], dtype.Uint64: single[uint64],
+	dtype.Float32: single[float32], dtype.Float64: single[float64], dtype.Complex64: single[complex64], dtype.Complex128: single[complex128],
 }
 
 func single[T oocore.Element](ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {

@@ -63,35 +63,26 @@ func (p Pool) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // pool pools images that lie one after the other.
 func (p Pool) pool(dst, src []byte, images int, at, box grid.Box) error {
-	switch {
-	case p.Mean && p.Type == dtype.Float32:
-		means(p, dtype.Slice[float32](dst), dtype.Slice[float32](src), images, at, box)
-	case p.Mean:
-		means(p, dtype.Slice[float64](dst), dtype.Slice[float64](src), images, at, box)
-	case p.Type == dtype.Float32:
-		largest[float32](p, dst, src, images, at, box)
-	case p.Type == dtype.Float64:
-		largest[float64](p, dst, src, images, at, box)
-	case p.Type == dtype.Int8:
-		largest[int8](p, dst, src, images, at, box)
-	case p.Type == dtype.Int16:
-		largest[int16](p, dst, src, images, at, box)
-	case p.Type == dtype.Int32:
-		largest[int32](p, dst, src, images, at, box)
-	case p.Type == dtype.Int64:
-		largest[int64](p, dst, src, images, at, box)
-	case p.Type == dtype.Uint8:
-		largest[uint8](p, dst, src, images, at, box)
-	case p.Type == dtype.Uint16:
-		largest[uint16](p, dst, src, images, at, box)
-	case p.Type == dtype.Uint32:
-		largest[uint32](p, dst, src, images, at, box)
-	case p.Type == dtype.Uint64:
-		largest[uint64](p, dst, src, images, at, box)
-	default:
+	all := largests
+	if p.Mean {
+		all = means
+	}
+	pool, ok := all[p.Type]
+	if !ok {
 		return fmt.Errorf("max_pool2d is not defined for %s", p.Type)
 	}
+	pool(p, dst, src, images, at, box)
 	return nil
+}
+
+type pooling func(p Pool, to, from []byte, images int, at, box grid.Box)
+
+var means = map[dtype.Type]pooling{dtype.Float32: mean[float32], dtype.Float64: mean[float64]}
+
+var largests = map[dtype.Type]pooling{
+	dtype.Int8: largest[int8], dtype.Int16: largest[int16], dtype.Int32: largest[int32], dtype.Int64: largest[int64],
+	dtype.Uint8: largest[uint8], dtype.Uint16: largest[uint16], dtype.Uint32: largest[uint32], dtype.Uint64: largest[uint64],
+	dtype.Float32: largest[float32], dtype.Float64: largest[float64],
 }
 
 // real are the types that have a largest element.
@@ -117,8 +108,9 @@ func largest[T real](p Pool, to, from []byte, images int, at, box grid.Box) {
 	}
 }
 
-// means are added up in float64, in C order of the window.
-func means[T float32 | float64](p Pool, dst, src []T, images int, at, box grid.Box) {
+// mean is added up in float64, in C order of the window.
+func mean[T float32 | float64](p Pool, to, from []byte, images int, at, box grid.Box) {
+	dst, src := dtype.Slice[T](to), dtype.Slice[T](from)
 	count := float64(p.Kernel[0] * p.Kernel[1])
 	for i, shown := range windows(p, src, images, at, box) {
 		sum := 0.0
