@@ -1,0 +1,105 @@
+package gonbext_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+func TestLastValueBecomesACard(t *testing.T) {
+	r := run(t, "card")
+	r.expect(t, 0)
+	if r.stdout != "" {
+		t.Errorf("said %q", r.stdout)
+	}
+	cards := r.cards(t)
+	if len(cards) != 1 {
+		t.Fatalf("cards %+v", cards)
+	}
+	c := cards[0] // arange(80) as 8 × 10: rows begin with 0, 10, 20, …
+	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || !slices.EqualFunc(c.Sample, [][]string{
+		{"0", "1", "2", "…", "7", "8", "9"}, {"10", "11", "12", "…", "17", "18", "19"}, {"20", "21", "22", "…", "27", "28", "29"},
+		{"⋮", "⋮", "⋮", "⋮", "⋮", "⋮", "⋮"},
+		{"50", "51", "52", "…", "57", "58", "59"}, {"60", "61", "62", "…", "67", "68", "69"}, {"70", "71", "72", "…", "77", "78", "79"},
+	}, slices.Equal) || !slices.Equal(c.Stats, []string{"0", "39.5", "79"}) {
+		t.Errorf("card %+v", c)
+	}
+}
+
+func TestTimeIsSaidAfterTheValue(t *testing.T) {
+	r := run(t, "time")
+	r.expect(t, 0)
+	var wall float64
+	var unit string
+	cards := r.cards(t)
+	if len(cards) != 1 || cards[0].Title != "" || r.stdout != "2.5\n" {
+		t.Fatalf("said %q, cards %+v", r.stdout, cards)
+	}
+	if _, err := fmt.Sscanf(cards[0].Text, "Wall time %f %s · CPU time ", &wall, &unit); err != nil || unit == "ms" && wall < 20 {
+		t.Errorf("said %q: %v", cards[0].Text, err)
+	}
+}
+
+func TestFiguresAreLeftForTheKernel(t *testing.T) {
+	r := run(t, "figures")
+	r.expect(t, 1)
+	if r.stdout != "" || !strings.Contains(r.stderr, "Plot: ") || !strings.Contains(r.stderr, "x.Abs()") || !strings.Contains(r.stderr, "(cell:7)") {
+		t.Errorf("said %q and %q", r.stdout, r.stderr)
+	}
+	var kinds []string
+	for _, s := range r.runs(t) {
+		if !s.Header.Process && s.Header.Cell != record.Unreported {
+			t.Errorf("a run %q is reported", s.Header.Title)
+		}
+	}
+	for _, c := range r.cards(t) {
+		kinds = append(kinds, c.Figure.Kind)
+	}
+	if want := []string{record.PlotFigure, record.HistFigure, record.HeatMapFigure, record.ImageFigure}; !slices.Equal(kinds, want) {
+		t.Errorf("figures %q", kinds)
+	}
+}
+
+func TestFigureIsTextWithoutANotebook(t *testing.T) {
+	r := run(t, "figures as text")
+	r.expect(t, 0)
+	if !strings.Contains(r.stdout, "▁▂▃▄▅▆▇█") || !strings.Contains(r.stdout, "8 elements from 0 to 7") {
+		t.Errorf("said %q", r.stdout)
+	}
+	r = run(t, "figures planned")
+	r.expect(t, 0)
+	if !strings.Contains(r.stdout, "nothing to draw") {
+		t.Errorf("under a footprint: %q", r.stdout)
+	}
+}
+
+func TestShow(t *testing.T) {
+	r := run(t, "show")
+	r.expect(t, 0)
+	for _, part := range []string{
+		"8 × 10 int64",
+		"   0   1   2  …   7   8   9\n", "   ⋮   ⋮   ⋮  ⋮   ⋮   ⋮   ⋮\n", "  70  71  72  …  77  78  79\nminimum 0, mean 39.5, maximum 79\n",
+		"\n2.5\n", // no dimensions
+		"true  true\narray",
+		"  1      -22.5  \n  0.125      NaN\nminimum NaN, mean NaN, maximum NaN\n", // points below each other
+		"  1.00000e-09  3.00000e+00\nminimum 1e-09, mean 1.5, maximum 3\n",
+		"[0]:\n     0     1     2  …   997   998   999\n  1000  1001  1002  …  1997  1998  1999\n",
+		"\n0.1\n", // as float32 tells it apart
+	} {
+		if !strings.Contains(r.stdout, part) {
+			t.Errorf("no %q in\n%s", part, r.stdout)
+		}
+	}
+}
+
+func TestShowPrintsWhatIsNoArray(t *testing.T) {
+	r := run(t, "values")
+	r.expect(t, 0)
+	want := "[8 10]\n[0" + strings.Repeat(" 0", 999) + "]\n[0 0 0 0 0 0] … [0 0 0 0 0 0]: 1,001 values\ntext\nfunc(string) string\n"
+	if r.stdout != want {
+		t.Errorf("%s", r.stdout)
+	}
+}
