@@ -74,47 +74,6 @@ func (a *Array) Close() error {
 	return nil
 }
 
-// Computed is an array whose elements come from a function.
-type Computed struct {
-	info   store.Info
-	fill   func(dst []byte, r grid.Region)
-	closed atomic.Bool
-}
-
-// Func makes an array of which fill computes any region. It is called from
-// several goroutines at once.
-func Func(shape []int, t dtype.Type, fill func(dst []byte, r grid.Region)) *Computed {
-	return &Computed{
-		info: store.Info{
-			Path: "computed", Format: "memory", Shape: slices.Clone(shape), DType: t,
-			Bytes: int64(grid.Size(shape) * t.Size()),
-		},
-		fill: fill,
-	}
-}
-
-// Info describes the array.
-func (c *Computed) Info() store.Info {
-	info := c.info
-	info.Shape = slices.Clone(info.Shape)
-	return info
-}
-
-// Read computes a region's elements.
-func (c *Computed) Read(ctx context.Context, dst []byte, r grid.Region) error {
-	_, err := layout(ctx, &c.closed, c.info, len(dst), r)
-	if err == nil && len(dst) > 0 {
-		c.fill(dst, r)
-	}
-	return err
-}
-
-// Close makes further reads fail, as those of a file do.
-func (c *Computed) Close() error {
-	c.closed.Store(true)
-	return nil
-}
-
 // layout checks a read as every store has to.
 func layout(ctx context.Context, closed *atomic.Bool, info store.Info, length int, r grid.Region) (strided.Layout, error) {
 	if err := ctx.Err(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
@@ -13,17 +12,6 @@ import (
 func TestArray(t *testing.T) {
 	storetest.TestArray(t, dtype.All(), func(_ testing.TB, m store.Meta, data []byte) store.Array {
 		return memstore.New(m.Shape, m.DType, data)
-	})
-}
-
-func TestComputed(t *testing.T) {
-	storetest.TestArray(t, dtype.All(), func(t testing.TB, m store.Meta, data []byte) store.Array {
-		inner := memstore.New(m.Shape, m.DType, data)
-		return memstore.Func(m.Shape, m.DType, func(dst []byte, r grid.Region) {
-			if err := inner.Read(t.Context(), dst, r); err != nil {
-				t.Error(err)
-			}
-		})
 	})
 }
 
