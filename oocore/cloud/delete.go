@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/base64"
@@ -10,8 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"unicode"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -28,24 +30,16 @@ func (b *bucket) DeleteAll(ctx context.Context, keys []string) error {
 	if err != nil {
 		return b.fail("delete", "", err)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	slots := make(chan struct{}, deleting)
-	var wg sync.WaitGroup
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(deleting)
 	for _, key := range left {
-		if ctx.Err() != nil {
+		if running.Err() != nil {
 			break
 		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := b.Delete(ctx, key); err != nil {
-				cancel(err)
-			}
-		})
+		group.Go(func() error { return b.Delete(running, key) })
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	err = group.Wait()
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // deleteMany asks for the deletion of all keys that XML can name, and returns those
