@@ -79,16 +79,15 @@ func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
 		if err := m.level(ctx, k-1, chunk); err != nil {
 			return err
 		}
-		box, at := grid.Box{Start: make([]int, len(l.below)), Shape: make([]int, len(l.below))}, 0
-		for d, f := range l.factors {
-			box.Start[d], box.Shape[d] = chunk.Start[d]/f, (chunk.Shape[d]+f-1)/f
-			at += (box.Start[d] - of.Start[d]/f) * strides[d]
+		made, at := st.NextLevelBox(k-1, chunk), 0
+		for d, start := range made.Start {
+			at += (start - box.Start[d]) * strides[d]
 		}
-		part := l.part[:box.Size()*l.size]
-		if err := l.eval.eval(ctx, box, part); err != nil {
+		part := l.part[:made.Size()*l.size]
+		if err := l.eval.eval(ctx, made, part); err != nil {
 			return err
 		}
-		kernel.Copy(l.size, box.Shape, l.out, at, strides, part, 0, grid.Strides(box.Shape))
+		kernel.Copy(l.size, made.Shape, l.out, at, strides, part, 0, grid.Strides(made.Shape))
 	}
 	out := l.out[:box.Size()*l.size]
 	m.slot.held[st.Outputs[k]] = chunkInMemory{box, out, l.size}

@@ -247,11 +247,17 @@ func (s *Stage) Level(output int) int { return min(slices.Index(s.Outputs, outpu
 
 // LevelBox is the box of a level that a box of the first makes.
 func (s *Stage) LevelBox(level int, box grid.Box) grid.Box {
-	for _, by := range s.Factors[:level] {
-		box = grid.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}
-		for d, f := range by {
-			box.Start[d], box.Shape[d] = box.Start[d]/f, (box.Shape[d]+f-1)/f
-		}
+	for level := range level {
+		box = s.NextLevelBox(level, box)
+	}
+	return box
+}
+
+// NextLevelBox is the box of the level after one that a box of it makes.
+func (s *Stage) NextLevelBox(level int, box grid.Box) grid.Box {
+	box = grid.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}
+	for d, f := range s.Factors[level] {
+		box.Start[d], box.Shape[d] = box.Start[d]/f, (box.Shape[d]+f-1)/f
 	}
 	return box
 }
