@@ -9,7 +9,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/arraytext"
-	"github.com/gonbext/gonbext/oocore/internal/graph"
 )
 
 // Print writes the elements as NumPy prints them: all of an array of up to 1000, and of a
@@ -22,7 +21,7 @@ func (a *Array) Print(ctx context.Context, w io.Writer, opts ...Option) error {
 	abridged := a.Size() > arraytext.Threshold
 	corners := a
 	if abridged {
-		corners = a.corners(graph.Caller())
+		corners = a.corners()
 	}
 	words, err := corners.words(ctx, opts)
 	if err != nil {
@@ -36,7 +35,7 @@ func (a *Array) Print(ctx context.Context, w io.Writer, opts ...Option) error {
 }
 
 // corners are the first and the last elements along each axis that is long.
-func (a *Array) corners(site graph.Site) *Array {
+func (a *Array) corners() *Array {
 	for axis, n := range a.Shape() {
 		if n <= 2*arraytext.Edge {
 			continue

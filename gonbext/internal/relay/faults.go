@@ -107,7 +107,7 @@ func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 	if !strings.Contains(evalue, "main.go:") && !strings.Contains(evalue, "main_test.go:") {
 		return nil
 	}
-	source, code := strings.Split(j.source, "\n"), strings.Split(j.cell.Code, "\n")
+	source := strings.Split(j.source, "\n")
 	for i, line := range strings.Split(evalue, "\n") {
 		m, text := compilerLine.FindStringSubmatch(line), line
 		if m != nil {
@@ -135,7 +135,7 @@ func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 			if cell > 0 && int64(cell) != j.count.Load() {
 				f.Cell = cell
 			} else {
-				f.locate(source, code, j.cell.Lines)
+				f.locate(source, j.cell.Lines)
 			}
 		}
 		list = append(list, f)
@@ -145,7 +145,7 @@ func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 
 // locate gives a fault its place in the cell as the user wrote it: what GoNB has compiled
 // stands after something generated, or further down.
-func (f *Fault) locate(source, code []string, lines int) {
+func (f *Fault) locate(source []string, lines int) {
 	if lines > 0 && f.Line > lines {
 		f.Line -= lines
 	}

@@ -1,7 +1,10 @@
 // Package arraytext writes arrays as NumPy prints them.
 package arraytext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What NumPy's print options are where nobody has set them.
 const (
@@ -14,10 +17,8 @@ const (
 // brackets. Where abridged is set an axis longer than twice Edge has words for its first and
 // last Edge only.
 func Layout(shape []int, words []string, abridged bool) string {
-	for _, n := range shape {
-		if n == 0 {
-			return "[]"
-		}
+	if slices.Contains(shape, 0) {
+		return "[]"
 	}
 	l := layout{shape: shape, words: words, abridged: abridged}
 	return l.axis(0, " ", lineWidth)

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
@@ -52,9 +53,7 @@ func (k *KeptInputs) Plan() plan.Kept {
 		return nil
 	}
 	all := plan.Kept{}
-	for name, n := range k.bytes {
-		all[name] = n
-	}
+	maps.Copy(all, k.bytes)
 	return all
 }
 

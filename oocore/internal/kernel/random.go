@@ -33,17 +33,13 @@ func randomBlocks[T float](d []T, t dtype.Type, each uint64, seed, at uint64, el
 			d, at, vectors = d[done:], at+uint64(done), false
 			continue
 		}
-		w := philox(at/each, seed)
+		w := Philox(at/each, 0, seed)
 		for i := at % each; i < each && len(d) > 0; i++ {
 			d[0] = element(w, i)
 			d, at = d[1:], at+1
 		}
 	}
 }
-
-// philox is the block of four words of a counter under a key. The counter's
-// upper half is zero.
-func philox(counter, key uint64) [4]uint32 { return Philox(counter, 0, key) }
 
 // Philox returns the block of four words that Philox4x32-10 has for a counter of 128
 // bits, given by its lower half and its upper one, under a key.

@@ -12,7 +12,7 @@ import (
 
 // TestPhilox is the known answers that the authors publish with Random123.
 func TestPhilox(t *testing.T) {
-	if got, want := philox(0, 0), [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}; got != want {
+	if got, want := Philox(0, 0, 0), [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}; got != want {
 		t.Errorf("of zeros it is %x, not %x", got, want)
 	}
 }

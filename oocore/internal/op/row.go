@@ -244,7 +244,7 @@ func read(r Row) (*Operation, error) {
 			if next++; p.Kind == 0 {
 				return fail("%s is a %s, which no argument can be", p.Name, t)
 			}
-			if err := p.check(o, t); err != nil {
+			if err := p.check(t); err != nil {
 				return fail("%v", err)
 			}
 		}
@@ -272,7 +272,7 @@ func read(r Row) (*Operation, error) {
 }
 
 // check completes a parameter of a builder's type.
-func (p *Param) check(o *Operation, t reflect.Type) error {
+func (p *Param) check(t reflect.Type) error {
 	if !p.Word && p.Kind == Integers && !p.List { // one, or none
 		p.Optional = true
 	}

@@ -17,7 +17,6 @@ import (
 
 // deflated is an array that is one chunk: a stream of its elements.
 type deflated struct {
-	m      *member
 	info   store.Info
 	offset int64 // of the first element in the npy file
 	big    bool  // big-endian
@@ -39,7 +38,7 @@ func newDeflated(path string, f store.Source, id store.FileVersion, m *member) (
 	if e.Fortran {
 		slices.Reverse(shape)
 	}
-	return &deflated{m: m, offset: e.Offset, big: e.Big, file: f, id: id,
+	return &deflated{offset: e.Offset, big: e.Big, file: f, id: id,
 		info: store.Info{
 			Path: path, Format: formatName, Shape: shape, DType: e.DType, Fortran: e.Fortran && len(shape) > 1,
 			Chunks: grid.Whole(shape).Chunks, Codec: "deflate", Bytes: m.packed, ID: id,

@@ -202,13 +202,13 @@ func (a *stored) load() error {
 func (a *stored) read(p page) ([]place, error) {
 	samples, rows, columns := a.grid()
 	all := make([]place, samples*rows*columns)
-	offsets, err := a.file.numbers(p.offsets, 0, uint64(len(all)))
+	offsets, err := a.file.numbers(p.offsets, uint64(len(all)))
 	if err != nil {
 		return nil, fmt.Errorf("places of chunks: %w", err)
 	}
 	var counts []uint64 // where they are not known
 	if a.compression != compressionNone {
-		if counts, err = a.file.numbers(p.counts, 0, uint64(len(all))); err != nil {
+		if counts, err = a.file.numbers(p.counts, uint64(len(all))); err != nil {
 			return nil, fmt.Errorf("sizes of chunks: %w", err)
 		}
 	}

@@ -202,18 +202,18 @@ func (f *file) directory(at int64) (p page, next int64, err error) {
 	return p, next, err
 }
 
-// numbers reads the values from one on.
-func (f *file) numbers(v field, from, n uint64) ([]uint64, error) {
+// numbers reads the first values.
+func (f *file) numbers(v field, n uint64) ([]uint64, error) {
 	size := kindBytes[v.kind]
 	switch v.kind {
 	case 1, 3, 4, 13, 16, 18:
 	default:
 		return nil, fmt.Errorf("a tag has values of kind %d in place of numbers: the file is damaged", v.kind)
 	}
-	if from > v.count || n > v.count-from {
-		return nil, fmt.Errorf("a tag has %d values, %d are needed: the file is damaged", v.count, from+n)
+	if n > v.count {
+		return nil, fmt.Errorf("a tag has %d values, %d are needed: the file is damaged", v.count, n)
 	}
-	b, err := f.take(v.at+int64(from*size), int64(n*size))
+	b, err := f.take(v.at, int64(n*size))
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (f *file) page(fields map[uint16]field) (p page, err error) {
 			return usual
 		}
 		var all []uint64
-		if all, err = f.numbers(v, 0, 1); err != nil {
+		if all, err = f.numbers(v, 1); err != nil {
 			err = fmt.Errorf("tag %d: %w", tag, err)
 			return usual
 		}
@@ -261,7 +261,7 @@ func (f *file) page(fields map[uint16]field) (p page, err error) {
 			return first
 		}
 		var all []uint64
-		if all, err = f.numbers(v, 0, v.count); err != nil {
+		if all, err = f.numbers(v, v.count); err != nil {
 			return first
 		}
 		for _, n := range all {

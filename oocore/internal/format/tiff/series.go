@@ -75,7 +75,7 @@ func (f *file) read() (*contents, error) {
 	}
 	f.window = nil // the text may be long
 	var room int64 // from the first chunk to the end of the file
-	if at, err := f.numbers(pages[0].offsets, 0, 1); err == nil {
+	if at, err := f.numbers(pages[0].offsets, 1); err == nil {
 		room = f.size - int64(min(at[0], uint64(f.size)))
 	}
 	all, err := group(pages, text, room)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,13 +45,8 @@ const second = 3 // of units
 func unitOf(name string) (int, bool) {
 	name = strings.ToLower(name)
 	for i, u := range units {
-		if strings.TrimSuffix(name, "s") == strings.TrimSuffix(u.name, "s") {
+		if strings.TrimSuffix(name, "s") == strings.TrimSuffix(u.name, "s") || slices.Contains(u.others, name) {
 			return i, true
-		}
-		for _, o := range u.others {
-			if name == o {
-				return i, true
-			}
 		}
 	}
 	return 0, false

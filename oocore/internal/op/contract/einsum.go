@@ -48,7 +48,7 @@ func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node,
 	if err != nil {
 		return nil, graph.Reject(site, "einsum", err, in...)
 	}
-	n, err := arrange(site, last, out)
+	n, err := transposed(site, last, out)
 	if err != nil {
 		return nil, graph.Reject(site, "einsum", err, in...)
 	}
@@ -274,11 +274,7 @@ func (p product) sumAxes(t term, gone func(rune) bool) (term, error) {
 	return term{n, kept}, err
 }
 
-// arrange puts the axes in the order of the result.
-func arrange(site graph.Site, t term, out []rune) (*graph.Node, error) {
-	return transposed(site, t, out)
-}
-
+// transposed puts the axes in an order.
 func transposed(site graph.Site, t term, to []rune) (*graph.Node, error) {
 	if slices.Equal(t.axes, to) {
 		return t.node, nil

@@ -177,7 +177,7 @@ func places(shape, lengths, axes []int) ([]int, []int, error) {
 // Hermitian is NumPy's hfft: the real spectrum of a signal of which the first half is
 // given, as the other is its conjugate. length is that of the result.
 func Hermitian(site graph.Site, n *graph.Node, length, axis int, norm string) (*graph.Node, error) {
-	return hermitian(site, "hfft", n, func(n *graph.Node) (*graph.Node, error) {
+	return hermitian("hfft", n, func(n *graph.Node) (*graph.Node, error) {
 		n, err := graph.Apply(site, kernel.Conjugate, n)
 		if err != nil {
 			return nil, err
@@ -189,7 +189,7 @@ func Hermitian(site graph.Site, n *graph.Node, length, axis int, norm string) (*
 // InverseHermitian is NumPy's ihfft: the first half of the signal whose spectrum is
 // real.
 func InverseHermitian(site graph.Site, n *graph.Node, length, axis int, norm string) (*graph.Node, error) {
-	return hermitian(site, "ihfft", n, func(n *graph.Node) (*graph.Node, error) {
+	return hermitian("ihfft", n, func(n *graph.Node) (*graph.Node, error) {
 		n, err := Along(site, RealForward, n, length, axis, opposite(norm))
 		if err != nil {
 			return nil, err
@@ -198,7 +198,7 @@ func InverseHermitian(site graph.Site, n *graph.Node, length, axis int, norm str
 	})
 }
 
-func hermitian(site graph.Site, name string, n *graph.Node, f func(*graph.Node) (*graph.Node, error)) (*graph.Node, error) {
+func hermitian(name string, n *graph.Node, f func(*graph.Node) (*graph.Node, error)) (*graph.Node, error) {
 	out, err := f(n)
 	var rejected *graph.Error
 	if errors.As(err, &rejected) {

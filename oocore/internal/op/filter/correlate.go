@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -181,11 +182,7 @@ func reverse(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if len(n.Shape) == 0 {
 		return n, nil
 	}
-	spec := ""
-	for range n.Shape {
-		spec += "::-1,"
-	}
-	return graph.Slice(site, n, spec)
+	return graph.Slice(site, n, strings.Repeat("::-1,", len(n.Shape)))
 }
 
 // summable rejects bools, of which sums and means are no more.

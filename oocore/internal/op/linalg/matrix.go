@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -139,14 +140,7 @@ func name(v float64) string {
 }
 
 func place(at []int) string {
-	s := "("
-	for i, n := range at {
-		if i > 0 {
-			s += ", "
-		}
-		s += fmt.Sprint(n)
-	}
-	return s + ")"
+	return "(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]") + ")"
 }
 
 // store writes a row of results in their type.

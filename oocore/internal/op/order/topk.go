@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -62,11 +63,7 @@ func top(site graph.Site, name string, n *graph.Node, k, axis int, positions boo
 		if err != nil {
 			return nil, err
 		}
-		spec := ""
-		for range axis {
-			spec += ":, "
-		}
-		return graph.Slice(site, all, spec+":"+strconv.Itoa(count))
+		return graph.Slice(site, all, strings.Repeat(":, ", axis)+":"+strconv.Itoa(count))
 	}
 	return along(site, n, axis, func(n *graph.Node) (*graph.Node, error) {
 		dims := len(n.Shape)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -231,10 +232,4 @@ func Range(site graph.Site, n *graph.Node, axis, start, stop, step int) (*graph.
 }
 
 // before are the ranges of the axes before one, in a slice.
-func before(axis int) string {
-	s := ""
-	for range axis {
-		s += ":, "
-	}
-	return s
-}
+func before(axis int) string { return strings.Repeat(":, ", axis) }

@@ -28,15 +28,15 @@ var comparisons = []comparison{
 
 // masks are the instructions that depend on the size of an integer.
 type masks struct {
-	signed, unsigned, test, blend inst // AVX-512
-	equal, greater, widen         inst // AVX2
+	signed, unsigned, blend inst // AVX-512
+	equal, greater, widen   inst // AVX2
 }
 
 var masksOf = map[int]masks{
-	1: {x86.VPCMPB, x86.VPCMPUB, x86.VPTESTMB, x86.VPBLENDMB, x86.VPCMPEQB, x86.VPCMPGTB, nil},
-	2: {x86.VPCMPW, x86.VPCMPUW, x86.VPTESTMW, x86.VPBLENDMW, x86.VPCMPEQW, x86.VPCMPGTW, x86.VPMOVZXBW},
-	4: {x86.VPCMPD, x86.VPCMPUD, x86.VPTESTMD, x86.VPBLENDMD, x86.VPCMPEQD, x86.VPCMPGTD, x86.VPMOVZXBD},
-	8: {x86.VPCMPQ, x86.VPCMPUQ, x86.VPTESTMQ, x86.VPBLENDMQ, x86.VPCMPEQQ, x86.VPCMPGTQ, x86.VPMOVZXBQ},
+	1: {x86.VPCMPB, x86.VPCMPUB, x86.VPBLENDMB, x86.VPCMPEQB, x86.VPCMPGTB, nil},
+	2: {x86.VPCMPW, x86.VPCMPUW, x86.VPBLENDMW, x86.VPCMPEQW, x86.VPCMPGTW, x86.VPMOVZXBW},
+	4: {x86.VPCMPD, x86.VPCMPUD, x86.VPBLENDMD, x86.VPCMPEQD, x86.VPCMPGTD, x86.VPMOVZXBD},
+	8: {x86.VPCMPQ, x86.VPCMPUQ, x86.VPBLENDMQ, x86.VPCMPEQQ, x86.VPCMPGTQ, x86.VPMOVZXBQ},
 }
 
 // compareLoops is what gives or takes bools, of integers.
