@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 
@@ -81,7 +82,14 @@ func (r *run) elsewhere(print plan.Fingerprint, inputs map[int]store.Version) (e
 // findFolder says which folder has the staging folder of an output in an object store: that of a run on a cluster that has
 // noted it there, else, on a cluster, the present one, which all machines share.
 func (r *run) findFolder(ctx context.Context) (err error) {
-	if r.plan.Folder, err = store.NotedFolder(ctx, r.plan.WholePath(r.plan.Output)); err == nil && r.plan.Folder == "" && r.cluster != nil {
+	r.plan.Folder, err = store.NotedFolder(ctx, r.plan.WholePath(r.plan.Output))
+	if r.cluster == nil {
+		if errors.Is(err, fs.ErrPermission) { // as a store answers that has no such object, to who may not list it
+			err = nil
+		}
+		return err
+	}
+	if err == nil && r.plan.Folder == "" {
 		r.plan.Folder, err = os.Getwd()
 	}
 	return err
