@@ -98,7 +98,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 	case c.image != nil && !strings.HasSuffix(path, ".zarr"):
 		return failed("", errors.New("the levels of an image are saved to NAME.zarr"))
 	case s.shardSize != 0 && !isCheckpoint(path):
-		return failed("", errors.New("ShardSize is of a checkpoint: save to NAME.safetensors.index.json"))
+		return failed("", errors.New("a shard size is of a checkpoint: save to NAME.safetensors.index.json"))
 	}
 	m := &store.CollectionMeta{Path: path, ShardSize: s.shardSize, Metadata: c.texts(), Files: c.besides(path)}
 	if c.image != nil {

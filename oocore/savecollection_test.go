@@ -468,7 +468,7 @@ func TestCollectionSaveRejectsShardSizeWithoutCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	c := newCheckpoint(t, filepath.Join(dir, "in.safetensors"))
 	_, err := c.Save(t.Context(), filepath.Join(dir, "x.npz"), ShardSize("1kB"))
-	if err == nil || !strings.Contains(err.Error(), "ShardSize is of a checkpoint: save to") {
+	if err == nil || !strings.Contains(err.Error(), "a shard size is of a checkpoint: save to") {
 		t.Errorf("error %v", err)
 	}
 }
