@@ -18,7 +18,7 @@ if [ ! -f "$include/cuda.h" ]; then
   "$python" -m zipfile -e "$headers"/*.whl "$headers" && rm "$headers"/*.whl
   [ -f "$include/cuda.h" ] || fail "the package of headers has no cuda.h"
 fi
-export CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -Wno-deprecated-declarations -I$include"
+export CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -Wno-deprecated-declarations '-I$include'"
 
 entries=$(mktemp)
 trap 'rm -f "$entries"' EXIT
