@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -152,6 +153,9 @@ var (
 // However a cell dies, the kernel draws its report: above all how it died, and under that a
 // timeline from the cell's first moment to its last.
 func TestEveryDeathLeavesATimeline(t *testing.T) {
+	heeded := make(chan os.Signal, 1) // where this process ignores it, as those of nohup do, cells would too
+	signal.Notify(heeded, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heeded) })
 	for name, d := range deaths {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,10 +57,10 @@ func TestErrorsEndTheCellInOneLine(t *testing.T) {
 	for cell, parts := range map[string][]string{
 		"small":    {"needs a budget of", "(1,024 bytes)", "cell:8"},
 		"mismatch": {"on\n", "(3, 4)", "(5,)", "cell:8"},
-		"budget":   {`"lots" is not a size`, "cell_test.go:"},
-		"device":   {"no NVIDIA driver", "cell_test.go:"},
-		"chunks":   {`"3y4" is not a shape`, "cell_test.go:"},
-		"missing":  {"missing.npy", "cell_test.go:"},
+		"budget":   {`"lots" is not a size`, "programs_test.go:"},
+		"device":   {"no NVIDIA driver", "programs_test.go:"},
+		"chunks":   {`"3y4" is not a shape`, "programs_test.go:"},
+		"missing":  {"missing.npy", "programs_test.go:"},
 	} {
 		t.Run(cell, func(t *testing.T) {
 			r := run(t, cell)

@@ -51,7 +51,7 @@ func TestFootprintOfMethodsWritesNothing(t *testing.T) {
 func TestFootprintRunsNothing(t *testing.T) {
 	r := run(t, "footprint")
 	r.expect(t, 0)
-	if !strings.Contains(r.stdout, "Collect (cell_test.go:") || !strings.Contains(r.stdout, "computes none") || strings.Contains(r.stderr, "reached") {
+	if !strings.Contains(r.stdout, "Collect (programs_test.go:") || !strings.Contains(r.stdout, "computes none") || strings.Contains(r.stderr, "reached") {
 		t.Errorf("said %q and %q", r.stdout, r.stderr)
 	}
 	if files, _ := filepath.Glob(filepath.Join(r.dir, "*.npy")); len(files) > 0 {

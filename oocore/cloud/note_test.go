@@ -113,15 +113,17 @@ func TestNoteThatLeadsNowhere(t *testing.T) {
 	if err := os.Remove(far); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"far": "does not see: go to one that does, or delete s3://data/a/.gonbext/x.zarr.json", "damaged": "does not say where a run on a cluster has its files"} {
-		if name == "damaged" {
+	for _, c := range []struct{ name, want string }{
+		{"far", "does not see: go to one that does, or delete s3://data/a/.gonbext/x.zarr.json"}, {"damaged", "does not say where a run on a cluster has its files"},
+	} {
+		if c.name == "damaged" {
 			put(t, at(t, "s3://data"), "a/.gonbext/x.zarr.json", []byte("{"))
 		}
 		_, noted := store.NotedFolder(t.Context(), out)
 		_, listed := store.StagingDirs(t.Context(), "s3://data/a")
 		for _, err := range []error{noted, listed, store.NoteFolder(t.Context(), out, t.TempDir())} {
-			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v", name, err)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	}
