@@ -56,8 +56,8 @@ func TestRejected(t *testing.T) {
 		rejected(t, c.compressor+c.filters+c.order, err, c.want)
 	}
 	for text, want := range map[string]string{
-		"":                   "unknown",
-		"snappy":             `"snappy" is unknown`,
+		"":                   "chunks have no codec",
+		"snappy":             `no codec "snappy"`,
 		"none:1":             "at most 0",
 		"zstd:x":             `"x" is no number`,
 		"zstd:99":            "level 99",
