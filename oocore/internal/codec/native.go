@@ -139,5 +139,16 @@ func (c *caller) call(function uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// address is that of a slice's first byte.
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// address is that of a slice's first byte, which is on the heap then, also where it is a
+// short one that the compiler would lay on a stack.
+func address(b []byte) uintptr {
+	if never {
+		escaped = b
+	}
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+}
+
+var (
+	never   bool
+	escaped []byte
+)
