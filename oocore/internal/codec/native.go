@@ -143,7 +143,7 @@ func (c *caller) call(function uintptr, args ...uintptr) uintptr {
 // short one that the compiler would lay on a stack.
 func address(b []byte) uintptr {
 	if never {
-		escaped = b
+		b, escaped = escaped, b
 	}
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 }
