@@ -353,7 +353,7 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 		after = []string{round.Merge}
 	}
 	run.Whole = true
-	if err := run.save(); err != nil { // before those that are submitted together are begun
+	if err := run.save(); err != nil { // whole before one of the jobs below can run
 		return abort(err)
 	}
 	if err := b.submitAll(ctx, together); err != nil {

@@ -93,7 +93,7 @@ func (s *session) ask(ctx context.Context, q ...request) ([]string, error) {
 	return a.Out, nil
 }
 
-// begin starts the process beside what goes on here, so that it is there when it is asked. What fails then is said by ask.
+// begin starts the process in the background, so that the first request finds it running. That request starts it again where this fails.
 func (s *session) begin() {
 	s.mu.Lock()
 	go func() {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
@@ -140,7 +141,7 @@ func name(v float64) string {
 }
 
 func place(at []int) string {
-	return "(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]") + ")"
+	return strings.Replace(grid.Format(at), ",)", ")", 1)
 }
 
 // store writes a row of results in their type.

@@ -163,7 +163,7 @@ func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 	for i, step := range p.steps {
 		m.at, m.shared = i, nil
 		if m.few() && len(each) > 2 {
-			m.shared = map[uint64]vec{}
+			m.shared = map[[2]uint64]vec{}
 		}
 		for _, q := range each {
 			v := q.steps[i]
@@ -261,10 +261,10 @@ func (m *machine) own(v *value) vec {
 func (m *machine) source(v *value) operand.Op {
 	switch {
 	case v.action == constantBits && m.shared != nil:
-		x, ok := m.shared[v.bits]
+		x, ok := m.shared[[2]uint64{v.bits, v.bits}]
 		if !ok {
 			x = m.loaded(m.bits(v.bits))
-			m.shared[v.bits] = x
+			m.shared[[2]uint64{v.bits, v.bits}] = x
 		}
 		return x
 	case v.action == constantBits:
@@ -427,11 +427,11 @@ func (m *machine) pick(v *value) vec {
 		}
 		m.constants[name] = of
 	}
-	table, ok := m.shared[a^b]
+	table, ok := m.shared[[2]uint64{a, b}]
 	if !ok {
 		table = m.load(of.Mem, 32)
 		if m.shared != nil {
-			m.shared[a^b] = table
+			m.shared[[2]uint64{a, b}] = table
 		}
 	}
 	y := m.vector()

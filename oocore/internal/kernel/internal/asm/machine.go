@@ -20,11 +20,11 @@ type machine struct {
 	single    bool // the formula that is being emitted is of float32
 	constants map[string]constant
 	labels    int
-	rare      string         // the label to go to where an operand is rare, or not usual
-	prefix    string         // of labels, which share a name space within a file
-	at        int            // the formula's step that is being emitted
-	shared    map[uint64]vec // its constants in registers, where several vectors read them
-	stack     operand.Mem    // what the stages of a loop keep on it
+	rare      string            // the label to go to where an operand is rare, or not usual
+	prefix    string            // of labels, which share a name space within a file
+	at        int               // the formula's step that is being emitted
+	shared    map[[2]uint64]vec // constants in registers that several vectors read, by the two numbers that they repeat
+	stack     operand.Mem       // what the stages of a loop keep on it
 	inTable   constant
 	table     vec // that inTable was loaded into
 }
