@@ -36,18 +36,20 @@ type owner struct {
 	Process string `json:"process,omitempty"` // boot, name space and start; "" where the system does not tell
 }
 
+// thisIdentity is this process's own, which stays.
+var thisIdentity = sync.OnceValue(func() string { return processIdentity(os.Getpid()) })
+
 func thisProcess() owner {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "an unknown host"
 	}
-	return owner{host, os.Getpid(), time.Now().UTC().Format(time.RFC3339), processIdentity(os.Getpid())}
+	return owner{host, os.Getpid(), time.Now().UTC().Format(time.RFC3339), thisIdentity()}
 }
 
 // ended reports a process that is known to have ended.
 func (o owner) ended() bool {
-	mine := processIdentity(os.Getpid())
-	where, _, ok := strings.Cut(mine, " ")
+	where, _, ok := strings.Cut(thisIdentity(), " ")
 	its, _, known := strings.Cut(o.Process, " ")
 	return ok && known && where == its && processIdentity(o.PID) != o.Process
 }
@@ -145,7 +147,7 @@ func (w *StagingDir) alone(output string) error {
 
 // lockedBy is the error of an owner that is not known to have ended.
 func (w *StagingDir) lockedBy(o owner, output, file string) error {
-	if o.PID == os.Getpid() && o.Process == processIdentity(o.PID) {
+	if o.PID == os.Getpid() && o.Process == thisIdentity() {
 		return &LockedError{Path: output, PID: o.PID}
 	}
 	if o.Host == "" {

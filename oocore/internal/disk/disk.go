@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/edsrzf/mmap-go"
 )
@@ -92,8 +91,7 @@ const hintedBytes = 64 << 10
 
 // OpenIn is Open in another file system.
 func OpenIn(in FS, name string) (Handle, fs.FileInfo, error) {
-	// A pipe is opened without waiting for who writes to it.
-	h, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	h, err := in.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,7 +104,7 @@ func OpenIn(in FS, name string) (Handle, fs.FileInfo, error) {
 
 // OpenSized is Open of a file of a size, without a look at it.
 func OpenSized(name string, size int64) (Handle, error) {
-	h, err := OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	h, err := OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

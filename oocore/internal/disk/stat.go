@@ -55,7 +55,7 @@ func Settle(name string) (bool, error) {
 	if time.Since(changed) > dirtyAge {
 		return true, nil
 	}
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|quick, 0)
 	if err != nil {
 		return false, err
 	}

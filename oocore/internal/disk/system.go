@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/edsrzf/mmap-go"
 
@@ -16,7 +17,22 @@ import (
 // system is the file system of this machine.
 type system struct{}
 
+// quick is among the flags that files are opened with. Of files and folders it changes nothing, and
+// package os, which looks for those that its poller can wait for, leaves four system calls out. A
+// pipe is opened without waiting for who writes to it.
+const quick = syscall.O_NONBLOCK
+
+// quickly adds quick to the flags of an open file, unless that changes a file which others may hold a
+// lease of: then opening it waits for them.
+func quickly(flag int) int {
+	if flag&(os.O_WRONLY|os.O_RDWR) == 0 || flag&os.O_EXCL != 0 {
+		return flag | quick
+	}
+	return flag
+}
+
 func (system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
+	flag = quickly(flag)
 	if h, rel := holding(name); h != nil {
 		f, err := h.root.OpenFile(rel, flag, perm)
 		return opened(f, full(err, name))
@@ -75,10 +91,10 @@ func (system) Below(root *Root) FS { return below{root} }
 // openDir opens a folder.
 func openDir(name string) (*os.File, error) {
 	if h, rel := holding(name); h != nil {
-		f, err := h.root.Open(rel)
+		f, err := h.root.OpenFile(rel, os.O_RDONLY|quick, 0)
 		return f, full(err, name)
 	}
-	return os.Open(name)
+	return os.OpenFile(name, os.O_RDONLY|quick, 0)
 }
 
 // listed bounds how many entries of a folder are held at once.
@@ -108,6 +124,7 @@ type below struct{ root *Root }
 func (b below) name(rel string) string { return filepath.Join(b.root.Name(), rel) }
 
 func (b below) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
+	flag = quickly(flag)
 	if f := openBelow(b.root, name, flag); f != nil {
 		return f, nil
 	}
@@ -126,7 +143,7 @@ func (b below) Exchange(string, string) error { return errors.ErrUnsupported }
 func (b below) Remove(name string) error { return full(b.root.Remove(name), b.name(name)) }
 
 func (b below) List(name string, yield func(fs.DirEntry) bool) error {
-	d, err := b.root.Open(name)
+	d, err := b.root.OpenFile(name, os.O_RDONLY|quick, 0)
 	if err != nil {
 		return full(err, b.name(name))
 	}
@@ -134,7 +151,7 @@ func (b below) List(name string, yield func(fs.DirEntry) bool) error {
 }
 
 func (b below) SyncDir(name string) error {
-	d, err := b.root.Open(name)
+	d, err := b.root.OpenFile(name, os.O_RDONLY|quick, 0)
 	if err != nil {
 		return full(err, b.name(name))
 	}
