@@ -37,10 +37,7 @@ func Card(c *record.Card, o Options) (Output, error) {
 
 // cardLine is an array in one line.
 func cardLine(c *record.Card) string {
-	line := fmt.Sprintf("%s %s · %s", units.Shape(c.Shape), plain(c.DType), units.Exact(c.Bytes))
-	if rounded := units.Bytes(c.Bytes); !strings.HasSuffix(line, rounded) {
-		line += ", " + rounded
-	}
+	line := fmt.Sprintf("%s %s · %s", units.Shape(c.Shape), plain(c.DType), units.Both(c.Bytes))
 	if len(c.Chunks) > 0 {
 		line += " · " + cardChunks(c)
 	}

@@ -150,7 +150,7 @@ func above(least, most float64) float64 {
 	if most > least {
 		return most
 	}
-	return min(least+max(1, math.Abs(least)), math.MaxFloat64)
+	return min(least+cmp.Or(math.Abs(least), 1), math.MaxFloat64)
 }
 
 // square is one cell of a picture.

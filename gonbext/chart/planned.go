@@ -84,7 +84,7 @@ func planFigure(s *summary) (*figure, string) {
 	height, marks := d.legend(keys)
 	d.draw(keys, marks)
 	y := height + 4
-	left, right := 230.0, d.width-20
+	left, right := 230.0, d.width-28
 	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }
 	bottom := y + 30*float64(n)
 	for v := 0.0; v <= top; v += byteStep(top) {

@@ -222,7 +222,7 @@ func (m *ChunkMap) figure() figure {
 	fmt.Fprintf(h, "%s %v %d", m.a.Path, m.a.Shape, m.sum.bytes)
 	f.ID = fmt.Sprintf("gonbext-%x-chunks", h.Sum64())
 	if low := honest(least, most); low < least {
-		f.Caption += fmt.Sprintf(" All are within 5 %% of each other, and are drawn alike: %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
+		f.Caption += fmt.Sprintf(" The means of all squares are within 5 %% of each other, and are drawn alike: chunks take %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
 		least = low
 	}
 	f.Height, f.Option = m.fold.heatMap("gonbext:stored")

@@ -76,7 +76,7 @@ type tree struct {
 
 func (d *tree) stage(s *record.StageReport, y float64) {
 	const x = 14
-	const room = 52 // characters up to the column of memory
+	const room = 48 // characters up to the column of memory
 	name := fmt.Sprintf("%d %s · %s", s.Stage, plain(s.Kind), plain(s.Name))
 	d.text(x, y+15, "start", "", clip(name, room))
 	where := units.Count(int64(s.Tasks)) + " × " + units.Shape(s.Chunks) + " " + plain(s.DType)

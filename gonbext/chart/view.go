@@ -394,7 +394,7 @@ func (v *view) rest() {
 func (v *view) facts() {
 	s := v.s
 	say := func(name string, n int64) {
-		v.Facts = append(v.Facts, fact{name, units.Exact(n) + ", " + units.Bytes(n)})
+		v.Facts = append(v.Facts, fact{name, units.Both(n)})
 	}
 	if s.h.Budget > 0 {
 		say("budget", s.h.Budget)

@@ -100,6 +100,15 @@ func Exact(n int64) string {
 	return Count(n) + " bytes"
 }
 
+// Both returns n in full and rounded, where these differ: "6,298,009,600 bytes, 5.87 GiB".
+func Both(n int64) string {
+	exact, rounded := Exact(n), Bytes(n)
+	if exact == rounded {
+		return exact
+	}
+	return exact + ", " + rounded
+}
+
 // Count returns n with its thousands set apart: "3,075,200".
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)

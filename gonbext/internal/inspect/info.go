@@ -133,9 +133,9 @@ func (i *Info) Text() string {
 	if i.Shards != nil {
 		say("shards", "%s, %s chunks each", units.Shape(i.Shards), units.Count(int64(host.Elements(i.Shards)/max(host.Elements(i.Chunks), 1))))
 	}
-	say("bytes", "%s, %s", units.Exact(i.Bytes), units.Bytes(i.Bytes))
+	say("bytes", "%s", units.Both(i.Bytes))
 	if l := i.Listing; l != nil {
-		say("stored", "%s, %s, ratio %s", units.Exact(l.Bytes), units.Bytes(l.Bytes), chart.Ratio(l.Ratio))
+		say("stored", "%s, ratio %s", units.Both(l.Bytes), chart.Ratio(l.Ratio))
 		say("missing", "%s of %s chunks", units.Count(l.Missing), units.Count(l.Chunks))
 	}
 	order := ""
