@@ -4,7 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // Tiles of copies into shards are whole chunks side by side, no wider than the shard or the room,
@@ -30,4 +35,33 @@ func TestCopiesIntoShardsReadChunksSideBySide(t *testing.T) {
 			t.Errorf("chunks of %v in %v from %v, room for %d: tile %v, want %v", c.chunk, c.shard, c.offset, c.room, s.Tile, c.want)
 		}
 	}
+}
+
+// A task of a reduction reads a KiB together of a transposed file, or all of it. One row of the first
+// axis of a file in Fortran order has two bytes in each KiB, so that each task would read the whole file.
+func TestReductionsReadRunsOfTransposedFiles(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		shape := rapid.SliceOfN(rapid.SampledFrom([]int{1, 3, 12, 100, 512, 3000}), 2, 5).Draw(r, "shape of the file")
+		axes := make([]int, len(shape))
+		for i := range axes {
+			axes[i] = i
+		}
+		order := rapid.Permutation(axes).Draw(r, "order")
+		reduced := rapid.Permutation(axes).Draw(r, "axes")[:rapid.IntRange(1, len(axes)).Draw(r, "number of axes")]
+		x := node(t)(graph.Transpose(graph.Site{}, file(t, "x.npy", dtype.Int16, shape...), order...))
+		p, err := New(fold(t, kernel.Sum, x, reduced...), Target{Path: "o.npy"})
+		if err != nil {
+			r.Fatal(err)
+		}
+		run, chunks := 1, p.Stages[0].Grid.Chunks
+		for stored := len(shape) - 1; stored >= 0; stored-- {
+			n := chunks[slices.Index(order, stored)]
+			if run *= n; n < shape[stored] {
+				break
+			}
+		}
+		if run < min(512, grid.Size(shape)) {
+			r.Errorf("a task of %v, of a file of %v as %v, reads %d elements together", chunks, shape, order, run)
+		}
+	})
 }

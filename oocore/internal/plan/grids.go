@@ -16,7 +16,8 @@ const (
 	// keptOfStored is the same where inputs are chunked: a chunk that is cut is decoded
 	// more than once.
 	keptOfStored = 256 << 10
-	crossTasks   = 16 // at the least where input and output lie crosswise, if they are large
+	crossRun     = 1 << 10 // what a task of a reduction reads at once of a transposed input, at the least
+	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
 )
 
 // clip limits chunks to a shape.
@@ -44,17 +45,28 @@ func (p *Program) itemSize(least int) int {
 // crossing returns the domain axis along which a transposed input is contiguous,
 // or -1 where all inputs lie as the domain does.
 func crossing(prog *Program) int {
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
-		if l.Kind == LoadArray && l.Permuted() {
-			for d := len(l.View.Axis) - 1; d >= 0; d-- {
-				if l.View.Axis[d] >= 0 {
-					return l.View.Axis[d]
-				}
-			}
-		}
+	if axes := crossed(prog); len(axes) > 0 {
+		return axes[0]
 	}
 	return -1
+}
+
+// crossed returns the domain's axes as a transposed input lies, from the one along which it is
+// contiguous on; nil where all inputs lie as the domain does.
+func crossed(prog *Program) (axes []int) {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind != LoadArray || !l.Permuted() {
+			continue
+		}
+		for _, d := range slices.Backward(l.View.Axis) {
+			if d >= 0 {
+				axes = append(axes, d)
+			}
+		}
+		return axes
+	}
+	return nil
 }
 
 // mapChunks are whole rows of about chunkBytes. Where an input is transposed they
@@ -66,7 +78,7 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	}
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
-		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), passBytes)/size)
+		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), passBytes)/size, chunkBytes/size)
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
 	alignRows(chunks, shape, outSize)
@@ -98,11 +110,12 @@ func gcd(a, b int) int {
 }
 
 // reduceChunks are about chunkBytes too, with few enough kept positions for the
-// accumulators to stay small. Where an input's chunks have lengths of their own, stored
-// not nil, they are whole numbers of those, with more positions.
+// accumulators to stay small. Of a transposed input they have runs of crossRun at least. Where an
+// input's chunks have lengths of their own, stored not nil, they are whole numbers of those, with
+// more positions.
 func reduceChunks(prog *Program, stored, shape, axes []int) []int {
-	room := max(chunkBytes/prog.itemSize(1), 1)
-	kept := keptElems
+	size := prog.itemSize(1)
+	room := max(chunkBytes/size, 1)
 	reduced := make([]bool, len(shape))
 	for _, a := range axes {
 		reduced[a] = true
@@ -110,8 +123,35 @@ func reduceChunks(prog *Program, stored, shape, axes []int) []int {
 	if stored != nil {
 		return reduceStored(stored, shape, reduced, room)
 	}
-	chunks := make([]int, len(shape))
+	chunks := reduceRows(slices.Repeat([]int{1}, len(shape)), shape, reduced, room)
+	least, long, run, whole := slices.Repeat([]int{1}, len(shape)), max(crossRun/size, 1), 1, true
+	for _, d := range crossed(prog) {
+		n := grid.Size(least)
+		least[d] = max(min(shape[d], (long+n-1)/n), 1)
+		if whole {
+			run *= chunks[d]
+		}
+		whole = whole && chunks[d] == shape[d]
+	}
+	if run < grid.Size(least) { // a task would read some bytes of each page
+		return reduceRows(least, shape, reduced, room)
+	}
+	return chunks
+}
+
+// reduceRows are rows of at most room elements, along the axes along which least has no length.
+func reduceRows(least, shape []int, reduced []bool, room int) []int {
+	chunks, kept := slices.Clone(least), keptElems
+	for i, n := range least {
+		room = max(room/n, 1)
+		if !reduced[i] {
+			kept = max(kept/n, 1)
+		}
+	}
 	for i := len(shape) - 1; i >= 0; i-- {
+		if least[i] > 1 {
+			continue
+		}
 		most := room
 		if !reduced[i] {
 			most = min(room, kept)

@@ -357,7 +357,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		s.WriteTile = p.compact(prog, chunk, elems)
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 	case fast >= 0 && fast != len(chunk)-1:
-		s.WriteTile = square(chunk, fast, elems)
+		s.WriteTile = square(chunk, fast, elems, elems)
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 		s.Tile = s.WriteTile
 		return elems == BlockElems
@@ -398,11 +398,18 @@ func (p *Sized) rows(s *SizedStage, elems int) {
 }
 
 // square cuts a chunk to about elems elements, alike along its last axis and the
-// one along which a transposed input is contiguous.
-func square(chunk []int, fast, elems int) []int {
+// one along which a transposed input is contiguous. Where these have fewer, other axes have more,
+// up to least elements.
+func square(chunk []int, fast, elems, least int) []int {
 	box, last := slices.Repeat([]int{1}, len(chunk)), len(chunk)-1
 	box[fast], box[last] = chunk[fast], chunk[last]
-	return cube(box, elems)
+	box = cube(box, elems)
+	for d := last - 1; d >= 0; d-- {
+		if d != fast {
+			box[d] = max(min(chunk[d], least/max(grid.Size(box), 1)), 1)
+		}
+	}
+	return box
 }
 
 // Folds reports an axis that is reduced.
