@@ -78,11 +78,11 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	}
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
-		bytes, least := grid.Size(shape)*size, 0
+		bytes, filled := grid.Size(shape)*size, 0
 		if bytes > crossTasks*chunkBytes {
-			least = chunkBytes
+			filled = chunkBytes
 		}
-		return square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, least/size)
+		return square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
 	alignRows(chunks, shape, outSize)

@@ -398,15 +398,15 @@ func (p *Sized) rows(s *SizedStage, elems int) {
 }
 
 // square cuts a chunk to about elems elements, alike along its last axis and the
-// one along which a transposed input is contiguous. Where these have fewer, other axes have more,
-// up to least elements.
-func square(chunk []int, fast, elems, least int) []int {
+// one along which a transposed input is contiguous. Where these have fewer, other axes are longer,
+// up to filled elements.
+func square(chunk []int, fast, elems, filled int) []int {
 	box, last := slices.Repeat([]int{1}, len(chunk)), len(chunk)-1
 	box[fast], box[last] = chunk[fast], chunk[last]
 	box = cube(box, elems)
 	for d := last - 1; d >= 0; d-- {
 		if d != fast {
-			box[d] = max(min(chunk[d], least/max(grid.Size(box), 1)), 1)
+			box[d] = max(min(chunk[d], filled/max(grid.Size(box), 1)), 1)
 		}
 	}
 	return box
