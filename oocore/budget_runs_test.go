@@ -143,11 +143,12 @@ func TestZippedBatches(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	x := oocore.Random(oocore.Float32, 1, 30_000, 512)
-	for size, fits := range map[int]bool{2500: true, 14_000: false} {
-		next, stop := iter.Pull2(oocore.Batches[float32](ctx, x, 0, size, oocore.Memory("64MiB")))
+	// A budget with room for what the program of all tests has come to hold.
+	for size, fits := range map[int]bool{2500: true, 30_000: false} {
+		next, stop := iter.Pull2(oocore.Batches[float32](ctx, x, 0, size, oocore.Memory("128MiB")))
 		n := 0
 		var err error
-		for b, failed := range oocore.Batches[float32](ctx, x, 0, size, oocore.Memory("64MiB")) {
+		for b, failed := range oocore.Batches[float32](ctx, x, 0, size, oocore.Memory("128MiB")) {
 			if err = failed; err != nil {
 				break
 			}
