@@ -178,6 +178,7 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if w.target, old, err = resolve(file); err != nil {
 		return nil, err
 	}
+	w.id = id
 	w.temp = w.ws.Join(w.name + filepath.Ext(w.target))
 	if w.temporary() {
 		w.temp = w.target + unfinishedExt
@@ -219,7 +220,7 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 			return err
 		}
 	}
-	return disk.WriteFile(w.idName(), []byte(id))
+	return disk.WriteNote(w.idName(), []byte(id))
 }
 
 // idName is the file that says what is being written, for those who resume

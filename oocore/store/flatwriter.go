@@ -26,6 +26,7 @@ type flatWriter struct {
 	target string // what is replaced
 	name   string // in the staging folder, without an extension
 	temp   string // what is written, in the staging folder
+	id     string // says what that is; "" of what is written in its place
 	ws     *StagingDir
 	// finish writes what stands around the elements.
 	finish func(context.Context) error
@@ -40,7 +41,7 @@ type flatWriter struct {
 	ended  bool // nothing is left to do
 
 	syncing sync.Mutex // a Sync waits for others: the kernel reports an error to one of them only
-	named   bool       // the staging folder is durable
+	named   bool       // what a later writer resumes by is durable: the id and the staging folder
 	failed  error      // of a sync, after which no other can be believed
 }
 
@@ -159,16 +160,24 @@ func (w *flatWriter) Sync(ctx context.Context) error {
 	return pathError("sync", w.path, w.sync())
 }
 
+// sync makes the elements durable, and what a later writer resumes them by.
 func (w *flatWriter) sync() error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
-	if w.failed != nil || w.placed {
-		return w.failed
+	if err := w.syncElements(); err != nil || w.placed || w.named {
+		return err
 	}
-	w.failed = w.out.Sync()
-	if !w.named {
-		w.named = true
-		w.failed = errors.Join(w.failed, w.ws.sync())
+	w.named = true
+	if w.id != "" {
+		w.failed = disk.WriteFile(w.idName(), []byte(w.id))
+	}
+	w.failed = errors.Join(w.failed, w.ws.sync())
+	return w.failed
+}
+
+func (w *flatWriter) syncElements() error {
+	if w.failed == nil && !w.placed {
+		w.failed = w.out.Sync()
 	}
 	return w.failed
 }
@@ -209,7 +218,7 @@ func (w *flatWriter) place(ctx context.Context) error {
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
-	if err := w.sync(); err != nil {
+	if err := w.syncElements(); err != nil {
 		return err
 	}
 	w.closed = true
@@ -221,7 +230,8 @@ func (w *flatWriter) place(ctx context.Context) error {
 	}
 	v, err := versionOfFile(w.temp)
 	if err == nil {
-		err = w.ws.NoteMove(w.temp, w.target, v)
+		// Where the machine stops before the note is durable, the file is written once more.
+		err = w.ws.noteMove(disk.WriteNote, w.temp, w.target, v)
 	}
 	if err == nil {
 		err = disk.Rename(w.temp, w.target)

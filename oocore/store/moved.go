@@ -27,6 +27,10 @@ type move struct {
 // NoteMove notes, durably, which version of an array has a name in the staging folder and is
 // about to be renamed to target, or exchanged for it.
 func (w *StagingDir) NoteMove(name, target string, v Version) error {
+	return w.noteMove(disk.WriteFile, name, target, v)
+}
+
+func (w *StagingDir) noteMove(write func(name string, text []byte) error, name, target string, v Version) error {
 	m := move{Version: v}
 	if st, err := os.Stat(target); err == nil {
 		inode := disk.Inode(st)
@@ -34,7 +38,7 @@ func (w *StagingDir) NoteMove(name, target string, v Version) error {
 	}
 	text, err := json.Marshal(m)
 	if err == nil {
-		err = disk.WriteFile(name+movedExt, text)
+		err = write(name+movedExt, text)
 	}
 	if err != nil {
 		return err

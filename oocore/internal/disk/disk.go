@@ -229,7 +229,20 @@ func SyncDir(name string) error { return current.SyncDir(name) }
 
 // WriteFile makes a small file durable under its name, which has it whole or as
 // it was before. Until then it has a hidden name of its own.
-func WriteFile(name string, text []byte) (err error) {
+func WriteFile(name string, text []byte) error {
+	if err := writeFile(name, text, Handle.Sync); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(name))
+}
+
+// WriteNote is WriteFile of what processes that are killed leave to others, and a machine
+// that stops may lose: it waits for no disk.
+func WriteNote(name string, text []byte) error {
+	return writeFile(name, text, func(Handle) error { return nil })
+}
+
+func writeFile(name string, text []byte, sync func(Handle) error) (err error) {
 	dir, base := filepath.Split(name)
 	temp := dir + "." + base[:min(len(base), 100)] + ".gonbext-" + rand.Text()
 	f, err := OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -238,14 +251,13 @@ func WriteFile(name string, text []byte) (err error) {
 	}
 	_, err = f.WriteAt(text, 0)
 	if err == nil {
-		err = f.Sync()
+		err = sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = Rename(temp, name)
 	}
 	if err != nil {
 		_ = Remove(temp) // the first error is the one that tells
-		return err
 	}
-	return SyncDir(filepath.Dir(name))
+	return err
 }
