@@ -4,6 +4,7 @@
 package resultcache
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -56,7 +57,9 @@ func Put(e Entry) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	evict(dir)
+	if _, err := os.Lstat(name); err != nil { // one that is replaced adds none
+		evict(dir)
+	}
 	temp, err := os.CreateTemp(dir, ".entry-")
 	if err != nil {
 		return err
@@ -87,20 +90,14 @@ func evict(dir string) {
 	if err != nil || len(entries) < most {
 		return
 	}
-	age := func(e os.DirEntry) int64 {
+	age := map[string]int64{}
+	for _, e := range entries {
 		if st, err := e.Info(); err == nil {
-			return st.ModTime().UnixNano()
+			age[e.Name()] = st.ModTime().UnixNano()
 		}
-		return 0
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int {
-		switch x, y := age(a), age(b); {
-		case x != y && x < y:
-			return -1
-		case x != y:
-			return 1
-		}
-		return strings.Compare(a.Name(), b.Name())
+		return cmp.Or(cmp.Compare(age[a.Name()], age[b.Name()]), strings.Compare(a.Name(), b.Name()))
 	})
 	for _, e := range entries[:len(entries)-most*9/10] {
 		os.Remove(filepath.Join(dir, e.Name()))
