@@ -36,7 +36,7 @@ func footprint(planned planner, opts []oocore.Option) ([]oocore.Option, error) {
 		return nil, err
 	}
 	if current.on != "" {
-		return append(slices.Clone(opts), host.PlanOnly()), cluster.PrintScaling(os.Stdout, current.on, p)
+		return append(slices.Clone(opts), host.PlanOnly()), cluster.PrintScaling(os.Stdout, current.on, cluster.Options{}, p)
 	}
 	return append(slices.Clone(opts), host.PlanOnly(alternatives(whatIf{planned, opts}, host.Sized(p))...)), nil
 }

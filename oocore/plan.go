@@ -10,7 +10,7 @@ import (
 // Plan is what Save or Collect would do within its budget.
 type Plan struct {
 	Title         string         // the expression
-	Budget        int64          // bytes of the whole process
+	Budget        int64          // bytes of the whole process; on a cluster of each worker, as Need and Peak are
 	Need          int64          // the smallest budget that would do
 	Peak          record.Bytes   // predicted, by class, when the most is reserved
 	DevicePeak    int64          // predicted, of the device's own memory
@@ -36,8 +36,8 @@ func (p *Plan) Encode() ([]byte, error) { return lazy.PlanOf(p).Encode() }
 
 // shown returns a plan as programs see it.
 func shown(s *plan.Sized) *Plan {
-	h := s.Header()
-	p := &Plan{Title: h.Title, Budget: s.Budget, Need: s.Need, Peak: s.Peak, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: lazy.NewPlan(s)}
+	h := s.PlanHeader()
+	p := &Plan{Title: h.Title, Budget: h.Budget, Need: h.Need, Peak: h.Predicted, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: lazy.NewPlan(s)}
 	for _, stage := range h.Stages {
 		p.Read, p.Written = p.Read+stage.Read, p.Written+stage.Written
 		if stage.Read > 0 {

@@ -53,7 +53,7 @@ func Report(r *RunReport) Option {
 // ran tells the log and the report of the end of a run.
 func (r *run) ran(ctx context.Context, name string, end *record.End) {
 	r.reported = true
-	h := r.plan.Header()
+	h := r.header()
 	h.Run = name
 	slog.DebugContext(ctx, "gonbext: run ended", "title", h.Title, "output", h.Output, "status", string(end.Status), "duration", end.Duration,
 		"peak", end.Peak, "predicted", h.Predicted.Host(), "computed", end.Computed, "skipped", end.Skipped, "read", end.Read, "written", end.Written)

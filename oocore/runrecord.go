@@ -19,6 +19,14 @@ func (s *settings) runLog() (dir string, err error) {
 	return record.Dir()
 }
 
+// header is what the run's record begins with.
+func (r *run) header() record.Header {
+	if r.planned {
+		return r.plan.PlanHeader()
+	}
+	return r.plan.Header()
+}
+
 // record begins the run's record. It returns nil where nobody asks for one, or the run log cannot
 // be written: the result is computed all the same.
 func (r *run) record() *record.Writer {
@@ -26,12 +34,15 @@ func (r *run) record() *record.Writer {
 	if err != nil {
 		return nil
 	}
-	h := r.plan.Header()
+	h := r.header()
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
 	if r.checkpoint != nil && r.cluster == nil { // whose stages are runs of their own, and one to their user
 		r.checkpoint.Describe(&h)
 	}
 	rates.Predict(&h, r.limits)
+	if r.cluster != nil {
+		r.cluster.Predict(&h, r.plan)
+	}
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
 	if r.parent != nil {

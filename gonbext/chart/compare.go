@@ -190,6 +190,9 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 func difference(runs [2]*summary, names [2]string) string {
 	for i, s := range runs {
 		if run := runs[1-i]; s.status == record.Planned && run.status != record.Planned {
+			if s.h.Cluster != nil {
+				return fmt.Sprintf("%s is a plan, %s a run: planned to peak at %s in each worker, it took %s in all", plain(names[i]), plain(names[1-i]), units.Bytes(s.h.Predicted.Host()), units.Bytes(run.peak))
+			}
 			return fmt.Sprintf("%s is a plan, %s a run: planned to peak at %s, it took %s", plain(names[i]), plain(names[1-i]), units.Bytes(s.h.Predicted.Host()), units.Bytes(run.peak))
 		}
 	}

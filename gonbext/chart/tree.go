@@ -153,3 +153,8 @@ func counted(n int, one, many string) string {
 	}
 	return units.Count(int64(n)) + " " + many
 }
+
+// secondsRange is the likely time with its range, however wide that is.
+func secondsRange(s *record.Seconds) string {
+	return fmt.Sprintf("%s (%s to %s)", secondsText(s.Likely), secondsText(s.Low), secondsText(s.High))
+}

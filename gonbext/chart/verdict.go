@@ -30,6 +30,9 @@ func (s *summary) verdict() string {
 	if m := s.movement(); m != "" {
 		say("%s", m)
 	}
+	if c := s.h.Cluster; c != nil && s.status == record.Planned && s.h.Seconds != nil {
+		say("%s on %s of %s", secondsRange(s.h.Seconds), counted(c.Workers, "worker", "workers"), plain(c.Name))
+	}
 	if s.status == record.Planned {
 		say("nothing was run")
 		return strings.Join(parts, " · ")
@@ -121,6 +124,9 @@ func (s *summary) opening() string {
 	if s.h.Budget <= 0 {
 		peak = "Peak " + units.Bytes(s.peak)
 	}
+	if c := s.h.Cluster; c != nil {
+		peak += fmt.Sprintf(" of %s together", counted(c.Workers, "worker", "workers"))
+	}
 	low := "p" + peak[1:]
 	switch s.status {
 	case record.Done:
@@ -153,6 +159,9 @@ func (s *summary) planned() string {
 	p := s.h.Predicted.Host()
 	if s.h.Need > s.h.Budget && s.h.Budget > 0 {
 		return fmt.Sprintf("Does not fit in %s: it needs %s at least", units.Bytes(s.h.Budget), units.Bytes(s.h.Need))
+	}
+	if c := s.h.Cluster; c != nil {
+		return fmt.Sprintf("Would take %s of %s in each worker", units.Bytes(c.Memory), units.Bytes(s.h.Budget))
 	}
 	return fmt.Sprintf("Would peak at %s of %s", units.Bytes(p), units.Bytes(s.h.Budget))
 }

@@ -45,10 +45,13 @@ func (v *view) PlanLine() string {
 		line += ", " + counted(n, "pass", "passes") + " over stored data"
 	}
 	if s := v.s.h.Seconds; s != nil && v.s.there() == 0 && !v.s.modelled() {
-		if s.Known() {
-			line += fmt.Sprintf(", predicted %v", s)
+		if v.s.h.Cluster != nil || s.Known() {
+			line += ", predicted " + secondsRange(s)
 		}
 		line += ", limited by " + plain(s.Limit)
+	}
+	if c := v.s.h.Cluster; c != nil && v.Planned {
+		line += "; memory and tasks at once are those of each of " + counted(c.Workers, "worker", "workers")
 	}
 	return line
 }
@@ -211,7 +214,12 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 		v.Notes = append(v.Notes, words+".")
 	}
 	switch {
-	case !v.Planned || len(s.stages) == 0 || s.h.Seconds.Known():
+	case !v.Planned || len(s.stages) == 0:
+	case s.h.Cluster != nil:
+		c := s.h.Cluster
+		v.Notes = append(v.Notes, fmt.Sprintf("%s is asked for %s for each worker: %s of buffers, as the stages have them, and what its process takes besides. Times are those of workers like this machine and of an empty queue.",
+			plain(c.Name), units.Bytes(c.Memory), units.Bytes(s.h.Predicted.Host())))
+	case s.h.Seconds.Known():
 	case s.h.Seconds == nil:
 		v.Notes = append(v.Notes, "How long it will take is not known yet: gonbext learns that from the runs of this machine.")
 	default:
@@ -402,6 +410,9 @@ func (v *view) facts() {
 	if s.h.Need > 0 {
 		say("smallest budget that would do", s.h.Need)
 	}
+	if c := s.h.Cluster; c != nil {
+		say("asked for each worker", c.Memory)
+	}
 	if !s.h.Process {
 		say("predicted peak", s.h.Predicted.Host())
 	}
@@ -419,7 +430,9 @@ func (v *view) facts() {
 			v.Facts = append(v.Facts, fact{"retries", units.Count(s.retries)})
 		}
 	}
-	if s.h.Workers > 0 {
+	if c := s.h.Cluster; c != nil {
+		v.Facts = append(v.Facts, fact{"workers", units.Count(int64(c.Workers))})
+	} else if s.h.Workers > 0 {
 		v.Facts = append(v.Facts, fact{"workers", units.Count(int64(s.h.Workers))})
 	}
 	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})

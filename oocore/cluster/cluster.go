@@ -30,6 +30,8 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 var internals = hook.Get(oocore.Plan{})
@@ -49,8 +51,6 @@ type Options struct {
 	Detach bool `json:"-"`
 	// Tell, where it is set, is given a line of what is submitted, before it is, and of how far it is.
 	Tell func(line string) `json:"-"`
-
-	short time.Duration // ElementTime where workers would have fewer than elementsEach otherwise; 0 is ElementTime
 }
 
 // ErrDetached is returned by Save where a run was submitted and goes on by itself.
@@ -60,12 +60,8 @@ var ErrDetached = errors.New("the run goes on by itself")
 // worker, Processes how many run at once, and Workers the cores of each. The output is a
 // path that all machines see.
 func On(name string, o Options) (oocore.Option, error) {
-	b, err := find(name)
-	if err != nil {
+	if _, err := find(name); err != nil {
 		return nil, err
-	}
-	if o.ElementTime == 0 {
-		o.ElementTime, o.short = b.Least, b.Short
 	}
 	return internals.Cluster(&client{batch: name, options: o}), nil
 }
@@ -85,6 +81,8 @@ func (c *client) Executor(saved json.RawMessage) exec.Executor {
 }
 
 func (c *client) Records() bool { return false }
+
+func (c *client) Predict(h *record.Header, p *plan.Sized) { predict(h, c.batch, &c.options, p) }
 
 // Wait waits for the run.
 func (c *client) Wait(ctx context.Context) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -162,9 +163,10 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 	}
 	r.AtOnce = p.Workers / max(p.Each.Workers, 1)
 	r.Merging = p.Budget - int64(r.AtOnce)*p.Each.Budget + mergeOverhead
-	for i, seconds := range taskSeconds(p) {
+	for i, each := range taskSeconds(p) {
+		seconds := each.Likely
 		st := stage{Name: p.Stages[i].Name, Tasks: p.Stages[i].Tasks()}
-		st.Each = pack(&p.Stages[i], seconds, s.options.ElementTime, s.options.short, r.AtOnce)
+		st.Each = r.batch().pack(&p.Stages[i], seconds, &s.options, r.AtOnce)
 		if st.Step = max((st.Each+stepsEach-1)/stepsEach, min(int(stepTime/seconds), st.Each)); p.Stages[i].Kind == plan.MatMulStage { // whose tasks share what they read
 			st.Step = st.Each
 		}
@@ -192,8 +194,9 @@ const (
 // stepTime is how many seconds of predicted work have a report of their own at least.
 var stepTime = 1.0
 
-// taskSeconds are the predicted seconds of a task of each stage, for one worker.
-func taskSeconds(p *plan.Sized) (all []float64) {
+// taskSeconds are the predicted seconds of a task of each stage, for one worker. Where no run on this machine has told they may be
+// off by a factor of two.
+func taskSeconds(p *plan.Sized) (all []record.Seconds) {
 	h := p.Header()
 	h.Workers = p.Each.Workers
 	rates.Predict(&h, machine.Read())
@@ -203,10 +206,12 @@ func taskSeconds(p *plan.Sized) (all []float64) {
 		for _, w := range st.Work {
 			seconds += w.Nanos / 1e9 / float64(max(p.Each.Workers, 1))
 		}
+		told := record.Seconds{Low: seconds / 2, Likely: seconds, High: 2 * seconds}
 		if st.Seconds != nil {
-			seconds = st.Seconds.Likely
+			told = *st.Seconds
 		}
-		all = append(all, max(seconds/float64(max(st.Tasks, 1)), 1e-6))
+		each := func(stage float64) float64 { return max(stage/float64(max(st.Tasks, 1)), 1e-6) }
+		all = append(all, record.Seconds{Low: each(told.Low), Likely: each(told.Likely), High: each(told.High)})
 	}
 	return all
 }
@@ -490,10 +495,12 @@ func (r *runner) costs(stage int, elements exec.Tasks) string {
 			files += (st.Tasks + st.Step - 1) / st.Step
 		}
 		bytes += p.Stages[i].Read + p.Stages[i].Written
-		work += seconds[i] * float64(of)
-		wall += b.takes(of, n, max(r.run.AtOnce, 1), seconds[i], r.run.Memory) + b.HandOver
+		work += seconds[i].Likely * float64(of)
+		storage := float64(p.Stages[i].Read+p.Stages[i].Written) / sharedRate * float64(of) / float64(max(st.Tasks, 1))
+		wall += max(b.takes(of, n, max(r.run.AtOnce, 1), seconds[i].Likely, r.run.Memory), storage) + b.HandOver
 	}
-	return fmt.Sprintf("%s: %d stages, %d tasks in %d elements of arrays, %s files, %s through storage, at most %d workers of %s and %d cores: predicted %s and %.2g worker-hours, besides waiting in the queue",
-		b.Name, len(r.run.Stages)-stage, tasks, jobs, units.Count(int64(files)), units.Bytes(bytes), r.run.AtOnce, units.Bytes(r.run.Memory), r.run.Cores,
+	return fmt.Sprintf("%s: %s, %s in %s, %s, %s through storage, at most %s of %s and %s: predicted %s and %.2g worker-hours, besides waiting in the queue",
+		b.Name, plural(len(r.run.Stages)-stage, "stage", "stages"), plural(tasks, "task", "tasks"), plural(jobs, "element of arrays", "elements of arrays"), plural(files, "file", "files"),
+		units.Traffic(bytes), plural(r.run.AtOnce, "worker", "workers"), units.Bytes(r.run.Memory), plural(r.run.Cores, "core", "cores"),
 		units.Duration(time.Duration(wall*float64(time.Second))), work/3600)
 }

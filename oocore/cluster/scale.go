@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -37,41 +39,67 @@ func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
 	if err != nil {
 		return nil, err
 	}
-	sized := lazy.PlanOf(p)
-	var all []Scale
-	for _, n := range workers {
-		all = append(all, scale(b, sized, taskSeconds(sized), n))
-	}
-	return all, nil
+	return b.rows(lazy.PlanOf(p), &Options{}, workers), nil
 }
 
-// scale is one row. seconds are those of a task of each stage.
-func scale(b *batch, p *plan.Sized, seconds []float64, workers int) Scale {
-	s := Scale{Workers: workers, Seconds: b.Begin, Memory: p.Each.Budget, WorkerHours: b.HandOver * float64(len(p.Stages)) / 3600}
+func (b *batch) rows(p *plan.Sized, o *Options, workers []int) (all []Scale) {
+	seconds := taskSeconds(p)
+	for _, n := range workers {
+		s, _ := b.scale(p, seconds, o, n)
+		all = append(all, s)
+	}
+	return all
+}
+
+// predict says in a header what is asked for each worker of a plan, and what all take together.
+func predict(h *record.Header, on string, o *Options, p *plan.Sized) {
+	b, err := find(on)
+	if err != nil {
+		return // load and On have found it
+	}
+	n := p.Workers / max(p.Each.Workers, 1)
+	h.Cluster = &record.Cluster{Name: b.Name, Workers: n, Memory: p.Each.Budget}
+	s, stages := b.scale(p, taskSeconds(p), o, n)
+	h.Seconds = &record.Seconds{Low: b.Begin, Likely: s.Seconds, High: b.Begin, Limit: s.Limit}
+	for i := range stages {
+		h.Stages[i].Seconds = &stages[i]
+		h.Seconds.Low += stages[i].Low + b.HandOver
+		h.Seconds.High += stages[i].High + b.HandOver
+	}
+}
+
+// scale is one row, with the seconds of each stage. seconds are those of a task of each.
+func (b *batch) scale(p *plan.Sized, seconds []record.Seconds, o *Options, workers int) (s Scale, stages []record.Seconds) {
+	s = Scale{Workers: workers, Seconds: b.Begin, Memory: p.Each.Budget, WorkerHours: b.HandOver * float64(len(p.Stages)) / 3600}
 	longest := 0.0
 	for i := range p.Stages {
 		tasks := p.Stages[i].Tasks()
-		each := pack(&p.Stages[i], seconds[i], b.Least, b.Short, workers)
+		each := b.pack(&p.Stages[i], seconds[i].Likely, o, workers)
 		elements := (tasks + each - 1) / each
-		took := b.takes(tasks, elements, workers, seconds[i], p.Each.Budget)
-		limit := "computing and its own storage link"
-		switch storage := float64(p.Stages[i].Read+p.Stages[i].Written) / sharedRate; {
-		case storage > took:
-			took, limit = storage, "storage that all workers share"
+		storage := float64(p.Stages[i].Read+p.Stages[i].Written) / sharedRate
+		takes := func(task float64) float64 {
+			return max(b.takes(tasks, elements, workers, task, p.Each.Budget), storage)
+		}
+		took := record.Seconds{Low: takes(seconds[i].Low), Likely: takes(seconds[i].Likely), High: takes(seconds[i].High), Limit: "computing and its own storage link"}
+		switch {
+		case storage >= took.Likely:
+			took.Limit = "storage that all workers share"
 		case elements < workers && each == 1:
-			limit = plural(elements, "task, which is", "tasks, which are") + " not cut further"
+			took.Limit = plural(elements, "task, which is", "tasks, which are") + " not cut further"
 		case elements < workers:
-			limit = fmt.Sprintf("%s of %v", plural(elements, "element", "elements"), units.Duration(b.Least))
-		case b.Start > seconds[i]*float64(each):
-			limit = "the start of elements"
+			least, _ := b.least(o)
+			took.Limit = fmt.Sprintf("%s of %v", plural(elements, "element", "elements"), units.Duration(least))
+		case b.Start > seconds[i].Likely*float64(each):
+			took.Limit = "the start of elements"
 		}
-		if took > longest {
-			longest, s.Limit = took, limit
+		if took.Likely > longest {
+			longest, s.Limit = took.Likely, took.Limit
 		}
-		s.Seconds += took + b.HandOver
-		s.WorkerHours += took * float64(min(workers, elements)) / 3600
+		stages = append(stages, took)
+		s.Seconds += took.Likely + b.HandOver
+		s.WorkerHours += took.Likely * float64(min(workers, elements)) / 3600
 	}
-	return s
+	return s, stages
 }
 
 func plural(n int, one, many string) string {
@@ -91,10 +119,18 @@ func (b *batch) takes(tasks, elements, workers int, seconds float64, memory int6
 // elementsEach is how many elements a worker is to have, so that one that is slow does not keep all waiting at the end.
 const elementsEach = 4
 
-// pack is how many tasks an element has: those of some work at least, and so many that the workers end together. short, if
-// it is set, is the least work where workers would have few elements.
-func pack(s *plan.SizedStage, seconds float64, least, short time.Duration, workers int) int {
+// least is the least predicted work of an element, and that where workers would have few of them otherwise; 0 is the same.
+func (b *batch) least(o *Options) (least, short time.Duration) {
+	if o.ElementTime > 0 {
+		return o.ElementTime, 0
+	}
+	return b.Least, b.Short
+}
+
+// pack is how many tasks an element has: those of some work at least, and so many that the workers end together.
+func (b *batch) pack(s *plan.SizedStage, seconds float64, o *Options, workers int) int {
 	tasks, unit := s.Tasks(), 1
+	least, short := b.least(o)
 	if dims := len(s.Grid.Shape); s.Kind == plan.MatMulStage && tasks >= s.Grid.Count(dims-1)*workers {
 		unit = s.Grid.Count(dims - 1) // a row of tiles, which share what they read of the first operand
 	}
@@ -111,12 +147,16 @@ func pack(s *plan.SizedStage, seconds float64, least, short time.Duration, worke
 	return min((each+unit-1)/unit*unit, max(tasks, 1))
 }
 
-// PrintScaling prints a table with what a plan takes on one worker to a thousand.
-func PrintScaling(w io.Writer, on string, p *oocore.Plan) error {
-	rows, err := Scaling(on, p, 1, 2, 4, 8, 16, 32, 64, 128, 1000)
+// PrintScaling prints a table with what a plan takes on one worker to a thousand, and on those that it is for.
+func PrintScaling(w io.Writer, on string, o Options, p *oocore.Plan) error {
+	b, err := find(on)
 	if err != nil {
 		return err
 	}
+	sized := lazy.PlanOf(p)
+	workers := []int{1, 2, 4, 8, 16, 32, 64, 128, 1000, sized.Workers / max(sized.Each.Workers, 1)}
+	slices.Sort(workers)
+	rows := b.rows(sized, &o, slices.Compact(workers))
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "workers on %s\tpredicted\tworker-hours\tmemory each\tlimited by\n", on)
 	for _, s := range rows {

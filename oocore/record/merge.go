@@ -95,6 +95,9 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			h.Predicted = r.Header.Predicted
 		}
 		h.Need = max(h.Need, r.Header.Need)
+		if c := r.Header.Cluster; c != nil && h.Cluster != nil && c.Memory > h.Cluster.Memory {
+			h.Cluster = c
+		}
 		h.Overhead = max(h.Overhead, r.Header.Overhead)
 		h.Device.Predicted = max(h.Device.Predicted, r.Header.Device.Predicted)
 		if e := r.End; e != nil {

@@ -70,6 +70,7 @@ type Header struct {
 	Predicted Bytes           `json:"predicted"` // at the predicted peak, by class
 	Workers   int             `json:"workers"`
 	Processes int             `json:"processes,omitempty"` // that share the workers; 0: the run's own only
+	Cluster   *Cluster        `json:"cluster,omitempty"`   // nil: this machine
 	Device    DeviceInfo      `json:"device"`
 	Stages    []Stage         `json:"stages"`
 	WhatIf    []WhatIf        `json:"what_if,omitempty"`
@@ -88,6 +89,14 @@ type Result struct {
 	DType  string `json:"dtype"`
 	Arrays int    `json:"arrays"`
 	Bytes  int64  `json:"bytes"` // of all, before compression
+}
+
+// Cluster is the batch system that the tasks are for. The memory of a plan for one, its budget too, is that of each worker; that
+// of a run is all of its workers'.
+type Cluster struct {
+	Name    string `json:"name"`
+	Workers int    `json:"workers"` // at once
+	Memory  int64  `json:"memory"`  // bytes that are asked for each of them: for its buffers and all else of the process
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an

@@ -13,25 +13,26 @@ import (
 // one, which says the budget and the device, and those that its expression took before.
 // Peaks are the highest of all, times and counts their sum. All sizes are bytes.
 type figures struct {
-	Status        string        `json:"status"` // of the last: done, skipped, planned; failed and cancelled ones have an error
-	Title         string        `json:"title"`
-	Output        string        `json:"output,omitempty"`
-	Outputs       []string      `json:"outputs,omitempty"` // where there are several
-	Run           string        `json:"run"`               // the last
-	Seconds       float64       `json:"seconds"`
-	Budget        int64         `json:"budget"`
-	PredictedPeak int64         `json:"predicted_peak"` // of the run's buffers
-	MeasuredPeak  int64         `json:"measured_peak"`
-	Passes        int           `json:"passes"` // over stored data; alike ones of an algorithm are one
-	Chunks        int64         `json:"chunks"` // over all passes
-	Computed      int64         `json:"computed"`
-	Skipped       int64         `json:"skipped"`
-	ReadBytes     int64         `json:"read_bytes"`
-	WrittenBytes  int64         `json:"written_bytes"`
-	Device        deviceFigures `json:"device"`
-	Resume        string        `json:"resume,omitempty"` // why it started over where an earlier run left something
-	Value         *result       `json:"value,omitempty"`  // of no dimensions, without an output
-	Error         string        `json:"error,omitempty"`  // of what had to be done after the run
+	Status        string          `json:"status"` // of the last: done, skipped, planned; failed and cancelled ones have an error
+	Title         string          `json:"title"`
+	Output        string          `json:"output,omitempty"`
+	Outputs       []string        `json:"outputs,omitempty"` // where there are several
+	Run           string          `json:"run"`               // the last
+	Seconds       float64         `json:"seconds"`
+	Budget        int64           `json:"budget"`
+	PredictedPeak int64           `json:"predicted_peak"` // of the run's buffers
+	MeasuredPeak  int64           `json:"measured_peak"`
+	Passes        int             `json:"passes"` // over stored data; alike ones of an algorithm are one
+	Chunks        int64           `json:"chunks"` // over all passes
+	Computed      int64           `json:"computed"`
+	Skipped       int64           `json:"skipped"`
+	ReadBytes     int64           `json:"read_bytes"`
+	WrittenBytes  int64           `json:"written_bytes"`
+	Cluster       *record.Cluster `json:"cluster,omitempty"` // of a plan for one the budget and the peak are those of each worker
+	Device        deviceFigures   `json:"device"`
+	Resume        string          `json:"resume,omitempty"` // why it started over where an earlier run left something
+	Value         *result         `json:"value,omitempty"`  // of no dimensions, without an output
+	Error         string          `json:"error,omitempty"`  // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
 	// PredictedSeconds is of all runs together; nil where no earlier run has told. A range of
@@ -90,6 +91,7 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 	}
 	last := runs[len(runs)-1].Header
 	f.Stages, f.Run, f.Budget, f.Resume = runs[len(runs)-1].Explain(), last.Run, last.Budget, last.Resume
+	f.Cluster = last.Cluster
 	f.Device.Name = cmp.Or(last.Device.Name, "cpu")
 	for i, r := range runs {
 		h, end := r.Header, r.End

@@ -263,7 +263,7 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 	if j.plan && j.on != "" && !j.asJSON {
 		p, err := a.Plan(path, opts...)
 		if err == nil {
-			err = cluster.PrintScaling(c.OutOrStdout(), j.on, p)
+			err = cluster.PrintScaling(c.OutOrStdout(), j.on, j.cluster, p)
 		}
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -28,6 +29,8 @@ type Cluster interface {
 	Executor(saved json.RawMessage) exec.Executor
 	// Wait waits for a run that the executor has left, until its outputs are in their places.
 	Wait(ctx context.Context) error
+	// Predict says in the header of a record what is asked for each worker, and what all take.
+	Predict(h *record.Header, p *plan.Sized)
 	// Records reports whether this process writes the run's record.
 	Records() bool
 }

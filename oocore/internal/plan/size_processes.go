@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -51,12 +52,15 @@ func (p *Plan) shareMachines(o Options, own record.Bytes) (*Sized, error) {
 		}
 	}
 	o.Budget = o.Overhead + own.Host() + int64(o.Processes)*each.Budget
-	return p.coordinated(w, o, each, own, w.Need), nil
+	s := p.coordinated(w, o, each, own, w.Need)
+	s.Worker, s.Most = w, o.EachBudget
+	return s, nil
 }
 
 // coordinated makes the plan of the process that coordinates workers of a worker's plan.
 func (p *Plan) coordinated(w *Sized, o, each Options, own record.Bytes, need int64) *Sized {
 	s := *w
+	s.Stages = slices.Clone(w.Stages)
 	s.Budget, s.Arena, s.Need, s.Workers, s.Each = o.Budget, own.Host(), need, o.Processes*each.Workers, each
 	s.Peak = own
 	add(&s.Peak, w.Peak, o.Processes)

@@ -45,6 +45,9 @@ type Sized struct {
 	DevicePeak int64
 
 	Each Options // of one worker process, where there are any
+	// Worker is the plan of one that has a machine of its own, and Most the budget that it was given; nil where there is none.
+	Worker *Sized
+	Most   int64
 
 	kept     Kept
 	attached bool   // or made for the coordinator of processes that are
@@ -109,8 +112,18 @@ func (s *SizedStage) Chunks(task grid.Box) iter.Seq[grid.Box] {
 
 // String is the plan as a tree of stages.
 func (p *Sized) String() string {
-	h := p.Header()
-	return fmt.Sprintf("%s\npeak %s of %s, at least %s\n\n%s", p.Title, units.Bytes(p.Peak.Host()+p.Budget-p.Arena), units.Bytes(p.Budget), units.Bytes(p.Need), record.Tree(h.Explain()))
+	h := p.PlanHeader()
+	return fmt.Sprintf("%s\npeak %s of %s, at least %s\n\n%s", p.Title, units.Bytes(h.Predicted.Host()+h.Overhead), units.Bytes(h.Budget), units.Bytes(h.Need), record.Tree(h.Explain()))
+}
+
+// PlanHeader is what the record of a plan begins with that nobody runs. Where workers have machines of their own, its memory is that of each.
+func (p *Sized) PlanHeader() record.Header {
+	if p.Worker == nil {
+		return p.Header()
+	}
+	h := p.Worker.Header()
+	h.Budget, h.Processes = p.Most, p.Workers/p.Each.Workers
+	return h
 }
 
 // Header is what a record begins with.
