@@ -86,6 +86,14 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
 	},
+	"collection": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
+		gonbext.Last = collection()
+	},
+	"collection as text": func() {
+		defer gonbext.Memory()()
+		gonbext.Last = collection()
+	},
 	"time": func() {
 		defer gonbext.Time(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
 		gonbext.Last = oocore.Full(2.5)
@@ -244,4 +252,13 @@ func saveSeveral() {
 	for _, a := range gonbext.SaveAll([]oocore.Output{{Array: mean, Path: "mean.npy"}, {Array: x.Sub(mean), Path: "centred.zarr"}}) {
 		fmt.Println("saved", a.Shape(), a.Chunks())
 	}
+}
+
+// collection has w0 to w29 of one to 30 elements, and one of another type.
+func collection() *oocore.Collection {
+	c := new(oocore.Collection)
+	for i := range 30 {
+		c = c.With(fmt.Sprintf("w%d", i), oocore.Ones(oocore.Float32, i+1))
+	}
+	return c.With("b", oocore.Ones(oocore.Int8, 1))
 }

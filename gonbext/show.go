@@ -27,7 +27,8 @@ func showLast() {
 // Show shows a value. An array is shown by its expression, shape, type, bytes and chunks, the
 // elements at its ends, for which it computes only what they need, and its minimum, mean and
 // maximum where they cost little: in a notebook that is a card, elsewhere text. Under
-// %%footprint it shows no elements. An array of no dimensions is shown as its number.
+// %%footprint it shows no elements. An array of no dimensions is shown as its number, a
+// collection as a table of its arrays and what those of each type have together.
 // Any other value is printed, of a long slice its ends, of a function its type, and of nil
 // nothing is shown.
 func Show(v any) {
@@ -35,6 +36,8 @@ func Show(v any) {
 	case nil:
 	case *oocore.Array:
 		showArray(v)
+	case *oocore.Collection:
+		showCollection(v)
 	default:
 		switch s := reflect.ValueOf(v); {
 		case s.Kind() == reflect.Slice && s.Len() > most:

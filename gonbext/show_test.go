@@ -29,6 +29,29 @@ func TestLastValueBecomesACard(t *testing.T) {
 	}
 }
 
+// A collection is shown by its first and last arrays, and by what those of each type have
+// together.
+func TestCollectionBecomesACard(t *testing.T) {
+	r := run(t, "collection")
+	r.expect(t, 0)
+	cards := r.cards(t)
+	if len(cards) != 1 || r.stdout != "" {
+		t.Fatalf("said %q, cards %+v", r.stdout, cards)
+	}
+	c := cards[0] // w0 to w29 have one to 30 float32, b one int8
+	if c.Title != "31 arrays, 1,861 bytes, 1.82 KiB · 30 of float32, 1.82 KiB · 1 of int8, 1 byte" || c.Bytes != 30*31/2*4+1 {
+		t.Errorf("title %q, %d bytes", c.Title, c.Bytes)
+	}
+	if n := len(c.Arrays); n != 25 || !slices.Equal(c.Arrays[0], []string{"w0", "1", "float32", "4 bytes"}) || c.Arrays[12][0] != "… 7 more" || c.Arrays[24][0] != "b" {
+		t.Errorf("arrays %q", c.Arrays)
+	}
+	r = run(t, "collection as text")
+	r.expect(t, 0)
+	if !strings.HasPrefix(r.stdout, c.Title+"\n  w0") {
+		t.Errorf("said %q", r.stdout)
+	}
+}
+
 func TestTimeIsSaidAfterTheValue(t *testing.T) {
 	r := run(t, "time")
 	r.expect(t, 0)

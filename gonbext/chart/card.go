@@ -10,10 +10,23 @@ import (
 )
 
 // Card shows an array: a figure of it where the cell asked for one, else its type and shape, a
-// drawing of its chunks, and its first and last elements.
+// drawing of its chunks, and its first and last elements. Of a collection it shows its arrays.
 func Card(c *record.Card, o Options) (Output, error) {
 	if c.Figure != nil {
 		return dataFigure(c, o)
+	}
+	if c.Arrays != nil {
+		t := Table{Head: []string{"array", "shape", "type", "bytes"}, Texts: 3}
+		for _, row := range c.Arrays {
+			texts := make([]string, len(row))
+			for i := range row {
+				texts[i] = plain(row[i])
+			}
+			t.Rows = append(t.Rows, texts)
+		}
+		out, err := Tables("", plain(c.Title), "", t)
+		out.Text = plainLines(c.Text)
+		return out, err
 	}
 	data := struct {
 		*record.Card

@@ -17,10 +17,11 @@ type Card struct {
 	Chunks []int      `json:"chunks"`
 	DType  string     `json:"dtype"`
 	Bytes  int64      `json:"bytes"`
-	Sample [][]string `json:"sample"`          // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
-	Within string     `json:"within"`          // which elements these are of
-	Stats  []string   `json:"stats,omitempty"` // minimum, mean and maximum, where they are known
-	Text   string     `json:"text"`            // the same for terminals
+	Sample [][]string `json:"sample"`           // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
+	Within string     `json:"within"`           // which elements these are of
+	Stats  []string   `json:"stats,omitempty"`  // minimum, mean and maximum, where they are known
+	Arrays [][]string `json:"arrays,omitempty"` // of a collection, which has no elements here: name, shape, type and bytes of those at its ends
+	Text   string     `json:"text"`             // the same for terminals
 	Figure *Figure    `json:"figure,omitempty"`
 }
 
