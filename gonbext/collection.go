@@ -8,38 +8,46 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gonbext/gonbext/gonbext/internal/names"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// showCollection reads the headers of all arrays, and shows those at the ends.
+// showCollection reads the headers of all arrays. Where they are many, those stand in one line that are
+// alike but for numbers in their names, and of many lines those at the ends.
 func showCollection(c *oocore.Collection) {
 	if err := c.Err(); err != nil {
 		fail("Show", err)
 	}
-	const ends = 12 // arrays of each end
+	const ends = 12 // lines of each end
 	card := &record.Card{}
 	bytes, counts := map[string]int64{}, map[string]int64{} // by type
-	n, i := c.Len(), 0
+	var rows [][]string
 	for name, a := range c.All() {
-		row := []string{name, "", "", ""}
 		if err := a.Err(); err != nil {
-			row[1] = err.Error()
-		} else {
-			dtype := a.DType().String()
-			row = []string{name, units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())}
-			bytes[dtype] += a.Bytes()
-			counts[dtype]++
-			card.Bytes += a.Bytes()
+			rows = append(rows, []string{name, err.Error(), "", ""})
+			continue
 		}
-		switch {
-		case n <= 2*ends+1 || i < ends || i >= n-ends:
+		dtype := a.DType().String()
+		rows = append(rows, []string{name, units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())})
+		bytes[dtype] += a.Bytes()
+		counts[dtype]++
+		card.Bytes += a.Bytes()
+	}
+	groups := names.Fold(c.Names(), func(i, j int) bool { return len(rows) > 2*ends && slices.Equal(rows[i][1:], rows[j][1:]) })
+	for k, g := range groups {
+		row := rows[g.Members[0]]
+		row[0] = g.Name
+		if n := len(g.Members); n > 1 {
+			row[3] = units.Count(int64(n)) + " × " + row[3]
+		}
+		switch n := len(groups); {
+		case n <= 2*ends+1 || k < ends || k >= n-ends:
 			card.Arrays = append(card.Arrays, row)
-		case i == ends:
+		case k == ends:
 			card.Arrays = append(card.Arrays, []string{"… " + units.Count(int64(n-2*ends)) + " more", "", "", ""})
 		}
-		i++
 	}
 	types := slices.SortedFunc(maps.Keys(bytes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(bytes[b], bytes[a]), strings.Compare(a, b))
@@ -47,7 +55,7 @@ func showCollection(c *oocore.Collection) {
 	for i, dtype := range types {
 		types[i] = fmt.Sprintf("%s of %s, %s", units.Count(counts[dtype]), dtype, units.Bytes(bytes[dtype]))
 	}
-	card.Title = strings.Join(append([]string{units.Count(int64(n)) + " arrays, " + units.Both(card.Bytes)}, types...), " · ")
+	card.Title = strings.Join(append([]string{units.Count(int64(len(rows))) + " arrays, " + units.Both(card.Bytes)}, types...), " · ")
 	var text strings.Builder
 	fmt.Fprintln(&text, card.Title)
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -254,11 +254,14 @@ func saveSeveral() {
 	}
 }
 
-// collection has w0 to w29 of one to 30 elements, and one of another type.
+// collection has w0 to w29 of one to 30 elements, ten layers that are alike, and one of another type.
 func collection() *oocore.Collection {
 	c := new(oocore.Collection)
 	for i := range 30 {
 		c = c.With(fmt.Sprintf("w%d", i), oocore.Ones(oocore.Float32, i+1))
+	}
+	for i := range 10 {
+		c = c.With(fmt.Sprintf("layers.%d.w", i), oocore.Ones(oocore.Float16, 5))
 	}
 	return c.With("b", oocore.Ones(oocore.Int8, 1))
 }

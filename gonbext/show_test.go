@@ -38,11 +38,12 @@ func TestCollectionBecomesACard(t *testing.T) {
 	if len(cards) != 1 || r.stdout != "" {
 		t.Fatalf("said %q, cards %+v", r.stdout, cards)
 	}
-	c := cards[0] // w0 to w29 have one to 30 float32, b one int8
-	if c.Title != "31 arrays, 1,861 bytes, 1.82 KiB · 30 of float32, 1.82 KiB · 1 of int8, 1 byte" || c.Bytes != 30*31/2*4+1 {
+	c := cards[0] // w0 to w29 have one to 30 float32, ten layers five float16 each, b one int8
+	if c.Title != "41 arrays, 1,961 bytes, 1.92 KiB · 30 of float32, 1.82 KiB · 10 of float16, 100 bytes · 1 of int8, 1 byte" || c.Bytes != 30*31/2*4+10*5*2+1 {
 		t.Errorf("title %q, %d bytes", c.Title, c.Bytes)
 	}
-	if n := len(c.Arrays); n != 25 || !slices.Equal(c.Arrays[0], []string{"w0", "1", "float32", "4 bytes"}) || c.Arrays[12][0] != "… 7 more" || c.Arrays[24][0] != "b" {
+	if n := len(c.Arrays); n != 25 || !slices.Equal(c.Arrays[0], []string{"w0", "1", "float32", "4 bytes"}) || c.Arrays[12][0] != "… 8 more" ||
+		!slices.Equal(c.Arrays[23], []string{"layers.{0–9}.w", "5", "float16", "10 × 10 bytes"}) || c.Arrays[24][0] != "b" {
 		t.Errorf("arrays %q", c.Arrays)
 	}
 	r = run(t, "collection as text")

@@ -23,7 +23,8 @@ func newInfo() *cobra.Command {
 Only the header is read. With --chunks the stored chunks are listed, for the bytes that they take, the ratio to
 those of the elements, and how many are missing. Of what holds several arrays (a Zarr group, an npz, safetensors,
 HDF5, FITS or TIFF file, the index of a checkpoint, a folder) it says what each of them is, and what the arrays of
-each dtype have together. With --error it is compared with another such file, array by array, or an array with
+each dtype have together; of more than 40, those stand in one line that are alike but for numbers in their names, and
+--json has each. With --error it is compared with another such file, array by array, or an array with
 another: the largest and the mean absolute difference, and the cosine of the two, in one run over both. Bars are
 of the means.`,
 		Example: `  gonbext info acts.npy

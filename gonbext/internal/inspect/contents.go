@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/names"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -90,21 +91,30 @@ func (c *Contents) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", units.Line(c.Path))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	rows := slices.DeleteFunc(slices.Clone(c.Arrays), func(m Member) bool { return m.Info == nil }) // below, since it has no columns
+	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil })
 	head := "  array\tshape\tdtype\tchunks\tcodec\tbytes"
-	listed := slices.ContainsFunc(c.Arrays, func(m Member) bool { return m.Info != nil && m.Listing != nil })
-	if listed {
+	groups := grouped(rows, listed)
+	folded := len(groups) < len(rows)
+	switch {
+	case listed:
 		head += "\tstored\tratio\tmissing"
+	case folded:
+		head = "  arrays\tname" + strings.TrimPrefix(head, "  array") + " of each"
 	}
 	fmt.Fprintln(w, head)
-	for _, m := range c.Arrays {
-		if m.Info == nil {
-			continue // below, since it has no columns
-		}
+	for _, g := range groups {
+		m := rows[g.Members[0]]
 		chunks := "–"
 		if m.Chunks != nil {
 			chunks = units.Shape(m.Chunks)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s", oneLine(m.Name), units.Shape(m.Shape), m.DType, chunks, m.Codec, units.Bytes(m.Bytes))
+		if folded {
+			fmt.Fprintf(w, "  %s\t%s", units.Count(int64(len(g.Members))), oneLine(g.Name))
+		} else {
+			fmt.Fprintf(w, "  %s", oneLine(g.Name))
+		}
+		fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\t%s", units.Shape(m.Shape), m.DType, chunks, m.Codec, units.Bytes(m.Bytes))
 		if l := m.Listing; l != nil {
 			fmt.Fprintf(w, "\t%s\t%s\t%s of %s", units.Bytes(l.Bytes), chart.Ratio(l.Ratio), units.Count(l.Missing), units.Count(l.Chunks))
 		}
@@ -123,6 +133,20 @@ func (c *Contents) Text() string {
 }
 
 // counted is a number of arrays.
+// grouped puts arrays that are alike but for numbers in their names in one line each, where they are many and
+// not listed one by one.
+func grouped(rows []Member, listed bool) []names.Group {
+	const few = 40
+	all := make([]string, len(rows))
+	for i, m := range rows {
+		all[i] = m.Name
+	}
+	return names.Fold(all, func(i, j int) bool {
+		a, b := rows[i].Info, rows[j].Info
+		return len(rows) > few && !listed && slices.Equal(a.Shape, b.Shape) && a.DType == b.DType && slices.Equal(a.Chunks, b.Chunks) && a.Codec == b.Codec
+	})
+}
+
 func counted(n int) string {
 	if n == 1 {
 		return "1 array"

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +57,35 @@ func TestDescribe(t *testing.T) {
 	}
 	if _, err := Describe(context.Background(), filepath.Join(t.TempDir(), "none.npz"), false); err == nil || !strings.Contains(err.Error(), "none.npz") {
 		t.Errorf("nothing: %v", err)
+	}
+}
+
+// The layers of a model stand in one line, as text only; what differs in more than numbers does not.
+func TestManyAlikeArraysAreOneLine(t *testing.T) {
+	var header []string
+	at := 0
+	add := func(name string, n int) {
+		header = append(header, fmt.Sprintf(`%q: {"dtype": "F32", "shape": [%d], "data_offsets": [%d, %d]}`, name, n, at, at+4*n))
+		at += 4 * n
+	}
+	for i := range 30 {
+		add(fmt.Sprintf("layers.%d.a", i), 3)
+		add(fmt.Sprintf("layers.%d.b", i), 3+i/29) // the last one is longer
+	}
+	d, err := Describe(context.Background(), tensorFile(t, "{"+strings.Join(header, ", ")+"}", at), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(d.Text()) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	if want := []string{"arrays name shape dtype chunks codec bytes of each", "30 layers.{0–29}.a 3 float32 – none 12 bytes", "29 layers.{0–28}.b 3 float32 – none 12 bytes",
+		"1 layers.29.b 4 float32 – none 16 bytes", "60 arrays of float32: 724 bytes"}; !slices.Equal(lines[1:], want) {
+		t.Errorf("%q, want %q", lines[1:], want)
+	}
+	if n := len(d.(*Contents).Arrays); n != 60 {
+		t.Errorf("%d arrays", n)
 	}
 }
 
