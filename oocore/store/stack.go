@@ -342,6 +342,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 			fmt.Fprintf(states, `{"file":%s}%s`, d.version, file) // as of a Version
 			s.info.ID.Size += d.info.ID.Size
 			s.info.Bytes += max(d.info.Bytes, 0)
+			s.info.IndexBytes += d.info.IndexBytes
 		}
 		at += n
 	}

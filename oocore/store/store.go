@@ -107,6 +107,8 @@ type Info struct {
 	// Shards are whole numbers of chunks that are stored as one object; nil where each
 	// chunk is its own.
 	Shards []int
+	// IndexBytes are those of the indexes of all shards, which are read besides chunks.
+	IndexBytes int64
 	// Fortran says that the array is the transpose of what is stored.
 	Fortran bool
 	Bytes   int64  // on disk; -1 where only a listing of all chunks would tell

@@ -148,6 +148,7 @@ type Array struct {
 	Details store.Details     `json:"details,omitzero"` // of the result
 	Work    store.Work        `json:"work,omitzero"`    // of reading
 	Codec   string            `json:"codec,omitempty"`  // of what is stored
+	Index   int64             `json:"index,omitempty"`  // bytes of the indexes of all its shards
 	ID      store.FileVersion `json:"id"`
 	Data    []byte            `json:"data,omitempty"`
 	// Collection is one more than the index of the collection that the output is a member of, by

@@ -448,8 +448,11 @@ func (p *Sized) reads(s *SizedStage, prog *Program, tile []int, times int64) {
 		if l.Kind != LoadArray || !p.inFile(l.Array) {
 			continue
 		}
-		s.Read += l.moved(prog.Domain, tile) * times
-		a := &p.Arrays[l.Array]
+		a, n := &p.Arrays[l.Array], l.moved(prog.Domain, tile)*times
+		s.Read += n
+		if n > 0 && a.Index > 0 {
+			s.Read += int64(float64(n) / float64(a.Bytes()) * float64(a.Index))
+		}
 		if a.Chunks != nil || a.Blocks != nil {
 			continue // chunks and blocks are read as they lie
 		}

@@ -22,13 +22,14 @@ type Array struct {
 	Path     string // as it was given to Open
 	Shape    []int
 	Chunk    []int
+	Shard    []int // whole chunks that are stored as one object; nil where each is by itself
 	DType    dtype.Type
 	Pipeline *codec.Pipeline
 	Fill     []byte // one element, little-endian, of chunks that are not stored
-	// NewIndex makes the index of a session, with IndexBytes of its memory. It adds what it
-	// reads to a count of bytes.
-	NewIndex   func(memory []byte, read *int64) Index
-	IndexBytes int64
+	// NewIndex makes the index of a session, with IndexBytes of its memory, and MoreIndexBytes
+	// where the session has room for whole chunks. It adds what it reads to a count of bytes.
+	NewIndex                   func(memory []byte, read *int64) Index
+	IndexBytes, MoreIndexBytes int64
 
 	closed atomic.Bool
 	edges  sync.Map // pipelines by the axes, as bits, along which their chunks end with the array

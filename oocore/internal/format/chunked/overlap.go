@@ -8,14 +8,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
-// overlap is what a region has in one chunk, and goes from chunk to chunk. Along axis d
-// it is Count[d] elements of the chunk from start[d] on in steps of step[d]; in the
+// overlap is what a region has in one chunk, and goes from chunk to chunk, through all that
+// it has in a shard before it goes on to another. Along axis d it is Count[d] elements of the chunk from start[d] on in steps of step[d]; in the
 // buffer they lie stride[d] apart, from element at on.
 type overlap struct {
 	region grid.Region
 	chunks []int // the shape of a chunk of the grid
+	shards []int // the shape of a shard, nil where chunks are objects
 	shape  []int // of this chunk as it is stored
 	first  []int // place in the region
+	low    []int // of what it has in this shard, or in all
+	high   []int
 
 	chunk  []int // index in the grid
 	start  []int
@@ -26,24 +29,24 @@ type overlap struct {
 }
 
 func newOverlap(dims int) overlap {
-	ints := make([]int, 6*dims)
+	ints := make([]int, 8*dims)
 	take := func() (s []int) {
 		s, ints = ints[:dims:dims], ints[dims:]
 		return s
 	}
-	return overlap{first: take(), chunk: take(), start: take(), count: take(), step: take(), stride: take()}
+	return overlap{first: take(), low: take(), high: take(), chunk: take(), start: take(), count: take(), step: take(), stride: take()}
 }
 
 // begin goes to the first overlap of a region that is not empty.
-func (p *overlap) begin(r grid.Region, chunks []int) {
-	p.region, p.chunks, p.shape, p.at = r, chunks, chunks, 0
+func (p *overlap) begin(r grid.Region, chunks, shards []int) {
+	p.region, p.chunks, p.shards, p.shape, p.at = r, chunks, shards, chunks, 0
 	clear(p.first) // the read before may have ended in the middle
 	stride := 1
 	for d := len(p.count) - 1; d >= 0; d-- {
 		p.stride[d] = stride
 		stride *= r.Count[d]
 		p.step[d] = r.Step[d]
-		p.enter(d, 0)
+		p.enterShard(d, 0)
 	}
 }
 
@@ -51,27 +54,49 @@ func (p *overlap) begin(r grid.Region, chunks []int) {
 func (p *overlap) next() bool {
 	for d := len(p.count) - 1; d >= 0; d-- {
 		i := p.first[d] + p.count[d]
-		if i < p.region.Count[d] {
+		if i < p.high[d] {
 			p.enter(d, i)
 			return true
 		}
-		p.enter(d, 0)
+		p.enter(d, p.low[d])
+	}
+	for d := len(p.count) - 1; d >= 0; d-- {
+		if i := p.high[d]; i < p.region.Count[d] {
+			p.enterShard(d, i)
+			return true
+		}
+		p.enterShard(d, 0)
 	}
 	return false
+}
+
+// enterShard goes, along one axis, to the shard of the region's i-th element.
+func (p *overlap) enterShard(d, i int) {
+	p.low[d], p.high[d] = i, p.region.Count[d]
+	if p.shards != nil {
+		_, n := p.inside(d, i, p.shards[d])
+		p.high[d] = i + n
+	}
+	p.enter(d, i)
 }
 
 // enter goes, along one axis, to the chunk of the region's i-th element.
 func (p *overlap) enter(d, i int) {
 	p.at += (i - p.first[d]) * p.stride[d]
 	p.first[d] = i
-	from := p.region.Start[d] + i*p.region.Step[d]
-	p.chunk[d] = from / p.chunks[d]
-	p.start[d] = from % p.chunks[d]
-	room := p.start[d]
+	p.chunk[d] = (p.region.Start[d] + i*p.step[d]) / p.chunks[d]
+	p.start[d], p.count[d] = p.inside(d, i, p.chunks[d])
+}
+
+// inside returns, along one axis, where the region's i-th element lies in its chunk or shard of
+// a length, and how many elements of the region from it on lie there too.
+func (p *overlap) inside(d, i, length int) (start, count int) {
+	start = (p.region.Start[d] + i*p.step[d]) % length
+	room := start
 	if p.step[d] > 0 {
-		room = p.chunks[d] - 1 - p.start[d]
+		room = length - 1 - start
 	}
-	p.count[d] = min(p.region.Count[d]-i, room/max(p.step[d], -p.step[d])+1)
+	return start, min(p.region.Count[d]-i, room/max(p.step[d], -p.step[d])+1)
 }
 
 // run reports that the overlap is one run in the buffer, in the chunk's C order.

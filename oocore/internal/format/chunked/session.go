@@ -44,7 +44,11 @@ func (a *Array) divide(work []byte, whole bool) (d readMemory, size int64) {
 	default:
 		d.decoder, d.window = take(need.Stream), take(min(windowBytes, chunk))
 	}
-	d.index = take(a.IndexBytes)
+	index := a.IndexBytes
+	if whole {
+		index += a.MoreIndexBytes
+	}
+	d.index = take(index)
 	return d, size
 }
 
@@ -134,7 +138,7 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 	if ok {
 		checked.Begin()
 	}
-	s.overlap.begin(r, s.a.Chunk)
+	s.overlap.begin(r, s.a.Chunk, s.a.Shard)
 	for more := true; more && err == nil; more = s.overlap.next() {
 		err = s.readOverlap(ctx, dst)
 	}

@@ -21,7 +21,9 @@ type array struct {
 func newArray(path string, b blob.Bucket, m *meta, e blob.Entry) *array {
 	a := &array{bucket: b, meta: m, entry: e}
 	a.Path, a.Shape, a.Chunk, a.DType, a.Pipeline, a.Fill = path, m.shape, m.chunks, m.dtype, m.pipeline, m.fill
-	a.IndexBytes = indexBytes(m.shards)
+	if len(m.shards) > 0 {
+		a.Shard, a.IndexBytes, a.MoreIndexBytes = m.unit(), indexBytes(m.shards), m.moreIndexBytes()
+	}
 	a.NewIndex = a.newIndex
 	return a
 }
@@ -42,7 +44,7 @@ func (a *array) Info() store.Info {
 		info.Details.Fill = ""
 	}
 	if len(m.shards) > 0 {
-		info.Shards = slices.Clone(m.unit())
+		info.Shards, info.IndexBytes = slices.Clone(m.unit()), m.allIndexBytes()
 	}
 	return info
 }

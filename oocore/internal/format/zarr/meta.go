@@ -62,6 +62,15 @@ func (m *meta) chunkBytes() int64 { return int64(grid.Size(m.chunks)) * int64(m.
 // objects is the grid of the objects.
 func (m *meta) objects() grid.Grid { return grid.Grid{Shape: m.shape, Chunks: m.unit()} }
 
+// number is that of an object, in C order of the grid.
+func (m *meta) number(unit []int) (n int) {
+	g := m.objects()
+	for d, i := range unit {
+		n = n*g.Count(d) + i
+	}
+	return n
+}
+
 // key is where the object with an index in the grid of units lies.
 func (m *meta) key(index []int) string {
 	b := make([]byte, 0, 32)

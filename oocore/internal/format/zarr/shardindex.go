@@ -9,13 +9,18 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// maxIndexBytes is the most of a shard's index that is kept in memory. A larger one
-// is read a window at a time, and its checksum not verified.
-const maxIndexBytes = 1 << 20
+const (
+	// maxIndexBytes is the most that a session keeps of indexes. One that is larger is read a
+	// window at a time, and its checksum not verified.
+	maxIndexBytes = 1 << 20
+	// maxIndexes is how many it keeps at the most, since each takes some of Go's heap.
+	maxIndexes = 64
+)
 
 // indexMemory returns the memory that a session needs for the index of a shard: for its
 // entries, and for the numbers of the parts, by which those that overlap are found.
@@ -26,12 +31,14 @@ func (l *shardLevel) indexMemory() (entries, sorted int64) {
 	return maxIndexBytes, 0
 }
 
-// shardIndex is the index of a shard, or a window of it: what a session knows of
-// the shard that it read last.
+// shardIndex is the index of a shard, or a window of it.
 type shardIndex struct {
 	level   *shardLevel
 	entries []byte
-	sorted  []byte
+	sorted  []byte // shared by all of a level
+	object  int    // number of the object that it was read from, of this size and version
+	size    int64
+	version string
 	base    int64 // of the shard in its object; -1 for none
 	first   int   // part that entries begin with
 	count   int
@@ -45,6 +52,12 @@ func newShardIndex(l *shardLevel, memory []byte) (shardIndex, []byte) {
 	return shardIndex{level: l, entries: memory[:e:e], sorted: memory[sorted : sorted+s], base: -1}, memory[end:]
 }
 
+// another is an index of the same level, with entries of its own from memory, and returns the rest.
+func (x *shardIndex) another(memory []byte) (shardIndex, []byte) {
+	e := int64(len(x.entries))
+	return shardIndex{level: x.level, entries: memory[:e:e], sorted: x.sorted, base: -1}, memory[align(e):]
+}
+
 // indexBytes is the memory of the indexes of a chunk's shards.
 func indexBytes(levels []shardLevel) (n int64) {
 	for i := range levels {
@@ -54,7 +67,41 @@ func indexBytes(levels []shardLevel) (n int64) {
 	return n
 }
 
+// allIndexBytes is what the indexes of all shards have, as far as that can be counted.
+func (m *meta) allIndexBytes() int64 {
+	n, shards := 0.0, float64(m.objects().Len())
+	for i := range m.shards {
+		n += shards * float64(m.shards[i].indexBytes())
+		shards *= float64(m.shards[i].parts())
+	}
+	return int64(min(n, 1<<62))
+}
+
+// moreIndexBytes is the memory with which a session keeps the indexes of several objects. A
+// region that ends within shards goes through a row of them, as does the one after it, which
+// finds their indexes read if they are no more than these.
+func (m *meta) moreIndexBytes() int64 {
+	e, _ := m.shards[0].indexMemory()
+	row, across := 1, false
+	for d, length := range m.unit() {
+		if across {
+			row = min(row*m.objects().Count(d), maxIndexes)
+		}
+		across = across || length > m.chunks[d]
+	}
+	return max(min(int64(row), maxIndexBytes/align(e))-1, 0) * align(e)
+}
+
 func align(n int64) int64 { return (n + 63) &^ 63 }
+
+// setObject makes it that of an object, which it may have been read from before.
+func (x *shardIndex) setObject(number int, e blob.Entry) {
+	known := e.Version != "" && e.Settles == 0 && x.object == number && x.size == e.Size && x.version == e.Version
+	if !known {
+		x.forget()
+	}
+	x.object, x.size, x.version = number, e.Size, e.Version
+}
 
 // forget makes the next lookup read again.
 func (x *shardIndex) forget() { x.base = -1 }

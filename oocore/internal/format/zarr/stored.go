@@ -10,7 +10,7 @@ import (
 )
 
 // opened is the object that a session has open, the one of the chunk that it read
-// last, and the indexes of the shards that lie in it.
+// last, the indexes of the shards that lie in it, and those of objects that it had open.
 type opened struct {
 	a       *array
 	unit    []int // index of the object in the grid of units
@@ -18,8 +18,9 @@ type opened struct {
 	object  blob.Object
 	serial  int
 	key     string
-	indexes []shardIndex
-	place   []int // of a part within its shard
+	kept    []shardIndex  // of objects, each where its number says
+	indexes []*shardIndex // of the shards in one another that a chunk lies in; the first is one of kept
+	place   []int         // of a part within its shard
 	source  chunked.Source
 	read    *int64 // counts the bytes that are read
 	folder  *blob.OpenFolder
@@ -34,7 +35,15 @@ func (a *array) newIndex(memory []byte, read *int64) chunked.Index {
 	for i := range a.meta.shards {
 		var x shardIndex
 		x, memory = newShardIndex(&a.meta.shards[i], memory)
-		o.indexes = append(o.indexes, x)
+		o.indexes = append(o.indexes, &x)
+	}
+	if len(o.indexes) > 0 {
+		o.kept = []shardIndex{*o.indexes[0]}
+	}
+	for len(memory) > 0 {
+		var x shardIndex
+		x, memory = o.kept[0].another(memory)
+		o.kept = append(o.kept, x)
 	}
 	if _, local := a.bucket.(blob.Folder); local || len(a.meta.shards) > 0 {
 		return o
@@ -80,8 +89,7 @@ func (o *opened) Find(ctx context.Context, chunk []int) (*chunked.Source, error)
 	m := o.a.meta
 	o.source = o.named()
 	o.source.Object, o.source.Serial, o.source.Bytes, o.source.Read = o.object, o.serial, o.object.Entry().Size, o.read
-	for i := range o.indexes {
-		x := &o.indexes[i]
+	for _, x := range o.indexes {
 		for d, n := range chunk {
 			// The chunk's first element in this shard, in parts.
 			o.place[d] = n * m.chunks[d] % x.level.shape[d] / x.level.inner[d]
@@ -113,9 +121,6 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 	if err := o.closeObject(); err != nil {
 		return err
 	}
-	for i := range o.indexes {
-		o.indexes[i].forget()
-	}
 	o.key = m.key(o.unit)
 	object, err := o.openObject(ctx)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -130,6 +135,13 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 	} else {
 		o.object = object
 		o.serial++
+		number := m.number(o.unit)
+		if len(o.kept) > 0 {
+			o.indexes[0] = &o.kept[number%len(o.kept)]
+		}
+		for _, x := range o.indexes {
+			x.setObject(number, object.Entry())
+		}
 	}
 	o.ready = true
 	return nil
