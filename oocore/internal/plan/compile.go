@@ -108,6 +108,21 @@ func NewAll(outputs ...Output) (*Plan, error) {
 	return c.plan, nil
 }
 
+// title is what the outputs are, of many the first ones: two, or as many as are short.
+func title(outputs []string) string {
+	const most, long = 8, 160
+	n, length := 0, 0
+	for n < min(len(outputs), most) && (n < 2 || length+len(outputs[n]) <= long) {
+		length += len(outputs[n])
+		n++
+	}
+	all := strings.Join(outputs[:n], ", ")
+	if more := len(outputs) - n; more > 0 {
+		all += fmt.Sprintf(" and %d more", more)
+	}
+	return all
+}
+
 func newCompiler(outputs []Output) (*compiler, error) {
 	c := &compiler{plan: &Plan{Arrays: make([]Array, 0, 2*len(outputs)), Stages: make([]Stage, 0, len(outputs))}, canonical: newCanonical(),
 		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
@@ -120,10 +135,7 @@ func newCompiler(outputs []Output) (*compiler, error) {
 		titles = append(titles, out.Root.String())
 		c.roots, c.targets, c.outputs = append(c.roots, out.Root), append(c.targets, out.Target), append(c.outputs, -1)
 	}
-	const most = 8 // titles of many arrays tell nothing more
-	if c.plan.Title = strings.Join(titles[:min(most, len(titles))], ", "); len(titles) > most {
-		c.plan.Title += fmt.Sprintf(" and %d more", len(titles)-most)
-	}
+	c.plan.Title = title(titles)
 	c.roots = append(c.roots, inputs(outputs[0].Target.SideReductions)...)
 	return c, nil
 }
