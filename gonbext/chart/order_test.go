@@ -103,3 +103,25 @@ func TestAdviceDiffersFromWhatWasAsked(t *testing.T) {
 		}
 	}
 }
+
+// The arrays of a checkpoint are read once each: that is one pass over it, however many stages there are.
+func TestPassesAreOfWhatBelongsTogether(t *testing.T) {
+	stage := func(read int64, from []int, inputs ...string) record.Stage {
+		return record.Stage{Name: "s", Kind: "map", Shape: []int{4}, Chunks: []int{4}, DType: "int8", Tasks: 1, Read: read, Inputs: inputs, From: from}
+	}
+	for _, c := range []struct {
+		stages []record.Stage
+		want   string
+	}{
+		{[]record.Stage{stage(4, nil, "a"), stage(4, nil, "b"), stage(4, nil, "c")}, " read in one pass"},
+		{[]record.Stage{stage(4, nil, "a"), stage(4, nil, "b"), stage(4, nil, "a")}, " read in 2 passes"},
+		{[]record.Stage{stage(4, nil, "a"), stage(4, nil, "b"), stage(8, []int{0, 1}, "x", "y")}, " read in 3 passes"},
+		{[]record.Stage{stage(4, nil, "a"), stage(4, []int{0}, "x"), stage(4, nil, "b"), stage(0, []int{2}, "y")}, " read in 2 passes"},
+	} {
+		h := record.Header{Title: "s", Budget: 512 * mib, Stages: c.stages}
+		text := report(t, Options{}, &record.Run{Header: h, End: &record.End{Status: record.Planned}}).Text
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%d stages: %q is not in %.300s", len(c.stages), c.want, text)
+		}
+	}
+}

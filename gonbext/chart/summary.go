@@ -206,15 +206,42 @@ func (s *summary) processPeak() int64 {
 // modelled says whether the device's memory is the process's, and in the budget.
 func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
 
-// passes is how often stages read stored arrays.
+// passes is how often stages read stored arrays. Of parts that have nothing in common, as the arrays of a
+// checkpoint, it is that of the part with the most.
 func (s *summary) passes() int {
-	n := 0
-	for _, st := range s.stages {
-		if st.read > 0 || s.status == record.Planned && st.Read > 0 {
-			n += max(st.Runs, 1)
+	part := make([]int, len(s.stages)) // of each stage: another of its part, or itself
+	first := func(i int) int {
+		for part[i] != i {
+			part[i] = part[part[i]]
+			i = part[i]
+		}
+		return i
+	}
+	join := func(a, b int) { part[first(b)] = first(a) }
+	read := map[string]int{} // the first stage that reads an array
+	for i, st := range s.stages {
+		part[i] = i
+		for _, from := range st.From {
+			if from >= 0 && from < i {
+				join(from, i)
+			}
+		}
+		for _, name := range st.Inputs {
+			if earlier, ok := read[name]; ok {
+				join(earlier, i)
+			} else {
+				read[name] = i
+			}
 		}
 	}
-	return n
+	most, passes := 0, map[int]int{}
+	for i, st := range s.stages {
+		if st.read > 0 || s.status == record.Planned && st.Read > 0 {
+			passes[first(i)] += max(st.Runs, 1)
+			most = max(most, passes[first(i)])
+		}
+	}
+	return most
 }
 
 func atLeast(a, b *record.Bytes) {
