@@ -26,11 +26,11 @@ func showCollection(c *oocore.Collection) {
 	var rows [][]string
 	for name, a := range c.All() {
 		if err := a.Err(); err != nil {
-			rows = append(rows, []string{name, err.Error(), "", ""})
+			rows = append(rows, []string{clipped(name), clipped(err.Error()), "", ""})
 			continue
 		}
 		dtype := a.DType().String()
-		rows = append(rows, []string{name, units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())})
+		rows = append(rows, []string{clipped(name), units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())})
 		bytes[dtype] += a.Bytes()
 		counts[dtype]++
 		card.Bytes += a.Bytes()
@@ -38,7 +38,7 @@ func showCollection(c *oocore.Collection) {
 	groups := names.Fold(c.Names(), func(i, j int) bool { return len(rows) > 2*ends && slices.Equal(rows[i][1:], rows[j][1:]) })
 	for k, g := range groups {
 		row := rows[g.Members[0]]
-		row[0] = g.Name
+		row[0] = clipped(g.Name)
 		if n := len(g.Members); n > 1 {
 			row[3] = units.Count(int64(n)) + " × " + row[3]
 		}
@@ -66,3 +66,6 @@ func showCollection(c *oocore.Collection) {
 	card.Text = text.String()
 	display(card)
 }
+
+// clipped is a text of a file in one line that is not too long, and that steers no terminal.
+func clipped(s string) string { return fmt.Sprintf("%.200s", units.Line(s)) }

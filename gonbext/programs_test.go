@@ -263,5 +263,5 @@ func collection() *oocore.Collection {
 	for i := range 10 {
 		c = c.With(fmt.Sprintf("layers.%d.w", i), oocore.Ones(oocore.Float16, 5))
 	}
-	return c.With("b", oocore.Ones(oocore.Int8, 1))
+	return c.With("b\x1b[31m\n"+strings.Repeat("x", 300), oocore.Ones(oocore.Int8, 1))
 }
