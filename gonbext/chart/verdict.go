@@ -125,7 +125,7 @@ func (s *summary) opening() string {
 		peak = "Peak " + units.Bytes(s.peak)
 	}
 	if c := s.h.Cluster; c != nil {
-		peak += fmt.Sprintf(" of %s together", counted(c.Workers, "worker", "workers"))
+		peak += fmt.Sprintf(", %s together", counted(c.Workers, "worker", "workers"))
 	}
 	low := "p" + peak[1:]
 	switch s.status {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	osexec "os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +49,7 @@ type batch struct {
 	State  []string
 	Listed *regexp.Regexp
 	Stuck  *regexp.Regexp // a state that only a person ends; nil where there is none
+	Help   string         // what may be wrong then
 	Cancel []string       // nil where Forget does it
 	// Forget removes what the system keeps of jobs that have ended; nil where there is nothing.
 	Forget []string
@@ -56,7 +60,10 @@ type batch struct {
 
 // find returns the batch system that --on names.
 func find(on string) (*batch, error) {
-	if address, ok := strings.CutPrefix(on, "dask://"); ok && address != "" {
+	if address, ok := strings.CutPrefix(on, "dask://"); ok {
+		if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" {
+			return nil, fmt.Errorf("%s: give the host and the port of a Dask scheduler, such as dask://127.0.0.1:8786", on)
+		}
 		return dask(address), nil
 	}
 	if b := batches[on]; b != nil {
@@ -79,8 +86,10 @@ var batches = map[string]*batch{
 		Partition: "--partition={value}", Account: "--account={value}", Time: "--time={value}", ElementLog: "-%a",
 		Self:   "SLURM_JOB_ID",
 		Job:    regexp.MustCompile(`^(\d+)(?:;.*)?$`),
-		State:  []string{"squeue", "--noheader", "--format=%F %T", "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,REQUEUE_HOLD,STAGE_OUT,RESIZING,SIGNALING,STOPPED"},
-		Listed: regexp.MustCompile(`^(\d+) (\S+)`),
+		State:  []string{"squeue", "--noheader", "--format=%F %T %r", "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,REQUEUE_HOLD,STAGE_OUT,RESIZING,SIGNALING,STOPPED"},
+		Listed: regexp.MustCompile(`^(\d+) (\S+ ?\S*)`),
+		Stuck:  regexp.MustCompile(`^PENDING (MaxMemPerLimit|PartitionConfig|PartitionTimeLimit|BadConstraints|InvalidAccount|InvalidQOS)$`),
+		Help:   "what is asked for is not what its partition or account ever has",
 		Cancel: []string{"scancel", "{jobs}"},
 		Limit:  []string{"scontrol", "show", "config"},
 		Most:   regexp.MustCompile(`MaxArraySize\s*=\s*(\d+)`),
@@ -99,6 +108,7 @@ var batches = map[string]*batch{
 		State:  []string{"qstat", "-u", "*"},
 		Listed: regexp.MustCompile(`^(\d+)\s+\S+\s+\S+\s+\S+\s+(\S+)`),
 		Stuck:  regexp.MustCompile(`^E`),
+		Help:   "its machine may not see the output's folder",
 		Cancel: []string{"qdel", "{jobs}"},
 		Limit:  []string{"qconf", "-sconf"},
 		Most:   regexp.MustCompile(`max_aj_tasks\s+(\d+)`),
@@ -117,8 +127,11 @@ func fill(command []string, values ...string) []string {
 
 // patience is a context that ends where a command does not answer.
 func (b *batch) patience(ctx context.Context, command string) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, answerTime, fmt.Errorf("%s does not answer: %s has run for %v: see whether its daemons run", b.Name, command, answerTime))
+	return context.WithTimeoutCause(ctx, answerTime, &unreachableError{fmt.Errorf("%s does not answer: %s has run for %v: see whether its daemons run", b.Name, command, answerTime)})
 }
+
+// unreachableError is of a batch system that cannot be asked to end jobs either.
+type unreachableError struct{ error }
 
 // submitAll submits jobs that have numbers.
 func (b *batch) submitAll(ctx context.Context, all []request) error {
@@ -148,11 +161,31 @@ func (b *batch) call(ctx context.Context, command []string, in string) (string, 
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.Is(err, osexec.ErrNotFound):
-		return "", fmt.Errorf("%s cannot be reached: PATH does not find %s", b.Name, command[0])
+		return "", &unreachableError{fmt.Errorf("%s cannot be reached: PATH does not find %s: run this where %s is, such as on a login node", b.Name, command[0], b.Submit[0])}
+	case err != nil && in == "" && (b.Cancel == nil || command[0] != b.Cancel[0]): // which asks for nothing that can be rejected
+		said := complaints(words.String(), command[0], err)
+		return "", &unreachableError{fmt.Errorf("%s cannot be reached: %s: %s: run this where %s works, such as on a login node, and see whether the daemons of %s run", b.Name, command[0], said[len(said)-1], b.Submit[0], b.Name)}
 	case err != nil:
-		return "", fmt.Errorf("%s rejects the request: %s: %w: %s", b.Name, command[0], err, strings.Join(strings.Fields(words.String()), " "))
+		return "", fmt.Errorf("%s rejects the request: %s: %s", b.Name, command[0], strings.Join(complaints(words.String(), command[0], err), ", "))
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// complaints are the lines in which a command says why it failed, without what they begin with; how it ended where it says nothing.
+func complaints(words, command string, err error) (said []string) {
+	for line := range strings.Lines(words) {
+		line = strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), command+": ")), " ")
+		for _, kind := range []string{"error: ", "fatal: ", "ERROR: "} {
+			line = strings.TrimPrefix(line, kind)
+		}
+		if line != "" && line != "Exiting." { // as Grid Engine ends
+			said = append(said, line)
+		}
+	}
+	if len(said) == 0 {
+		said = []string{err.Error()}
+	}
+	return said
 }
 
 // answerTime is how long a command of a batch system may take. Slurm's own end when a daemon was silent for a while.
@@ -172,19 +205,32 @@ type job struct {
 	ok             bool     // and that must have ended well
 }
 
+// check rejects options that the batch system does not have.
+func (b *batch) check(o *Options) error {
+	for _, has := range []struct{ name, pattern, value string }{{"partitions", b.Partition, o.Partition}, {"accounts", b.Account, o.Account}, {"time limits", b.Time, o.Time}} {
+		if has.value != "" && has.pattern == "" {
+			return fmt.Errorf("%s has no %s: leave the option out", b.Name, has.name)
+		}
+	}
+	if len(o.Engine) > 0 && b.Session != nil {
+		return fmt.Errorf("%s has no command that takes %s: leave the option out", b.Name, o.Engine[0])
+	}
+	if o.ElementTime < 0 {
+		return fmt.Errorf("an element of %v of work: give more than nothing, or leave the option out", o.ElementTime)
+	}
+	return nil
+}
+
 // request is the command that submits the job, with its script.
-func (b *batch) request(j job) (q request, err error) {
+func (b *batch) request(j job) request {
 	const mebi = 1 << 20
 	command := fill(b.Submit, "{job}", j.number, "{name}", j.name, "{log}", j.log, "{dir}", j.dir, "{memory}", strconv.FormatInt((j.memory+mebi-1)/mebi, 10))
 	cores := ""
 	if j.cores > 1 && b.Cores != "" {
 		cores = strconv.Itoa(j.cores)
 	}
-	for _, o := range []struct{ name, pattern, value string }{{"cores", b.Cores, cores}, {"partitions", b.Partition, j.options.Partition}, {"accounts", b.Account, j.options.Account}, {"time limits", b.Time, j.options.Time}} {
+	for _, o := range []struct{ pattern, value string }{{b.Cores, cores}, {b.Partition, j.options.Partition}, {b.Account, j.options.Account}, {b.Time, j.options.Time}} {
 		if o.value != "" {
-			if o.pattern == "" {
-				return q, fmt.Errorf("%s has no %s: leave the option out", b.Name, o.name)
-			}
 			command = append(command, fill(strings.Fields(o.pattern), "{value}", o.value)...)
 		}
 	}
@@ -202,7 +248,7 @@ func (b *batch) request(j job) (q request, err error) {
 		}
 		command = append(command, fill(strings.Fields(pattern), "{jobs}", strings.Join(j.after, b.Between))...)
 	}
-	return request{append(command, j.options.Engine...), j.script}, nil
+	return request{append(command, j.options.Engine...), j.script}
 }
 
 // submit returns the job's number.
@@ -230,11 +276,21 @@ func (b *batch) active(ctx context.Context, jobs []string) (map[string]string, e
 	}
 	states := map[string]string{}
 	for line := range strings.Lines(out) {
-		if m := b.Listed.FindStringSubmatch(strings.TrimSpace(line)); m != nil && mine[m[1]] && states[m[1]] != "RUNNING" {
+		if m := b.Listed.FindStringSubmatch(strings.TrimSpace(line)); m != nil && mine[m[1]] && !strings.HasPrefix(states[m[1]], "RUNNING") {
 			states[m[1]] = m[2]
 		}
 	}
 	return states, nil
+}
+
+// stuck is an error where one of some jobs will not start, by their states.
+func (b *batch) stuck(states map[string]string) error {
+	for _, id := range slices.Sorted(maps.Keys(states)) {
+		if b.Stuck != nil && b.Stuck.MatchString(states[id]) {
+			return fmt.Errorf("%s does not start job %s, whose state is %s: %s", b.Name, id, states[id], b.Help)
+		}
+	}
+	return nil
 }
 
 // cancel ends jobs. Those that have ended are none of its business.
@@ -272,8 +328,14 @@ func (b *batch) forget(ctx context.Context, jobs []string) error {
 	return err
 }
 
-// mostElements is how many elements an array has at most.
+// mostElements is how many elements an array has at most. It asks the batch system first, and fails where that cannot be reached.
 func (b *batch) mostElements(ctx context.Context) (int, error) {
+	if b.Session != nil {
+		ctx, cancel := b.patience(ctx, b.Session[0])
+		defer cancel()
+		_, err := b.session().ask(ctx)
+		return mostOfStage, err
+	}
 	if b.Limit == nil {
 		return mostOfStage, nil
 	}

@@ -60,7 +60,11 @@ var ErrDetached = errors.New("the run goes on by itself")
 // worker, Processes how many run at once, and Workers the cores of each. The output is a
 // path that all machines see.
 func On(name string, o Options) (oocore.Option, error) {
-	if _, err := find(name); err != nil {
+	b, err := find(name)
+	if err == nil {
+		err = b.check(&o)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return internals.Cluster(&client{batch: name, options: o}), nil
@@ -182,10 +186,8 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 			if ended++; len(active) > 0 {
 				ended = 0
 			}
-			for id, state := range active {
-				if b := now.batch(); b.Stuck != nil && b.Stuck.MatchString(state) {
-					return fmt.Errorf("%s: %s cannot start job %s, whose state is %s: its machine may not see %s: gonbext jobs cancel %s, then the same command again", r.Output, b.Name, id, state, r.folder(), r.Output)
-				}
+			if stuck := now.batch().stuck(active); stuck != nil && err == nil {
+				return fmt.Errorf("%s: %w: gonbext jobs cancel %s, then the command again", r.Output, stuck, r.Output)
 			}
 		}
 		if ctx.Err() != nil {

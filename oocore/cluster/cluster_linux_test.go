@@ -255,7 +255,8 @@ func TestProbeAnswersBeforeOthersAreSubmitted(t *testing.T) {
 				q.t.Error("the first job ends well")
 			}
 		}, "such as with another gonbext than here"},
-		"the folder": {func(q *queue, _, _ string) { q.end("1") }, "the first job has ended, and has not written to"},
+		"the folder":    {func(q *queue, _, _ string) { q.end("1") }, "the first job has ended, and has not written to"},
+		"the partition": {func(*queue, string, string) {}, "Queue does not start job 1, whose state is PENDING: its partition never has what is asked for"},
 		"the program": {func(q *queue, _, staging string) {
 			q.write(filepath.Join(staging, "jobs", "probe.log"), "sh: Exec format error\n")
 			q.end("1")
@@ -264,6 +265,9 @@ func TestProbeAnswersBeforeOthersAreSubmitted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
 			q.write(filepath.Join(q.dir, "silent"), "")
+			if name == "the partition" {
+				batches["queue"].Stuck, batches["queue"].Help = regexp.MustCompile("^PENDING$"), "its partition never has what is asked for"
+			}
 			in, dir := filepath.Join(t.TempDir(), "in.zarr"), t.TempDir()
 			if _, err := oocore.Ones(oocore.Float64, 100).Save(t.Context(), in, oocore.Chunks(10)); err != nil {
 				t.Fatal(err)

@@ -110,7 +110,7 @@ func TestSubmitRejects(t *testing.T) {
 	}{
 		"a version of another answer":   {a, 1001, "echo Submitted by the new Slurm %[1]s", "this version of it is not known"},
 		"a version of other settings":   {a, -1, number, "does not say how many elements an array has at most"},
-		"a partition that takes no job": {a, 1001, "echo the partition is full >&2; exit 1; %s", "Slurm rejects the request: sbatch: exit status 1: the partition is full"},
+		"a partition that takes no job": {a, 1001, "echo the partition is full >&2; exit 1; %s", "Slurm rejects the request: sbatch: the partition is full"},
 		"a Go function":                 {f, 1001, number, fmt.Sprintf("map_chunks (cluster_test.go:%d): a plan with a Go function or an array of the program cannot leave its process", line-1)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +126,48 @@ func TestSubmitRejects(t *testing.T) {
 				t.Errorf("%v is left", left)
 			}
 		})
+	}
+}
+
+// script gives a command of the fake Slurm another meaning.
+func script(t *testing.T, jobs, command, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(filepath.Dir(jobs), command), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Slurm's commands say in several lines that its daemon is not found or does not answer: one sentence says what to do, and nothing is left.
+func TestUnreachableSlurm(t *testing.T) {
+	jobs := fakeSlurm(t, 1001, number)
+	script(t, jobs, "scontrol", `printf 'scontrol: error: fetch_config: DNS SRV lookup failed\nscontrol: fatal: Could not establish a configuration source\n' >&2; exit 1`)
+	_, err := oocore.Ones(oocore.Float64, 100).Save(t.Context(), "x.npy", oocore.Memory("256MiB"), on(t, "slurm"))
+	want := "Slurm cannot be reached: scontrol: Could not establish a configuration source: run this where sbatch works, such as on a login node, and see whether the daemons of Slurm run"
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if left, _ := filepath.Glob(".*"); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// A second submission to an output is told how to have the first, and not that it resumes anything.
+func TestSecondSubmission(t *testing.T) {
+	jobs := fakeSlurm(t, 1001, number)
+	x, limit := oocore.Random(oocore.Float64, 1, 40, 10), oocore.Memory("256MiB")
+	if _, err := x.Save(t.Context(), "x.zarr", limit, on(t, "slurm")); !errors.Is(err, cluster.ErrDetached) {
+		t.Fatal(err)
+	}
+	submitted := lines(t, jobs)
+	script(t, jobs, "squeue", `echo "1 PENDING Resources"`)
+	_, err := x.Save(t.Context(), "x.zarr", limit, on(t, "slurm"))
+	out, _ := filepath.Abs("x.zarr")
+	want := fmt.Sprintf("another run computes it already, on Slurm in 1 job: gonbext jobs attach %[1]s waits for it, and gonbext jobs cancel %[1]s ends it", out)
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "resumes") {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if more := lines(t, jobs); len(more) != len(submitted) {
+		t.Errorf("%q were submitted", more[len(submitted):])
 	}
 }
 

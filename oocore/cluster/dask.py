@@ -74,13 +74,23 @@ def answer(client, words, text):
     return {"submit": submit, "state": state, "forget": forget}[args.do](client, args, text)
 
 
+def lost(why):
+    """Answers the first line with why there will be no other answer."""
+    sys.stdin.readline()
+    print(json.dumps({"lost": why}), flush=True)
+    os._exit(1)  # a client that has no scheduler takes its time to end
+
+
 def main(address):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for gonbext
     try:
         from distributed import Client
-    except ImportError:
-        sys.exit(f"{sys.executable} has no package distributed: pip install distributed, or name another Python in GONBEXT_PYTHON")
-    with Client(address, timeout="10s", set_as_default=False) as client:
+        client = Client(address, timeout="10s", set_as_default=False)
+    except ImportError as e:
+        lost(f"{sys.executable} cannot import the package distributed ({e}): pip install distributed, or name another Python in GONBEXT_PYTHON")
+    except Exception as e:
+        lost(f"no Dask scheduler answers at {address} ({' '.join(str(e).split()) or type(e).__name__}): see whether one runs, which dask scheduler starts, and whether host and port are its own")
+    with client:
         for line in sys.stdin:
             try:
                 said = {"out": [answer(client, request["words"], request["in"]) or "" for request in json.loads(line)]}

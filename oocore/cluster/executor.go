@@ -139,7 +139,7 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 			return err
 		}
 		if len(states) > 0 {
-			return fmt.Errorf("%s computes it already, in %d jobs: gonbext jobs attach or cancel %s", old.batch().Name, len(states), old.Output)
+			return fmt.Errorf("%w, on %s in %s: gonbext jobs attach %[4]s waits for it, and gonbext jobs cancel %[4]s ends it", exec.ErrBusy, old.batch().Name, plural(len(states), "job", "jobs"), old.Output)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -302,15 +302,17 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 			j.log = strings.TrimSuffix(j.log, ".log") + b.ElementLog + ".log"
 		}
 		j.number = run.number()
-		q, err := b.request(j)
-		if err == nil && !b.Named {
+		q := b.request(j)
+		if !b.Named {
 			return b.submit(ctx, q)
 		}
 		together = append(together, q)
-		return j.number, err
+		return j.number, nil
 	}
 	abort := func(err error) error {
-		err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), without(run.jobs(), r.self)))
+		if !errors.As(err, new(*unreachableError)) {
+			err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), without(run.jobs(), r.self)))
+		}
 		if r.step < 0 { // else the job that merges says that the run has failed
 			err = errors.Join(err, run.end())
 		}
@@ -425,6 +427,9 @@ func (r *run) awaitProbe(ctx context.Context) (seen bool, err error) {
 				return false, err
 			}
 			asked = time.Now()
+			if err := r.batch().stuck(active); err != nil {
+				return false, err
+			}
 			if len(active) == 0 {
 				ended = asked
 			}

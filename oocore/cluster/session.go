@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	osexec "os/exec"
 	"strings"
 	"sync"
@@ -64,10 +65,10 @@ func (s *session) ask(ctx context.Context, q ...request) ([]string, error) {
 	p := s.p.Process
 	stop := context.AfterFunc(ctx, func() { _ = p.Kill() })
 	var a struct {
-		Out   []string
-		Error string
+		Out         []string
+		Error, Lost string // of a request, and of all
 	}
-	err := json.NewEncoder(s.in).Encode(q)
+	err := json.NewEncoder(s.in).Encode(append([]request{}, q...))
 	if failed := s.out.Decode(&a); err == nil || failed == nil { // what it says when it ends tells more than that it cannot be written to
 		err = failed
 	}
@@ -81,7 +82,10 @@ func (s *session) ask(ctx context.Context, q ...request) ([]string, error) {
 			err = how
 		}
 		said := strings.Join(append([]string{err.Error()}, strings.Fields(s.words.String())...), " ")
-		return nil, fmt.Errorf("%s cannot be asked: %s: %s", s.of.Name, s.of.Session[0], said)
+		return nil, &unreachableError{fmt.Errorf("%s cannot be asked: %s: %s", s.of.Name, s.of.Session[0], said)}
+	case a.Lost != "":
+		_ = s.end()
+		return nil, &unreachableError{fmt.Errorf("%s cannot be reached: %s", s.of.Name, a.Lost)}
 	}
 	s.idle.Reset(idleTime)
 	if a.Error != "" {
@@ -118,10 +122,10 @@ func (s *session) start() error {
 		return err
 	}
 	if err := c.Start(); err != nil {
-		if errors.Is(err, osexec.ErrNotFound) {
-			return fmt.Errorf("%s cannot be reached: PATH does not find %s", s.of.Name, s.of.Session[0])
+		if errors.Is(err, osexec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("there is no such program")
 		}
-		return fmt.Errorf("%s cannot be reached: %w", s.of.Name, err)
+		return &unreachableError{fmt.Errorf("%s cannot be asked: %s: %w: name a Python that has the package distributed in GONBEXT_PYTHON", s.of.Name, s.of.Session[0], err)}
 	}
 	s.p, s.in, s.out = c, in, json.NewDecoder(out)
 	s.idle = time.AfterFunc(idleTime, func() {

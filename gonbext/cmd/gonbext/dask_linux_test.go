@@ -77,15 +77,21 @@ func TestDaskRejects(t *testing.T) {
 	args := func(more ...string) []string {
 		return append([]string{"compute", "ones(5)*2", "-o", "x.npy", "--memory", "256MiB", "--on"}, more...)
 	}
-	if o := finish(t, command(dir, args("dask://127.0.0.1:1", "--partition", "p")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask has no partitions") {
-		t.Errorf("a partition: exit status %d: %s", o.status, o.stderr)
-	}
-	if o := finish(t, command(dir, args("dask://127.0.0.1:1")...)); os.Getenv("GONBEXT_PYTHON") != "" && (o.status != 1 || !strings.Contains(o.stderr, "tcp://127.0.0.1:1")) {
-		t.Errorf("no scheduler: exit status %d: %s", o.status, o.stderr)
+	rejected(t, dir, command(dir, args("dask://127.0.0.1:1", "--partition", "p")...), 2, "Dask has no partitions")
+	rejected(t, dir, command(dir, args("dask://127.0.0.1:1", "--engine", "--nice=1")...), 2, "Dask has no command that takes --nice=1")
+	rejected(t, dir, command(dir, args("dask://127.0.0.1")...), 2, "give the host and the port of a Dask scheduler")
+	if os.Getenv("GONBEXT_PYTHON") != "" {
+		rejected(t, dir, command(dir, args("dask://127.0.0.1:1")...), 1, "no Dask scheduler answers at tcp://127.0.0.1:1")
+		without := t.TempDir()
+		if err := os.WriteFile(filepath.Join(without, "distributed.py"), []byte("raise ImportError('there is none')\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PYTHONPATH", without)
+		rejected(t, dir, command(dir, args("dask://127.0.0.1:1")...), 1, "cannot import the package distributed (there is none): pip install distributed")
 	}
 	t.Setenv("GONBEXT_PYTHON", "/bin/false")
-	if o := finish(t, command(dir, args("dask://127.0.0.1:1")...)); o.status != 1 || !strings.Contains(o.stderr, "Dask cannot be asked: /bin/false: exit status 1\n") {
-		t.Errorf("no Python: exit status %d: %s", o.status, o.stderr)
-	}
+	rejected(t, dir, command(dir, args("dask://127.0.0.1:1")...), 1, "Dask cannot be asked: /bin/false: exit status 1\n")
+	t.Setenv("GONBEXT_PYTHON", filepath.Join(dir, "python"))
+	rejected(t, dir, command(dir, args("dask://127.0.0.1:1")...), 1, "there is no such program: name a Python that has the package distributed in GONBEXT_PYTHON")
 	nothingLeft(t, dir)
 }

@@ -267,7 +267,7 @@ func TestSlurmRunsGoOnByThemselves(t *testing.T) {
 		}
 	}
 	_ = syscall.Kill(pidOf(filepath.Join(spool, "slurmctld.pid")), syscall.SIGSTOP)
-	if o := finish(t, command(dir, args("p.zarr", "--on", "slurm")...)); o.status != 1 || !strings.Contains(o.stderr, "Slurm rejects the request") && !strings.Contains(o.stderr, "Slurm does not answer") {
+	if o := finish(t, command(dir, args("p.zarr", "--on", "slurm")...)); o.status != 1 || !strings.Contains(o.stderr, "Slurm cannot be reached: ") && !strings.Contains(o.stderr, "Slurm does not answer") {
 		t.Errorf("a stopped controller: exit status %d: %s", o.status, o.stderr)
 	}
 	nothingLeft(t, dir)
@@ -278,7 +278,7 @@ func TestClusterRejects(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", t.TempDir())
 	on := func(args ...string) []string { return append([]string{"compute"}, append(args, "--on", "slurm")...) }
-	rejected(t, dir, command(dir, on("ones(5)*2", "-o", "x.npy", "--memory", "256MiB")...), 1, "PATH does not find scontrol")
+	rejected(t, dir, command(dir, on("ones(5)*2", "-o", "x.npy", "--memory", "256MiB")...), 1, "PATH does not find scontrol: run this where sbatch is, such as on a login node")
 	rejected(t, dir, command(dir, on("ones(5)*2", "-o", "x.npy")...), 2, "--memory")
 	rejected(t, dir, command(dir, on("ones(5)*2", "--memory", "256MiB")...), 1, "save it to a path")
 	rejected(t, dir, command(dir, on("ones(5)*2", "-o", "x.npy", "--memory", "2MiB")...), 1, "a worker")

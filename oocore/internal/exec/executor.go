@@ -47,6 +47,9 @@ type Runner interface {
 // another run of the same plan, whose executor has called Detach too, takes their reports.
 var ErrLeft = errors.New("the tasks go on elsewhere")
 
+// ErrBusy is what Runner.Run returns, wrapped, where another run makes the output: the same again does not resume anything then.
+var ErrBusy = errors.New("another run computes it already")
+
 type (
 	// Range is tasks that follow each other.
 	Range = checkpoint.Range

@@ -389,6 +389,9 @@ type ResumableError struct {
 }
 
 func (e *ResumableError) Error() string {
+	if errors.Is(e.Err, ErrBusy) {
+		return e.Err.Error()
+	}
 	return fmt.Sprintf("%v (%s: the same again resumes there)", e.Err, e.Saved())
 }
 
