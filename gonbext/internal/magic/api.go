@@ -24,7 +24,7 @@ import (
 
 // callable is a function or another name of a package of this module's, or a method of an
 // array.
-type callable struct{ in, name, signature, doc string } // in: oocore, or oocore.Array
+type callable struct{ in, name, signature, doc string } // in: oocore, oocore.Array or oocore.Collection
 
 // does is the first sentence of what the module says of it.
 func (c callable) does() string { return new(doc.Package).Synopsis(c.doc) }
@@ -57,7 +57,7 @@ func readAPI(source string) (all []callable) {
 }
 
 // readPackage reads what programs call of the package in a folder, but of its types only the
-// methods of Array.
+// methods of Array and Collection.
 func readPackage(dir, name string) (all []callable) {
 	files := token.NewFileSet()
 	var parsed []*ast.File
@@ -106,8 +106,8 @@ func readPackage(dir, name string) (all []callable) {
 		functions(name, t.Funcs)
 		values(t.Consts)
 		values(t.Vars)
-		if t.Name == "Array" {
-			functions(name+".Array", t.Methods)
+		if t.Name == typeOfOocore(arrayType) || t.Name == typeOfOocore(collectionType) {
+			functions(name+"."+t.Name, t.Methods)
 		}
 	}
 	return all
@@ -224,7 +224,7 @@ func (s *Session) lookUp(lines []line, specials []special) (callable, bool) {
 }
 
 // member is what stands behind the last dot of a text of a cell that ends there, and what that
-// is a member of: a package, oocore.Array, or "" for all else. Of a name behind no dot it is
+// is a member of: a package, oocore.Array, oocore.Collection, or "" for all else. Of a name behind no dot it is
 // that, with what names mean there.
 func (s *Session) member(lines []line, specials []special) (in, name string, names *scope) {
 	all := tokens(lines)
@@ -252,8 +252,13 @@ func (s *Session) member(lines []line, specials []special) (in, name string, nam
 		return "", name, nil
 	}
 	scope := s.scopeBefore(lines, specials, items(all))
-	if in = scope.packageOf(e); in == "" && scope.isArray(scope.typeOf(e)) {
-		in = "oocore.Array"
+	if in = scope.packageOf(e); in == "" {
+		t := scope.typeOf(e)
+		for _, known := range []*ast.StarExpr{arrayType, collectionType} {
+			if scope.isPointer(t, known) {
+				in = "oocore." + typeOfOocore(known)
+			}
+		}
 	}
 	if dir := scope.standardOf(e); in == "" && dir != "" {
 		in = standardPrefix + dir

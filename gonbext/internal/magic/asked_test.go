@@ -13,6 +13,7 @@ func TestNamesWithAQuestionMarkAreExplained(t *testing.T) {
 		"?oocore.Open":  {"func oocore.Open(path string) *Array", ""},
 		"oocore.Open??": {"func oocore.Open(path string) *Array", ""},
 		"x := oocore.Open(\"a.npy\")\nx.Sum?\nprintln(1)":     {"func (*Array).Sum(axes ...int) *Array", "println(1)"},
+		"m := oocore.OpenAll(\"a.npz\")\nm.Match?":            {"func (*Collection).Match(pattern string) *Collection", ""},
 		"func twice(n int) int { return 2 * n }\n\ntwice?":    {"twice(n int) int", "func twice"},
 		"%%memory --budget 1GiB\nx := oocore.Full(1)\nx.Exp?": {"func (*Array).Exp() *Array", "x := oocore.Full(1)"},
 	} {

@@ -54,6 +54,12 @@ func TestResultOfUsersFunctionIsShown(t *testing.T) {
 		want     string
 	}{
 		{centred, "centred(x)", "centred(x)"},
+		{"", "oocore.OpenAll(\"a.npz\").Match(\"*.w\")", "oocore.OpenAll(\"a.npz\").Match(\"*.w\")"},
+		{"", "c := x.Pyramid(3)\nc", "c"},
+		{"", "c := x.Pyramid(3)\nc.Get(\"0\").Sqrt()", "c.Get(\"0\").Sqrt()"},
+		{"", "c := x.Pyramid(3)\nc.Len()", "c.Len()"},
+		{"", "c := x.Pyramid(3)\nc.Save(gonbext.Context(), \"a.zarr\")", ""},
+		{"func half(c *oocore.Collection) *oocore.Collection { return c }", "half(oocore.OpenAll(\"a.npz\")).Without(\"b\")", "half(oocore.OpenAll(\"a.npz\")).Without(\"b\")"},
 		{centred, "y := centred(x)\ny", "y"},
 		{centred, "y := centred(x)\ny.Sqrt()", "y.Sqrt()"},
 		{centred, "centred(x).Sqrt()", "centred(x).Sqrt()"},

@@ -16,8 +16,18 @@ var severalResults = []string{
 // no array.
 var otherValues = []string{
 	"Err", "Shape", "DimNames", "Dims", "DType", "Size", "Bytes", "Chunks", "String", "Nonzero", "UnravelIndex", "Split", "SplitAt", "Unstack", "Quantize",
-	"Batches", "OpenQuantized", "OpenAll", "Pyramid", "ChunksOf", "RowsOf", "WriteTo", "PathIn", "Reads", "At", "Meshgrid", "Indices", "Memory", "Shards", "ShardSize", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
+	"Batches", "OpenQuantized", "ChunksOf", "RowsOf", "WriteTo", "PathIn", "Reads", "At", "Meshgrid", "Indices", "Memory", "Shards", "ShardSize", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
 	"Length", "Lstsq", "PCA", "RandomizedPCA", "P",
+}
+
+// collections are the functions and methods of oocore that give a collection.
+var collections = []string{"OpenAll", "Pyramid"}
+
+// collectionResults are what methods of a collection give that have one value.
+var collectionResults = map[string][]ast.Expr{
+	"Err": {oocoreValue}, "Len": {oocoreValue}, "Names": {oocoreValue}, "String": {oocoreValue}, "Get": {arrayType},
+	"Match": {collectionType}, "Without": {collectionType}, "Map": {collectionType}, "With": {collectionType}, "Like": {collectionType},
+	"MergeLoRA": {collectionType},
 }
 
 // decompositions are the functions of package linalg that give several arrays, with how many.

@@ -599,6 +599,20 @@ func TestSeveralResultsAreKnown(t *testing.T) {
 				if f.Type.Results.NumFields() == 1 && (slices.Contains([]string{"*Array", "*oocore.Array"}, types.ExprString(f.Type.Results.List[0].Type)) || slices.Contains(otherValues, f.Name.Name) || dir == "fft" && f.Name.Name == "Norm") {
 					continue
 				}
+				if slices.Contains(collections, f.Name.Name) {
+					continue
+				}
+				if f.Recv != nil && types.ExprString(f.Recv.List[0].Type) == "*Collection" {
+					if known := len(collectionResults[f.Name.Name]); known == 1 && f.Type.Results.NumFields() == 1 {
+						if result := types.ExprString(f.Type.Results.List[0].Type); (result == "*Collection") != (collectionResults[f.Name.Name][0] == collectionType) ||
+							(result == "*Array") != (collectionResults[f.Name.Name][0] == arrayType) {
+							t.Errorf("%s: a collection's %s has %s", path, f.Name.Name, result)
+						}
+						continue
+					} else if !slices.Contains([]string{"All", "Save", "Plan"}, f.Name.Name) { // nothing to show
+						t.Errorf("%s: a collection's %s is not known", path, f.Name.Name)
+					}
+				}
 				if f.Recv == nil || strings.HasSuffix(types.ExprString(f.Recv.List[0].Type), "Array") {
 					t.Errorf("%s: %s has %d results, or one that is no array", path, f.Name.Name, f.Type.Results.NumFields())
 				}

@@ -39,10 +39,18 @@ func (s *scope) find(name string) (meaning, *scope) {
 
 // Types that stand for what the tables of package oocore's names say.
 var (
-	arrayType   = &ast.StarExpr{X: &ast.SelectorExpr{X: ast.NewIdent("oocore"), Sel: ast.NewIdent("Array")}}
-	oocoreValue = &ast.InterfaceType{} // one value of oocore, which is no array
-	anyValue    = &ast.InterfaceType{} // one value of any type
+	arrayType      = pointerTo("Array")
+	collectionType = pointerTo("Collection")
+	oocoreValue    = &ast.InterfaceType{} // one value of oocore, which is neither
+	anyValue       = &ast.InterfaceType{} // one value of any type
 )
+
+func pointerTo(name string) *ast.StarExpr {
+	return &ast.StarExpr{X: &ast.SelectorExpr{X: ast.NewIdent("oocore"), Sel: ast.NewIdent(name)}}
+}
+
+// typeOfOocore is the name of what such a pointer is to.
+func typeOfOocore(p *ast.StarExpr) string { return p.X.(*ast.SelectorExpr).Sel.Name }
 
 // declare adds what a declaration says.
 func (s *scope) declare(d ast.Decl) {
@@ -174,6 +182,9 @@ func (s *scope) memberOf(t ast.Expr, name string) ast.Expr {
 	if s.isArray(t) {
 		return signature(resultsNamed(name))
 	}
+	if s.isPointer(t, collectionType) {
+		return signature(collectionResults[name])
+	}
 	if p, ok := t.(*ast.StarExpr); ok {
 		t = p.X
 	}
@@ -272,7 +283,10 @@ func (s *scope) packageOf(e ast.Expr) string {
 }
 
 // isArray reports whether t is *oocore.Array.
-func (s *scope) isArray(t ast.Expr) bool {
+func (s *scope) isArray(t ast.Expr) bool { return s.isPointer(t, arrayType) }
+
+// isPointer reports whether t is one of the pointers to types of oocore, which arrayType and collectionType are.
+func (s *scope) isPointer(t ast.Expr, to *ast.StarExpr) bool {
 	for range maxDepth {
 		name, ok := t.(*ast.Ident)
 		if !ok {
@@ -285,11 +299,11 @@ func (s *scope) isArray(t ast.Expr) bool {
 		t = m.typ
 	}
 	p, ok := t.(*ast.StarExpr)
-	if !ok || p == arrayType {
+	if !ok || p == to {
 		return ok
 	}
 	x, ok := p.X.(*ast.SelectorExpr)
-	return ok && x.Sel.Name == "Array" && s.packageOf(x.X) == "oocore"
+	return ok && x.Sel.Name == typeOfOocore(to) && s.packageOf(x.X) == "oocore"
 }
 
 // underlying returns what the named type t is defined as, and any other t itself.
@@ -340,6 +354,8 @@ func resultsNamed(name string) []ast.Expr {
 	switch {
 	case slices.Contains(severalResults, name):
 		return nil
+	case slices.Contains(collections, name):
+		return []ast.Expr{collectionType}
 	case slices.Contains(otherValues, name):
 		return []ast.Expr{oocoreValue}
 	}

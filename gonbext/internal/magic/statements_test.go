@@ -179,7 +179,7 @@ func TestCallsAreCompleted(t *testing.T) {
 	for code, want := range map[string]string{
 		"oocore.Ope": "Open", "oocore.Float3": "Float32", "linalg.": "SVD", "gonbext.Sa": "SaveAll", "oocore.Reduce": "ReduceOptions",
 		"x := oocore.Open(\"a.npy\")\nx.Sq": "Sqrt", "oocore.Open(\"a.npy\").\n\tMean(0, 1).Rs": "", "oocore.Open(\"a.npy\").\n\tMean(0, 1).Re": "Reshape",
-		"kept.Me": "Mean", "load().Slice(\"0:3\").Ma": "MatMul", "%%memory --budget 1GiB\nx := load()\ngonbext.Save(x.Sub(x.Mea": "Mean",
+		"kept.Me": "Mean", "oocore.OpenAll(\"a.npz\").Mat": "Match", "m := oocore.OpenAll(\"a.npz\")\nm.Get(\"w\").Sq": "Sqrt", "load().Slice(\"0:3\").Ma": "MatMul", "%%memory --budget 1GiB\nx := load()\ngonbext.Save(x.Sub(x.Mea": "Mean",
 		"strings.Re": "Repeat", "import r \"math/rand\"\nr.In": "Intn", "oo": "oocore", "func total() {}\ntot": "total", "kep": "kept", "amount := 3\nprintln(am": "amount", "swi": "switch",
 		"y := 3\ny.": "", "x := f()\nx.Me": "", "func f(x *oocore.Array) {\n\tx.Me": "", "zzz": "", "a.b.": "", "strings := 3\nstrings.": "",
 		"strings.Titl": "", // deprecated
