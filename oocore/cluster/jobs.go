@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/hook"
@@ -26,6 +27,25 @@ func Find(ctx context.Context, path string) (all []*Run, err error) {
 		}
 	}
 	return all, err
+}
+
+// Ended returns the run of an output that was cancelled or has failed, and why it has; both are nil where there is none.
+func Ended(ctx context.Context, output string) (*Run, error) {
+	output, err := store.Absolute(output)
+	if err != nil {
+		return nil, nil
+	}
+	dirs, _ := store.StagingDirs(ctx, output)
+	for _, dir := range dirs {
+		if r, err := loadFile(filepath.Join(filepath.Dir(runFile(dir)), endedFile)); err == nil && r.Output == output {
+			why := r.failure()
+			if why == nil {
+				why = errors.New("the run was cancelled: the same command again resumes it")
+			}
+			return &Run{r}, why
+		}
+	}
+	return nil, nil
 }
 
 // Output returns the path of the run's output.

@@ -96,3 +96,49 @@ func TestJobsOfSeveralRuns(t *testing.T) {
 		t.Errorf("jobs of a folder without runs: exit status %d: %s%s", o.status, o.stdout, o.stderr)
 	}
 }
+
+// What jobs says of a run, twice and after its end, is one sentence that tells what to do.
+func TestJobsAnswer(t *testing.T) {
+	dir := submitting(t)
+	out := filepath.Join(dir, "a.npy")
+	says := func(want string, args ...string) {
+		t.Helper()
+		if said := succeed(t, dir, append([]string{"jobs"}, args...)...); said != want+"\n" {
+			t.Errorf("jobs %s says %q, want %q", strings.Join(args, " "), said, want)
+		}
+	}
+	cannot := func(status int, want string, args ...string) {
+		t.Helper()
+		rejected(t, dir, command(dir, append([]string{"jobs"}, args...)...), status, want)
+	}
+	cannot(2, "what is to resume a run is the command that submitted it", "resume", "a.npy")
+	cannot(1, "a.npy: no run on a cluster computes it now\n", "attach", "a.npy")
+	cannot(1, "gonbext: x.npy: no run on a cluster computes it now: the array that is there is whole\n", "attach", "x.npy")
+	cannot(1, "the folder none does not exist", "cancel", "none/a.npy")
+	if o := finish(t, command(dir, "compute", "x*2", "x=x.npy", "-o", "a.npy", "--on", "slurm", "--memory", "256MiB", "--detach")); o.status != 0 {
+		t.Fatal(o.stderr)
+	}
+	if o := finish(t, command(dir, "jobs", "logs", "a.npy")); o.status != 0 || o.stdout != "" || o.stderr != out+": the jobs have written nothing\n" {
+		t.Errorf("logs of jobs that have not run: exit status %d: %s%s", o.status, o.stdout, o.stderr)
+	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", t.TempDir())
+	if said := succeed(t, dir, "jobs"); !strings.HasPrefix(said, out) || !strings.Contains(said, "Slurm cannot be reached: PATH does not find squeue") {
+		t.Errorf("without Slurm's commands jobs lists %q", said)
+	}
+	t.Setenv("PATH", path)
+	says(out+": the run is cancelled: the same command again resumes it", "cancel", "a.npy")
+	for _, do := range []string{"cancel", "attach"} {
+		cannot(1, "gonbext: a.npy: the run was cancelled: the same command again resumes it\n", do, "a.npy")
+	}
+	log := filepath.Join(dir, ".a.npy.gonbext", "jobs", "merge-0-0.log")
+	if err := os.WriteFile(log, []byte("what a job has said\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says("== merge-0-0.log\nwhat a job has said", "logs", "a.npy")
+	failed := `{"error":{"text":"sqrt(x): the disk is gone"}}`
+	if err := os.WriteFile(filepath.Join(filepath.Dir(log), "failed.json"), []byte(failed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cannot(1, "gonbext: a.npy: sqrt(x): the disk is gone\n", "attach", "a.npy")
+}

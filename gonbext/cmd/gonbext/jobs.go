@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"text/tabwriter"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore/cluster"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func newJobs() *cobra.Command {
@@ -30,7 +32,7 @@ has done stays: the same command again resumes there.`,
 				do = args[0]
 			}
 			if !slices.Contains([]string{"list", "attach", "cancel", "logs"}, do) {
-				return usagef("jobs %s: it is one of list, attach, cancel and logs", do)
+				return usagef("jobs %s: say first what to do, list, attach, cancel or logs, and then of which output; what is to resume a run is the command that submitted it", do)
 			}
 			if len(args) > 1 {
 				path = args[1]
@@ -42,7 +44,7 @@ has done stays: the same command again resumes there.`,
 				return err
 			}
 			if len(runs) == 0 && do != "list" {
-				return fmt.Errorf("%s: no run on a cluster computes it now", path)
+				return notRunning(c, do, path)
 			}
 			if len(runs) > 1 && do != "list" {
 				return usagef("jobs %s: %s has %d runs: name the output of one", do, path, len(runs))
@@ -54,24 +56,55 @@ has done stays: the same command again resumes there.`,
 				}
 				return listJobs(c, runs)
 			case "attach":
-				return runs[0].Wait(c.Context(), func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
+				err = runs[0].Wait(c.Context(), func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
+				if err == nil {
+					fmt.Fprintf(c.OutOrStdout(), "%s is whole\n", runs[0].Output())
+				}
+				return err
 			case "cancel":
-				return runs[0].Cancel(c.Context())
+				err = runs[0].Cancel(c.Context())
+				if err == nil {
+					fmt.Fprintf(c.OutOrStdout(), "%s: the run is cancelled: the same command again resumes it\n", runs[0].Output())
+				}
+				return err
 			}
-			text, err := runs[0].Logs()
-			fmt.Fprint(c.OutOrStdout(), text)
-			return err
+			return showLogs(c, runs[0])
 		},
 	}
 }
 
-// listJobs prints a line for each run.
+// notRunning says what there is of an output that no run computes.
+func notRunning(c *cobra.Command, do, path string) error {
+	r, why := cluster.Ended(c.Context(), path)
+	if r == nil {
+		why = errors.New("no run on a cluster computes it now")
+		if a, err := store.OpenContext(c.Context(), path); err == nil {
+			_ = a.Close()
+			why = fmt.Errorf("%w: the array that is there is whole", why)
+		}
+	} else if do == "logs" {
+		return showLogs(c, r)
+	}
+	return fmt.Errorf("%s: %w", path, why)
+}
+
+// showLogs prints what a run's jobs have written.
+func showLogs(c *cobra.Command, r *cluster.Run) error {
+	text, err := r.Logs()
+	if err == nil && text == "" {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: the jobs have written nothing\n", r.Output())
+	}
+	fmt.Fprint(c.OutOrStdout(), text)
+	return err
+}
+
+// listJobs prints a line for each run, also where its batch system cannot be reached.
 func listJobs(c *cobra.Command, runs []*cluster.Run) error {
 	t := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	for _, r := range runs {
 		progress, err := r.Progress(c.Context())
 		if err != nil {
-			return err
+			progress = err.Error()
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Output(), r.On(), r.Begun().Format(time.DateTime), progress)
 	}
