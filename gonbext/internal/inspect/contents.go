@@ -91,48 +91,72 @@ func (c *Contents) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", units.Line(c.Path))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	rows := slices.DeleteFunc(slices.Clone(c.Arrays), func(m Member) bool { return m.Info == nil }) // below, since it has no columns
-	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil })
-	head := "  array\tshape\tdtype\tchunks\tcodec\tbytes"
-	groups := grouped(rows, listed)
-	folded := len(groups) < len(rows)
-	switch {
-	case listed:
-		head += "\tstored\tratio\tmissing"
-	case folded:
-		head = "  arrays\tname" + strings.TrimPrefix(head, "  array") + " of each"
-	}
-	fmt.Fprintln(w, head)
-	for _, g := range groups {
-		m := rows[g.Members[0]]
-		chunks := "–"
-		if m.Chunks != nil {
-			chunks = units.Shape(m.Chunks)
-		}
-		if folded {
-			fmt.Fprintf(w, "  %s\t%s", units.Count(int64(len(g.Members))), oneLine(g.Name))
-		} else {
-			fmt.Fprintf(w, "  %s", oneLine(g.Name))
-		}
-		fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\t%s", units.Shape(m.Shape), m.DType, chunks, m.Codec, units.Bytes(m.Bytes))
-		if l := m.Listing; l != nil {
-			fmt.Fprintf(w, "\t%s\t%s\t%s of %s", units.Bytes(l.Bytes), chart.Ratio(l.Ratio), units.Count(l.Missing), units.Count(l.Chunks))
-		}
-		fmt.Fprintln(w)
+	t := c.table()
+	for _, row := range append([][]string{t.Head}, t.Rows...) {
+		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
 	}
 	w.Flush()
-	for _, m := range c.Arrays {
-		if m.Info == nil {
-			fmt.Fprintf(&b, "  %s\n", oneLine(m.Error))
-		}
-	}
-	for _, t := range c.Totals {
-		fmt.Fprintf(&b, "%s of %s: %s\n", counted(t.Arrays), t.DType, units.Exact(t.Bytes))
+	for _, line := range append(c.failed(), c.together()...) {
+		fmt.Fprintln(&b, line)
 	}
 	return b.String()
 }
 
-// counted is a number of arrays.
+// Output is the same for notebooks.
+func (c *Contents) Output() (chart.Output, error) {
+	out, err := chart.Tables(units.Line(c.Path), strings.Join(c.together(), " · "), strings.Join(c.failed(), " "), c.table())
+	out.Text = c.Text()
+	return out, err
+}
+
+// table has a line for each array, or for those that are alike.
+func (c *Contents) table() chart.Table {
+	rows := slices.DeleteFunc(slices.Clone(c.Arrays), func(m Member) bool { return m.Info == nil }) // which failed has
+	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil })
+	t := chart.Table{Head: []string{"array", "shape", "dtype", "chunks", "codec", "bytes"}, Texts: 5}
+	groups := grouped(rows, listed)
+	folded := len(groups) < len(rows)
+	switch {
+	case listed:
+		t.Head = append(t.Head, "stored", "ratio", "missing")
+	case folded:
+		t.Head, t.Texts = []string{"arrays", "name", "shape", "dtype", "chunks", "codec", "bytes of each"}, 6
+	}
+	for _, g := range groups {
+		m := rows[g.Members[0]]
+		row := []string{oneLine(g.Name), units.Shape(m.Shape), m.DType.String(), "–", m.Codec, units.Bytes(m.Bytes)}
+		if m.Chunks != nil {
+			row[3] = units.Shape(m.Chunks)
+		}
+		if l := m.Listing; l != nil {
+			row = append(row, units.Bytes(l.Bytes), chart.Ratio(l.Ratio), units.Count(l.Missing)+" of "+units.Count(l.Chunks))
+		}
+		if folded {
+			row = append([]string{units.Count(int64(len(g.Members)))}, row...)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// failed says why arrays could not be opened, which have no columns.
+func (c *Contents) failed() (lines []string) {
+	for _, m := range c.Arrays {
+		if m.Info == nil {
+			lines = append(lines, "  "+oneLine(m.Error))
+		}
+	}
+	return lines
+}
+
+// together is what the arrays of each type have.
+func (c *Contents) together() (lines []string) {
+	for _, t := range c.Totals {
+		lines = append(lines, fmt.Sprintf("%s of %s: %s", counted(t.Arrays), t.DType, units.Exact(t.Bytes)))
+	}
+	return lines
+}
+
 // grouped puts arrays that are alike but for numbers in their names in one line each, where they are many and
 // not listed one by one.
 func grouped(rows []Member, listed bool) []names.Group {
@@ -147,6 +171,7 @@ func grouped(rows []Member, listed bool) []names.Group {
 	})
 }
 
+// counted is a number of arrays.
 func counted(n int) string {
 	if n == 1 {
 		return "1 array"

@@ -69,5 +69,5 @@ func (r *rewriting) answer(s *Session, specials []special) {
 
 // preformatted shows text as it is.
 func preformatted(text string) chart.Output {
-	return chart.Output{Text: text, HTML: "<pre>" + html.EscapeString(text) + "</pre>"}
+	return chart.Output{Text: text, HTML: `<pre style="font-family:var(--jp-code-font-family,ui-monospace,monospace)">` + html.EscapeString(text) + "</pre>"}
 }

@@ -23,7 +23,7 @@ func (r *rewriting) chunks(operands []string) error {
 		if err != nil {
 			if of, _ := inspect.Describe(ctx, path, true); of != nil {
 				if all, several := of.(*inspect.Contents); several {
-					return preformatted(all.Text()), nil
+					return all.Output()
 				}
 			}
 			return chart.Output{}, err
