@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -90,6 +91,9 @@ type localTarget struct {
 	temp    string
 	resumes bool // with what an earlier writer left
 	moved   bool // which has put the array in its place
+
+	syncing sync.Mutex
+	durable bool // what a later writer resumes by
 }
 
 func (t *localTarget) resumed() bool { return t.resumes }
@@ -224,10 +228,22 @@ func (t *localTarget) begin(resume bool) error {
 			return err
 		}
 	}
-	if err := disk.WriteFile(t.note(), t.noteText()); err != nil {
-		return err
+	return disk.WriteNote(t.note(), t.noteText())
+}
+
+// sync makes durable by what a later writer resumes the chunks that are.
+func (t *localTarget) sync() error {
+	t.syncing.Lock()
+	defer t.syncing.Unlock()
+	if t.durable || t.moved {
+		return nil
 	}
-	return disk.SyncDir(filepath.Dir(t.ws.Path))
+	err := disk.WriteFile(t.note(), t.noteText())
+	if err == nil {
+		err = disk.SyncDir(filepath.Dir(t.ws.Path))
+	}
+	t.durable = err == nil
+	return err
 }
 
 // attach resumes the folder that the process which holds the staging folder has made.

@@ -84,7 +84,11 @@ func (w *base) durable(ctx context.Context, sync func(context.Context) error) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return w.named("sync", sync(ctx))
+	err := sync(ctx)
+	if t, ok := w.target.(interface{ sync() error }); ok && err == nil {
+		err = t.sync()
+	}
+	return w.named("sync", err)
 }
 
 func (w *base) commit(ctx context.Context, sync func(context.Context) error) error {
