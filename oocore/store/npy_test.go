@@ -139,3 +139,20 @@ func TestPathOfAnAdapterNamesItsPackage(t *testing.T) {
 		t.Errorf("opening a picture without its package: %v", err)
 	}
 }
+
+func TestPackedFileIsToBeUnpacked(t *testing.T) {
+	for path, says := range map[string]string{
+		"a/x.nii.gz":                "packed by gzip, of which no range can be read or written: unpack it first (gunzip -k x.nii.gz), and name x.nii",
+		"x.FITS.GZ#1":               "(gunzip -k x.FITS.GZ), and name x.FITS",
+		"x.npy.gz":                  "(gunzip -k x.npy.gz), and name x.npy",
+		"x.raw.gz?shape=2&dtype=u1": "(gunzip -k x.raw.gz), and name x.raw",
+		"x.fits.bz2":                "packed by bzip2, of which no range can be read or written: unpack it first (bunzip2 -k x.fits.bz2)",
+	} {
+		if _, err := store.Open(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := store.Create(path, store.Meta{Shape: []int{2}, DType: dtype.Uint8}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("creating %s: %v", path, err)
+		}
+	}
+}

@@ -62,6 +62,9 @@ type rawQuery struct {
 // locate takes a path apart. A question mark begins a query only where one
 // follows, since names may hold one.
 func locate(path string) (location, error) {
+	if err := checkUnpacked(path); err != nil {
+		return location{}, err
+	}
 	if file, query, ok := cutQuery(path); ok {
 		q, err := parseRawQuery(query)
 		if q.shape == nil && q.offset == 0 && formatByName(file) == formatNpy { // how an npy file is to be written
@@ -76,6 +79,23 @@ func locate(path string) (location, error) {
 		return location{}, fmt.Errorf("such files need a package: import _ %q", "github.com/gonbext/gonbext/oocore/adapters/"+adapter)
 	}
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
+}
+
+// packers are programs that pack a file as a whole, and the commands that unpack what each has
+// packed, by the extensions of these.
+var packers = map[string][2]string{".gz": {"gzip", "gunzip -k"}, ".bz2": {"bzip2", "bunzip2 -k"}, ".xz": {"xz", "unxz -k"}, ".zst": {"zstd", "unzstd"}}
+
+// checkUnpacked rejects the name of a packed file, of which no part could be read or written.
+func checkUnpacked(path string) error {
+	file, _, _ := cutQuery(path)
+	for _, file := range []string{file, strings.SplitN(file, "#", 2)[0]} {
+		end := filepath.Ext(file)
+		if by, ok := packers[strings.ToLower(end)]; ok {
+			return fmt.Errorf("the name is that of a file packed by %s, of which no range can be read or written: unpack it first (%s %s), and name %s",
+				by[0], by[1], filepath.Base(file), strings.TrimSuffix(filepath.Base(file), end))
+		}
+	}
+	return nil
 }
 
 // adapters are the packages of oocore/adapters that register formats, by the extensions of these.
