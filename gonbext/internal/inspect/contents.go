@@ -50,7 +50,7 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 	if inside != nil || len(members) == 0 || members[0].Path == path {
 		return nil, err // which knows best what is wrong
 	}
-	slices.SortFunc(members, func(a, b store.Member) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(members, func(a, b store.Member) int { return names.Natural(a.Name, b.Name) })
 	c := &Contents{Path: path}
 	for _, of := range members {
 		m := Member{Name: of.Name}

@@ -1,4 +1,4 @@
-// Package names folds names that differ by numbers, as those of a model's layers do.
+// Package names sorts and folds names that differ by numbers, as those of a model's layers do.
 package names
 
 import (
