@@ -26,7 +26,7 @@ HDF5, FITS or TIFF file, the index of a checkpoint, a folder) it says what each 
 each dtype have together; of more than 40, those stand in one line that are alike but for numbers in their names, and
 --json has each. With --error it is compared with another such file, array by array, or an array with
 another: the largest and the mean absolute difference, and the cosine of the two, in one run over both. Bars are
-of the means.`,
+of the means, or of their logarithms where these lie more than a factor of a hundred apart.`,
 		Example: `  gonbext info acts.npy
   gonbext info acts.zarr --chunks
   gonbext info weights.safetensors

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gonbext/gonbext/gonbext/internal/names"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
@@ -29,7 +30,7 @@ type arrayError struct {
 // errorFigures is the number of figures of an array. They are computed in float64.
 const errorFigures = 5
 
-// compareCollections compares two collections array by array, or two arrays, in one run.
+// compareCollections compares two collections array by array, in the order of their names, or two arrays, in one run.
 func compareCollections(ctx context.Context, a, b string, opts []oocore.Option) ([]arrayError, error) {
 	first, err := openAll(a)
 	if err != nil {
@@ -83,6 +84,8 @@ func compareCollections(ctx context.Context, a, b string, opts []oocore.Option) 
 			all = append(all, arrayError{Name: name, Error: "it is not in " + a})
 		}
 	}
+	// Figures come to the places that the arrays have by now.
+	defer slices.SortFunc(all, func(a, b arrayError) int { return names.Natural(a.Name, b.Name) })
 	if len(outputs) == 0 {
 		return all, nil
 	}
@@ -114,13 +117,8 @@ func finiteOrNil(v float64) *float64 {
 // printDifferences writes a table, with a bar for each mean error.
 func printDifferences(w io.Writer, all []arrayError) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "array\tlargest error\tmean error\tcosine\t")
-	most := 0.0
-	for _, d := range all {
-		if d.Mean != nil {
-			most = max(most, *d.Mean)
-		}
-	}
+	bar, scale := meanBars(all)
+	fmt.Fprintln(t, "array\tlargest error\tmean error\tcosine\t"+scale)
 	text := func(v *float64) string {
 		if v == nil {
 			return "–"
@@ -132,11 +130,30 @@ func printDifferences(w io.Writer, all []arrayError) error {
 			fmt.Fprintf(t, "%.200q\t%s\n", d.Name, d.Error)
 			continue
 		}
-		bar := ""
-		if d.Mean != nil && most > 0 {
-			bar = strings.Repeat("█", int(math.Ceil(20**d.Mean/most)))
-		}
-		fmt.Fprintf(t, "%.200q\t%s\t%s\t%s\t%s\n", d.Name, text(d.Largest), text(d.Mean), text(d.Cosine), bar)
+		fmt.Fprintf(t, "%.200q\t%s\t%s\t%s\t%s\n", d.Name, text(d.Largest), text(d.Mean), text(d.Cosine), bar(d.Mean))
 	}
 	return t.Flush()
+}
+
+// meanBars returns how means are drawn as bars, and what that says of their scale. Means that lie
+// more than a factor of a hundred apart are drawn by their logarithms, where one would hide the others.
+func meanBars(all []arrayError) (bar func(mean *float64) string, scale string) {
+	const longest, apart = 20, 100
+	least, most := math.Inf(1), 0.0
+	for _, d := range all {
+		if d.Mean != nil && *d.Mean > 0 {
+			least, most = min(least, *d.Mean), max(most, *d.Mean)
+		}
+	}
+	length := func(v float64) float64 { return longest * v / most }
+	if most/least > apart {
+		scale = fmt.Sprintf("mean error from %.2g to %.2g, logarithmic", least, most)
+		length = func(v float64) float64 { return 1 + (longest-1)*(math.Log(v)-math.Log(least))/(math.Log(most)-math.Log(least)) }
+	}
+	return func(mean *float64) string {
+		if mean == nil || *mean == 0 {
+			return ""
+		}
+		return strings.Repeat("█", int(math.Ceil(length(*mean))))
+	}, scale
 }
