@@ -148,7 +148,9 @@ func meanBars(all []arrayError) (bar func(mean *float64) string, scale string) {
 	length := func(v float64) float64 { return longest * v / most }
 	if most/least > apart {
 		scale = fmt.Sprintf("mean error from %.2g to %.2g, logarithmic", least, most)
-		length = func(v float64) float64 { return 1 + (longest-1)*(math.Log(v)-math.Log(least))/(math.Log(most)-math.Log(least)) }
+		length = func(v float64) float64 {
+			return 1 + (longest-1)*(math.Log(v)-math.Log(least))/(math.Log(most)-math.Log(least))
+		}
 	}
 	return func(mean *float64) string {
 		if mean == nil || *mean == 0 {
