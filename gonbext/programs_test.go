@@ -86,6 +86,13 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
 	},
+	"card with NaN": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
+		x := oocore.Arange(0, 2000, 1.0)
+		gonbext.Show(oocore.Where(x.Less(1500), math.NaN(), x))
+		gonbext.Show(x.Mul(math.NaN()))
+		gonbext.Last = x
+	},
 	"collection": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = collection()

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // edge is how many elements Show prints at each end of an array's last two axes, as NumPy's
@@ -60,12 +61,20 @@ const (
 	cheapSeconds = 0.1
 )
 
-// stats is an array's minimum, mean and maximum, nil where they are not cheap to have.
+// stats is an array's minimum, mean and maximum, without NaN, and how many elements that leaves
+// out, if any; nil where these are not cheap to have.
 func stats(a *oocore.Array) []string {
 	if t := a.DType(); a.Bytes() > cheapBytes || t == oocore.Complex64 || t == oocore.Complex128 || t == oocore.Bool {
 		return nil
 	}
-	all := oocore.Stack(0, a.Min().AsType(oocore.Float64), a.Mean().AsType(oocore.Float64), a.Max().AsType(oocore.Float64))
+	var figures []*oocore.Array
+	for _, r := range []oocore.Reduction{oocore.Min, oocore.Mean, oocore.Max} {
+		figures = append(figures, a.Reduce(r, oocore.ReduceOptions{SkipNaN: canBeMissing(a.DType())}).AsType(oocore.Float64))
+	}
+	if canBeMissing(a.DType()) {
+		figures = append(figures, a.IsNaN().CountNonzero().AsType(oocore.Float64))
+	}
+	all := oocore.Stack(0, figures...)
 	plan, err := all.Plan("")
 	if err != nil {
 		return nil
@@ -91,12 +100,15 @@ func stats(a *oocore.Array) []string {
 		}
 		return nil // of elements that are not shown
 	}
-	texts := make([]string, len(values))
-	for i, v := range values {
+	texts := make([]string, 3)
+	for i, v := range values[:3] {
 		texts[i] = short(v)
 		if v == math.Trunc(v) && math.Abs(v) < 1<<53 && !canBeMissing(a.DType()) {
 			texts[i] = strconv.FormatFloat(v, 'f', 0, 64)
 		}
+	}
+	if len(values) > 3 && values[3] > 0 {
+		texts = append(texts, units.Count(int64(values[3])))
 	}
 	return texts
 }
@@ -201,7 +213,7 @@ func sampleText(c *record.Card) string {
 	}
 	table.Flush()
 	if len(c.Stats) > 0 {
-		fmt.Fprintf(&out, "minimum %s, mean %s, maximum %s\n", c.Stats[0], c.Stats[1], c.Stats[2])
+		fmt.Fprintln(&out, c.StatsLine(", "))
 	}
 	return out.String()
 }

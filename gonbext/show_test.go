@@ -29,6 +29,19 @@ func TestLastValueBecomesACard(t *testing.T) {
 	}
 }
 
+// NaN hide no figure, and are counted.
+func TestFiguresOfACardLeaveNaNOut(t *testing.T) {
+	r := run(t, "card with NaN")
+	r.expect(t, 0)
+	var stats [][]string
+	for _, c := range r.cards(t) {
+		stats = append(stats, c.Stats)
+	}
+	if !slices.EqualFunc(stats, [][]string{{"1500", "1749.5", "1999", "1,500"}, {"NaN", "NaN", "NaN", "2,000"}, {"0", "999.5", "1999"}}, slices.Equal) {
+		t.Errorf("%q", stats)
+	}
+}
+
 // A collection is shown by its first and last arrays, and by what those of each type have
 // together.
 func TestCollectionBecomesACard(t *testing.T) {
@@ -108,7 +121,7 @@ func TestShow(t *testing.T) {
 		"   0   1   2  …   7   8   9\n", "   ⋮   ⋮   ⋮  ⋮   ⋮   ⋮   ⋮\n", "  70  71  72  …  77  78  79\nminimum 0, mean 39.5, maximum 79\n",
 		"\n2.5\n", // no dimensions
 		"true  true\narray",
-		"  1      -22.5  \n  0.125      NaN\nminimum NaN, mean NaN, maximum NaN\n", // points below each other
+		"  1      -22.5  \n  0.125      NaN\nminimum -22.5, mean -7.125, maximum 1, without 1 NaN\n", // points below each other
 		"  1.00000e-09  3.00000e+00\nminimum 1e-09, mean 1.5, maximum 3\n",
 		"[0]:\n     0     1     2  …   997   998   999\n  1000  1001  1002  …  1997  1998  1999\n",
 		"\n0.1\n", // as float32 tells it apart

@@ -36,7 +36,7 @@ func Card(c *record.Card, o Options) (Output, error) {
 		Styled                         bool
 	}{Card: c, Title: plain(c.Title), Line: cardLine(c), Caption: "Its elements", Styled: o.Library}
 	if len(c.Stats) > 0 {
-		data.Extremes = fmt.Sprintf("minimum %s · mean %s · maximum %s", c.Stats[0], c.Stats[1], c.Stats[2])
+		data.Extremes = c.StatsLine(" · ")
 	}
 	if c.Within != "" {
 		data.Caption = "The elements at " + c.Within

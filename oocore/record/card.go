@@ -19,10 +19,19 @@ type Card struct {
 	Bytes  int64      `json:"bytes"`
 	Sample [][]string `json:"sample"`           // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
 	Within string     `json:"within"`           // which elements these are of
-	Stats  []string   `json:"stats,omitempty"`  // minimum, mean and maximum, where they are known
+	Stats  []string   `json:"stats,omitempty"`  // minimum, mean and maximum, where they are known, and how many NaN they leave out, if any
 	Arrays [][]string `json:"arrays,omitempty"` // of a collection, which has no elements here: name, shape, type and bytes of those at its ends
 	Text   string     `json:"text"`             // the same for terminals
 	Figure *Figure    `json:"figure,omitempty"`
+}
+
+// StatsLine is what is known of all elements in a line.
+func (c *Card) StatsLine(separator string) string {
+	line := "minimum " + c.Stats[0] + separator + "mean " + c.Stats[1] + separator + "maximum " + c.Stats[2]
+	if len(c.Stats) > 3 {
+		line += ", without " + c.Stats[3] + " NaN"
+	}
+	return line
 }
 
 const cardSuffix = ".gonbcard"
