@@ -83,8 +83,12 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 	if s.Writes != "" {
 		where += " → " + plain(filepath.Base(s.Writes))
 	}
+	stages := ""
 	for i, from := range s.From {
-		where += []string{", of ", " and "}[min(i, 1)] + fmt.Sprint(from)
+		stages += []string{"from ", " and "}[min(i, 1)] + fmt.Sprint(from)
+	}
+	if stages != "" {
+		where = stages + ": " + where
 	}
 	d.text(x, y+31, "start", "m", clip(where, room))
 	d.bar(s.Predicted, y+6, ` fill-opacity=".45"`)

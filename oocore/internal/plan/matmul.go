@@ -182,11 +182,25 @@ func (s *Stage) operandBytes() (a, b int64) {
 // batch is the number of matrices of the result.
 func (s *Stage) batch() int64 { return int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2])) }
 
-// panelBytes are those of all panels: an operand's are read for every super-tile that it meets.
-func (s *SizedStage) panelBytes() int64 {
-	a, b := s.operandBytes()
+// panelBytes are those of all panels of each operand: they are made for every super-tile that it meets.
+func (s *SizedStage) panelBytes() (a, b int64) {
+	a, b = s.operandBytes()
 	down, across := s.Super.supers()
-	return s.batch() * (a*across + b*down)
+	return s.batch() * a * across, s.batch() * b * down
+}
+
+// readPanelBytes are those of the panels of operands that are read from files, not generated.
+func (p *Sized) readPanelBytes(s *SizedStage) (n int64) {
+	a, b := s.panelBytes()
+	for i, bytes := range []int64{a, b} {
+		for l := range s.Programs[i].Arrays() {
+			if p.inFile(l.Array) {
+				n += bytes
+				break
+			}
+		}
+	}
+	return n
 }
 
 // sizeMatMul chooses the tiles that are computed together: those that move the
@@ -218,6 +232,6 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 		}
 	}
 	try(best[0], best[1], best[2])
-	s.Read, s.Slots = s.panelBytes(), m.Depth
+	s.Read, s.Slots = p.readPanelBytes(s), m.Depth
 	return least
 }

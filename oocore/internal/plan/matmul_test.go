@@ -37,6 +37,25 @@ func TestProductsWriteLongRuns(t *testing.T) {
 	}
 }
 
+// Operands that are generated are not read.
+func TestProductsReadWhatIsInFiles(t *testing.T) {
+	const n = 2000
+	x := file(t, "x.npy", dtype.Float64, n, n)
+	drawn := node(t)(graph.Uniform(graph.Site{}, dtype.Float64, 1, n, n))
+	for _, c := range []struct {
+		a, b *graph.Node
+		read int64
+	}{{x, x, 2 * 8 * n * n}, {x, drawn, 8 * n * n}, {drawn, x, 8 * n * n}, {drawn, drawn, 0}} {
+		p, err := sized(node(t)(graph.Product(graph.Site{}, c.a, c.b)), Target{Path: "out.npy"}, Options{Budget: 1024 * mebi, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := p.Stages[0]; s.Read != c.read {
+			t.Errorf("%s reads %d bytes, not %d", s.Name, s.Read, c.read)
+		}
+	}
+}
+
 // Operands that a product can widen as it multiplies are read as they are, however the
 // wider type was asked for; those that it cannot are converted.
 func TestProductsReadNarrowOperands(t *testing.T) {

@@ -564,7 +564,8 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *DeviceSta
 	v.Memory = device.productOnDevice(&v.SizedStage, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
 	v.Slots, v.Depth = m.Depth, 1
-	v.Up, v.Down = v.panelBytes(), s.batch()*int64(m.M)*int64(m.N)*int64(m.Type.Size())
+	a, b := v.panelBytes()
+	v.Up, v.Down = a+b, s.batch()*int64(m.M)*int64(m.N)*int64(m.Type.Size())
 	v.Read = v.Up
 	v.operations = v.multiplications()
 	p.rate(v)
