@@ -71,12 +71,12 @@ func finite(lists ...record.Floats) (low, high float64, ok bool) {
 
 // numberAxis is an axis of values: round, a little wider than they are.
 func numberAxis(low, high float64) (bottom, top, step float64) {
-	if high-low < 1e-300 { // which no step divides
-		widen := max(1, math.Abs(low)/1000)
-		if low < 0 || low >= 1 {
-			low -= widen
-		}
-		high += widen
+	const least = 1e-300 // no step divides less
+	if size := math.Abs(low); high-low < least && size < least {
+		high++
+	} else if high-low < least {
+		widen := max(min(1, size), size/1000)
+		low, high = low-widen, high+widen
 	}
 	step = roundStep(high-low, 5)
 	return math.Floor(low/step) * step, math.Ceil(high/step) * step, step

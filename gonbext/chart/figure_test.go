@@ -162,6 +162,16 @@ func TestWriteFigures(t *testing.T) {
 	}
 }
 
+// The axis of a constant is round it, however small that is.
+func TestAxisOfAConstantIsOfItsSize(t *testing.T) {
+	for v, want := range map[float64][2]float64{0: {0, 1}, 1e-310: {0, 1}, 1e-30: {0, 2e-30}, -1e-30: {-2e-30, 0}, 0.5: {0, 1}, 7: {6, 8}, -7: {-8, -6}, 4e6: {3.996e6, 4.004e6}} {
+		bottom, top, step := numberAxis(v, v)
+		if round9(bottom) != want[0] || round9(top) != want[1] || bottom > v || top < v || (top-bottom)/step < 2 || (top-bottom)/step > 10 {
+			t.Errorf("the axis of %g goes from %g to %g by %g, want %g to %g", v, bottom, top, step, want[0], want[1])
+		}
+	}
+}
+
 func TestRoundTicksAreRoundAndInside(t *testing.T) {
 	for _, c := range []struct {
 		low, high, least float64
