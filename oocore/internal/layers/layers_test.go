@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"oocore/adapters", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/host", "oocore/device/devicetest"},
 	{"oocore/decomp", "oocore/nn", "oocore/internal/iterations"},
 	{"cuda"},
-	{"gonbext/internal/watchdog", "gonbext/chart", "gonbext/internal/cards", "gonbext/internal/setup"},
+	{"gonbext/internal/watchdog", "gonbext/chart", "gonbext/internal/cards", "gonbext/internal/setup", "gonbext/internal/names"},
 	{"gonbext/internal/footprint", "gonbext/internal/relay", "gonbext/internal/inspect"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},
