@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -35,7 +36,12 @@ func showCollection(c *oocore.Collection) {
 		counts[dtype]++
 		card.Bytes += a.Bytes()
 	}
-	groups := names.Fold(c.Names(), func(i, j int) bool { return len(rows) > 2*ends && slices.Equal(rows[i][1:], rows[j][1:]) })
+	groups := names.Fold(c.Names(), func(i int) string {
+		if len(rows) <= 2*ends {
+			return strconv.Itoa(i) // each by itself
+		}
+		return strings.Join(rows[i][1:], " ")
+	})
 	for k, g := range groups {
 		row := rows[g.Members[0]]
 		row[0] = clipped(g.Name)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -165,9 +166,12 @@ func grouped(rows []Member, listed bool) []names.Group {
 	for i, m := range rows {
 		all[i] = m.Name
 	}
-	return names.Fold(all, func(i, j int) bool {
-		a, b := rows[i].Info, rows[j].Info
-		return len(rows) > few && !listed && slices.Equal(a.Shape, b.Shape) && a.DType == b.DType && slices.Equal(a.Chunks, b.Chunks) && a.Codec == b.Codec
+	return names.Fold(all, func(i int) string {
+		if len(rows) <= few || listed {
+			return strconv.Itoa(i) // each by itself
+		}
+		m := rows[i].Info
+		return fmt.Sprint(m.Shape, m.DType, m.Chunks, m.Codec)
 	})
 }
 

@@ -12,24 +12,19 @@ type Group struct {
 	Members []int  // which of the names
 }
 
-// Fold puts names together that differ by numbers between separators only, and are alike otherwise.
+// Fold puts names together that differ by numbers between separators only, and are of one kind.
 // Groups and their members keep the order of the names.
-func Fold(names []string, alike func(i, j int) bool) []Group {
+func Fold(names []string, kind func(i int) string) []Group {
 	var all []Group
-	var ranges [][]span             // of each group
-	byPattern := map[string][]int{} // groups
+	var ranges [][]span // of each group
+	groups := map[[2]string]int{}
 	for i, name := range names {
 		pattern, numbers := split(name)
-		g := -1
-		for _, other := range byPattern[pattern] {
-			if alike(all[other].Members[0], i) {
-				g = other
-				break
-			}
-		}
-		if g < 0 {
+		key := [2]string{pattern, kind(i)}
+		g, ok := groups[key]
+		if !ok {
 			g = len(all)
-			byPattern[pattern] = append(byPattern[pattern], g)
+			groups[key] = g
 			all, ranges = append(all, Group{Name: pattern}), append(ranges, numbers)
 		}
 		all[g].Members = append(all[g].Members, i)
