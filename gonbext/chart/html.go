@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,16 +59,17 @@ var templates = sync.OnceValue(func() *template.Template {
 func unbroken(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
 
 // wrapped is the style of a text that is longer than a column should be. JupyterLab drops overflow-wrap:anywhere where
-// a notebook is not trusted, and a path has nothing else to break it at.
+// a notebook is not trusted, and a path has nothing else to break it at, or spaces in some of its folders only.
 func wrapped(text string) template.CSS {
 	const most = 40
-	switch {
-	case len(text) <= most:
+	if len(text) <= most {
 		return ""
-	case strings.Contains(text, " "):
-		return ";white-space:normal;min-width:20em"
 	}
-	return ";white-space:normal;min-width:20em;word-break:break-all"
+	style := template.CSS(";white-space:normal;min-width:20em")
+	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > most }) {
+		style += ";word-break:break-all"
+	}
+	return style
 }
 
 // sizeOrDash is n rounded; a negative n is a figure that is not known.
