@@ -31,7 +31,7 @@ func slurm(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := 20000 + os.Getpid()%20000
+	port := 12000 + os.Getpid()%20000 // below those that Linux gives to connections: a daemon ends where one has its port
 	var conf strings.Builder
 	fmt.Fprintf(&conf, `ClusterName=test
 SlurmctldHost=%[1]s(127.0.0.1)
@@ -94,18 +94,40 @@ PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP
 		}
 		time.Sleep(time.Second)
 	})
-	daemon := func(args ...string) {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v: %s", args, err, out)
+	daemons := map[string][]string{"slurmctld": {"slurmctld", "-i", "-f", file}}
+	for n := 1; n <= 3; n++ {
+		name := fmt.Sprintf("n%d", n)
+		daemons[name] = []string{"slurmd", "-N", name, "-f", file}
+	}
+	start := func(name string) error {
+		out, err := exec.Command(daemons[name][0], daemons[name][1:]...).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%v: %w: %s", daemons[name], err, out)
+		}
+		return err
+	}
+	for _, name := range []string{"slurmctld", "n1", "n2", "n3"} {
+		if err := start(name); err != nil {
+			t.Fatal(err)
 		}
 	}
-	daemon("slurmctld", "-i", "-f", file)
-	for n := 1; n <= 3; n++ {
-		daemon("slurmd", "-N", fmt.Sprintf("n%d", n), "-f", file)
-	}
+	began := time.Now()
 	eventually(t, "three idle nodes", func() bool {
 		out, _ := exec.Command("sinfo", "-h", "-N", "-t", "idle", "-o", "%N").Output()
-		return bytes.Count(out, []byte("\n")) == 3
+		if bytes.Count(out, []byte("\n")) == 3 {
+			return true
+		}
+		if time.Since(began) > 20*time.Second { // one may have ended as it began, when what it needs was taken for a moment
+			began = time.Now()
+			for name := range daemons {
+				log, _ := os.ReadFile(filepath.Join(dir, name+".log"))
+				t.Logf("%s: %s", name, log[max(len(log)-1000, 0):])
+				if pid := pidOf(filepath.Join(dir, name+".pid")); pid == 0 || syscall.Kill(pid, 0) != nil {
+					t.Log(name, "begins anew: ", start(name))
+				}
+			}
+		}
+		return false
 	})
 	return dir
 }
