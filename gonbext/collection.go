@@ -24,14 +24,14 @@ func showCollection(c *oocore.Collection) {
 	const ends = 12 // lines of each end
 	card := &record.Card{}
 	bytes, counts := map[string]int64{}, map[string]int64{} // by type
-	var rows [][]string
-	for name, a := range c.All() {
+	var rows [][]string                                     // whose names are those of their groups
+	for _, a := range c.All() {
 		if err := a.Err(); err != nil {
-			rows = append(rows, []string{clipped(name), clipped(err.Error()), "", ""})
+			rows = append(rows, []string{"", clipped(err.Error()), "", ""})
 			continue
 		}
 		dtype := a.DType().String()
-		rows = append(rows, []string{clipped(name), units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())})
+		rows = append(rows, []string{"", units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())})
 		bytes[dtype] += a.Bytes()
 		counts[dtype]++
 		card.Bytes += a.Bytes()

@@ -183,12 +183,12 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if w.temporary() {
 		w.temp = w.target + unfinishedExt
 	}
-	if m.Resume && !w.ws.attached && w.isPlaced(id) {
+	if m.Resume && !w.ws.attached && w.isPlaced() {
 		w.resumed, w.placed = true, true
 		return w, nil
 	}
 	if m.Resume || w.ws.attached {
-		if found, err := w.reopen(id, size); err != nil {
+		if found, err := w.reopen(size); err != nil {
 			return nil, errors.Join(err, w.Suspend())
 		} else if found {
 			w.resumed = true
@@ -198,14 +198,14 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if w.ws.attached {
 		return nil, ErrNotStaged
 	}
-	if err := w.anew(size, id, old); err != nil {
+	if err := w.anew(size, old); err != nil {
 		return nil, errors.Join(err, w.Abort())
 	}
 	return w, nil
 }
 
 // anew makes the file.
-func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
+func (w *flatWriter) anew(size int64, old fs.FileInfo) (err error) {
 	if err := errors.Join(disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp)); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 			return err
 		}
 	}
-	return disk.WriteNote(w.idName(), []byte(id))
+	return disk.WriteNote(w.idName(), []byte(w.id))
 }
 
 // idName is the file that says what is being written, for those who resume
@@ -230,15 +230,15 @@ func (w *flatWriter) idName() string { return w.temp + ".id" }
 // reopen resumes what an earlier writer left, if there is something of the
 // same array. Where that lies in another place of the file, as other arrays there
 // have changed, it is lost, and that cannot pass in silence.
-func (w *flatWriter) reopen(id string, size int64) (found bool, err error) {
+func (w *flatWriter) reopen(size int64) (found bool, err error) {
 	was, err := disk.ReadFile(w.idName())
 	if err != nil {
 		return false, nil
 	}
-	if firstLine(string(was)) != firstLine(id) {
+	if firstLine(string(was)) != firstLine(w.id) {
 		return false, nil
 	}
-	if string(was) != id {
+	if string(was) != w.id {
 		return false, errors.New("what an earlier run wrote does not fit any more, since the file was changed: start over with --fresh")
 	}
 	out, err := disk.Reopen(w.temp)

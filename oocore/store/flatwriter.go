@@ -244,9 +244,9 @@ func (w *flatWriter) temporary() bool { return filepath.Dir(w.target) == w.ws.Pa
 
 // isPlaced reports whether an earlier writer of the same array has put it in its place, and
 // nothing has changed it since.
-func (w *flatWriter) isPlaced(id string) bool {
+func (w *flatWriter) isPlaced() bool {
 	was, err := disk.ReadFile(w.idName())
-	if err != nil || firstLine(string(was)) != firstLine(id) {
+	if err != nil || firstLine(string(was)) != firstLine(w.id) {
 		return false
 	}
 	now, err := versionOfFile(w.target)

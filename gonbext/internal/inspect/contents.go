@@ -110,7 +110,7 @@ func (c *Contents) Output() (chart.Output, error) {
 	return out, err
 }
 
-// table has a line for each array, or for those that are alike.
+// table has a row for each array, or for the arrays of a group.
 func (c *Contents) table() chart.Table {
 	rows := slices.DeleteFunc(slices.Clone(c.Arrays), func(m Member) bool { return m.Info == nil }) // which failed has
 	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil })
