@@ -1,10 +1,7 @@
 package gonbext
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -23,17 +20,16 @@ func showCollection(c *oocore.Collection) {
 	}
 	const ends = 12 // lines of each end
 	card := &record.Card{}
-	bytes, counts := map[string]int64{}, map[string]int64{} // by type
-	var rows [][]string                                     // whose names are those of their groups
+	var totals names.Totals
+	var rows [][]string // whose names are those of their groups
 	for _, a := range c.All() {
 		if err := a.Err(); err != nil {
-			rows = append(rows, []string{"", clipped(err.Error()), "", ""})
+			rows = append(rows, []string{"", names.Clip(err.Error()), "", ""})
 			continue
 		}
 		dtype := a.DType().String()
 		rows = append(rows, []string{"", units.Shape(a.Shape()), dtype, units.Bytes(a.Bytes())})
-		bytes[dtype] += a.Bytes()
-		counts[dtype]++
+		totals.Add(dtype, a.Bytes())
 		card.Bytes += a.Bytes()
 	}
 	groups := names.Fold(c.Names(), func(i int) string {
@@ -44,7 +40,7 @@ func showCollection(c *oocore.Collection) {
 	})
 	for k, g := range groups {
 		row := rows[g.Members[0]]
-		row[0] = clipped(g.Name)
+		row[0] = names.Clip(g.Name)
 		if n := len(g.Members); n > 1 {
 			row[3] = units.Count(int64(n)) + " × " + row[3]
 		}
@@ -55,13 +51,11 @@ func showCollection(c *oocore.Collection) {
 			card.Arrays = append(card.Arrays, []string{"… " + units.Count(int64(n-2*ends)) + " more", "", "", ""})
 		}
 	}
-	types := slices.SortedFunc(maps.Keys(bytes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(bytes[b], bytes[a]), strings.Compare(a, b))
-	})
-	for i, dtype := range types {
-		types[i] = fmt.Sprintf("%s of %s, %s", units.Count(counts[dtype]), dtype, units.Bytes(bytes[dtype]))
+	title := []string{units.Count(int64(len(rows))) + " arrays, " + units.Both(card.Bytes)}
+	for _, t := range totals {
+		title = append(title, fmt.Sprintf("%s of %s, %s", units.Count(t.Arrays), t.DType, units.Bytes(t.Bytes)))
 	}
-	card.Title = strings.Join(append([]string{units.Count(int64(len(rows))) + " arrays, " + units.Both(card.Bytes)}, types...), " · ")
+	card.Title = strings.Join(title, " · ")
 	var text strings.Builder
 	fmt.Fprintln(&text, card.Title)
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -72,6 +66,3 @@ func showCollection(c *oocore.Collection) {
 	card.Text = text.String()
 	display(card)
 }
-
-// clipped is a text of a file in one line that is not too long, and that steers no terminal.
-func clipped(s string) string { return fmt.Sprintf("%.200s", units.Line(s)) }

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/units"
+	"github.com/gonbext/gonbext/gonbext/internal/names"
 )
 
-// How much of an array's attributes is printed: some hold whole documents.
-const maxAttributes, maxAttribute = 40, 200
+// maxAttributes is how many of an array's attributes are printed.
+const maxAttributes = 40
 
 // attributeLines are the attributes, sorted, one a line.
 func attributeLines(raw json.RawMessage) []string {
@@ -23,20 +23,11 @@ func attributeLines(raw json.RawMessage) []string {
 		if json.Compact(&b, value) != nil {
 			continue
 		}
-		lines = append(lines, oneLine(name+" = "+b.String()))
+		lines = append(lines, names.Clip(name+" = "+b.String()))
 	}
 	slices.Sort(lines)
 	if n := len(lines); n > maxAttributes {
 		lines = append(lines[:maxAttributes], "…")
 	}
 	return lines
-}
-
-// oneLine makes a file's text fit for a line of a terminal.
-func oneLine(s string) string {
-	s = units.Line(s)
-	if r := []rune(s); len(r) > maxAttribute {
-		return string(r[:maxAttribute-1]) + "…"
-	}
-	return s
 }

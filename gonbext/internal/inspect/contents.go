@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,16 +20,9 @@ type Description interface{ Text() string }
 
 // Contents are the arrays of a group or a file that has several.
 type Contents struct {
-	Path   string   `json:"path"`
-	Arrays []Member `json:"arrays"`
-	Totals []Total  `json:"totals"` // by element type, the most bytes first
-}
-
-// Total is what the arrays of an element type have together.
-type Total struct {
-	DType  string `json:"dtype"`
-	Arrays int    `json:"arrays"`
-	Bytes  int64  `json:"bytes"` // of the elements
+	Path   string       `json:"path"`
+	Arrays []Member     `json:"arrays"`
+	Totals names.Totals `json:"totals"`
 }
 
 // Member is one of several arrays. One that cannot be read says why.
@@ -62,29 +54,11 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 			return nil, ctx.Err()
 		}
 		c.Arrays = append(c.Arrays, m)
+		if m.Info != nil {
+			c.Totals.Add(m.DType.String(), m.Bytes)
+		}
 	}
-	c.Totals = totals(c.Arrays)
 	return c, nil
-}
-
-// totals are those of the arrays that could be read.
-func totals(arrays []Member) (all []Total) {
-	for _, m := range arrays {
-		if m.Info == nil {
-			continue
-		}
-		t := slices.IndexFunc(all, func(t Total) bool { return t.DType == m.DType.String() })
-		if t < 0 {
-			t = len(all)
-			all = append(all, Total{DType: m.DType.String()})
-		}
-		all[t].Arrays++
-		all[t].Bytes += m.Bytes
-	}
-	slices.SortFunc(all, func(a, b Total) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.DType, b.DType))
-	})
-	return all
 }
 
 // Text is a table for a terminal.
@@ -125,7 +99,7 @@ func (c *Contents) table() chart.Table {
 	}
 	for _, g := range groups {
 		m := rows[g.Members[0]]
-		row := []string{oneLine(g.Name), units.Shape(m.Shape), m.DType.String(), "–", m.Codec, units.Bytes(m.Bytes)}
+		row := []string{names.Clip(g.Name), units.Shape(m.Shape), m.DType.String(), "–", m.Codec, units.Bytes(m.Bytes)}
 		if m.Chunks != nil {
 			row[3] = units.Shape(m.Chunks)
 		}
@@ -144,7 +118,7 @@ func (c *Contents) table() chart.Table {
 func (c *Contents) failed() (lines []string) {
 	for _, m := range c.Arrays {
 		if m.Info == nil {
-			lines = append(lines, "  "+oneLine(m.Error))
+			lines = append(lines, "  "+names.Clip(m.Error))
 		}
 	}
 	return lines
@@ -176,9 +150,9 @@ func grouped(rows []Member, listed bool) []names.Group {
 }
 
 // counted is a number of arrays.
-func counted(n int) string {
+func counted(n int64) string {
 	if n == 1 {
 		return "1 array"
 	}
-	return units.Count(int64(n)) + " arrays"
+	return units.Count(n) + " arrays"
 }

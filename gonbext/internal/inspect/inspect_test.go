@@ -102,7 +102,7 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("control characters are no JSON: %q", lines)
 	}
 	lines = attributeLines([]byte("{\"unit\": \"m\",\n \"a\\nb\": [1,\n 2], \"long\": \"" + strings.Repeat("x", 1000) + "\", \"\\u001b[31m\": 1}"))
-	if len(lines) != 4 || lines[0] != "a b = [1,2]" || lines[2] != `unit = "m"` || len([]rune(lines[1])) != maxAttribute || strings.ContainsAny(strings.Join(lines, ""), "\n\x1b") {
+	if len(lines) != 4 || lines[0] != "a b = [1,2]" || lines[2] != `unit = "m"` || len([]rune(lines[1])) != 200 || strings.ContainsAny(strings.Join(lines, ""), "\n\x1b") {
 		t.Errorf("%q", lines)
 	}
 }

@@ -46,20 +46,20 @@ func (p *Program) itemSize(least int) int {
 // or -1 where all inputs lie as the domain does.
 func crossing(prog *Program) int {
 	if axes := crossed(prog); len(axes) > 0 {
-		return axes[0]
+		return axes[len(axes)-1]
 	}
 	return -1
 }
 
-// crossed returns the domain's axes as a transposed input lies, from the one along which it is
-// contiguous on; nil where all inputs lie as the domain does.
+// crossed returns the domain's axes in the order of a transposed input, which is contiguous along
+// the last; nil where all inputs lie as the domain does.
 func crossed(prog *Program) (axes []int) {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if l.Kind != LoadArray || !l.Permuted() {
 			continue
 		}
-		for _, d := range slices.Backward(l.View.Axis) {
+		for _, d := range l.View.Axis {
 			if d >= 0 {
 				axes = append(axes, d)
 			}
@@ -128,16 +128,16 @@ func reduceChunks(prog *Program, stored, shape, axes []int) []int {
 		return reduceStored(stored, shape, reduced, room)
 	}
 	chunks := reduceRows(slices.Repeat([]int{1}, len(shape)), shape, reduced, room)
-	least, long, run, whole := slices.Repeat([]int{1}, len(shape)), max(crossRun/size, 1), 1, true
-	for _, d := range crossed(prog) {
+	least, long, axes := slices.Repeat([]int{1}, len(shape)), max(crossRun/size, 1), crossed(prog)
+	var box, whole []int // as the input lies
+	for _, d := range axes {
+		box, whole = append(box, chunks[d]), append(whole, shape[d])
+	}
+	for _, d := range slices.Backward(axes) {
 		n := grid.Size(least)
 		least[d] = max(min(shape[d], (long+n-1)/n), 1)
-		if whole {
-			run *= chunks[d]
-		}
-		whole = whole && chunks[d] == shape[d]
 	}
-	if run < grid.Size(least) { // a task would read some bytes of each page
+	if grid.Run(box, whole, 1) < grid.Size(least) { // a task would read some bytes of each page
 		return reduceRows(least, shape, reduced, room)
 	}
 	return chunks
