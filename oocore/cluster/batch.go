@@ -50,6 +50,7 @@ type batch struct {
 	Listed *regexp.Regexp
 	Stuck  *regexp.Regexp // a state that only a person ends; nil where there is none
 	Help   string         // what may be wrong then
+	Held   *regexp.Regexp // finds in a state why a job waits, where that is not for others to end; nil where there is none
 	Cancel []string       // nil where Forget does it
 	// Forget removes what the system keeps of jobs that have ended; nil where there is nothing.
 	Forget []string
@@ -90,6 +91,7 @@ var batches = map[string]*batch{
 		Listed: regexp.MustCompile(`^(\d+) (\S+ ?\S*)`),
 		Stuck:  regexp.MustCompile(`^PENDING (MaxMemPerLimit|PartitionConfig|PartitionTimeLimit|BadConstraints|InvalidAccount|InvalidQOS)$`),
 		Help:   "what is asked for is not what its partition or account ever has",
+		Held:   regexp.MustCompile(`^PENDING (Partition(?:Down|Inactive)|NodeDown|ReqNodeNotAvail|Reservation|JobHeld\w+|(?:Assoc|QOS)\w+)`),
 		Cancel: []string{"scancel", "{jobs}"},
 		Limit:  []string{"scontrol", "show", "config"},
 		Most:   regexp.MustCompile(`MaxArraySize\s*=\s*(\d+)`),
@@ -291,6 +293,19 @@ func (b *batch) stuck(states map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// held says why one of some jobs waits, by their states; "" where it waits for others to end.
+func (b *batch) held(states map[string]string) string {
+	for _, id := range slices.Sorted(maps.Keys(states)) {
+		if b.Held == nil {
+			break
+		}
+		if m := b.Held.FindStringSubmatch(states[id]); m != nil {
+			return fmt.Sprintf(": job %s waits, and the reason that %s gives is %s", id, b.Name, m[1])
+		}
+	}
+	return ""
 }
 
 // cancel ends jobs. Those that have ended are none of its business.

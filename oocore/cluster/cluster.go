@@ -162,7 +162,7 @@ func (r *run) detached() error {
 
 // wait waits until the run's output is in its place. Where ctx ends, the run goes on.
 func (r *run) wait(ctx context.Context, tell func(string)) error {
-	staging, told, ended := filepath.Dir(r.Plan), status{}, 0
+	staging, told, held, ended := filepath.Dir(r.Plan), "", "", 0
 	began, asked, spoke := time.Now(), time.Now(), time.Time{}
 	for {
 		now, err := load(staging)
@@ -186,6 +186,7 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 			if ended++; len(active) > 0 {
 				ended = 0
 			}
+			held = now.batch().held(active)
 			if stuck := now.batch().stuck(active); stuck != nil && err == nil {
 				return fmt.Errorf("%s: %w: gonbext jobs cancel %s, then the command again", r.Output, stuck, r.Output)
 			}
@@ -202,9 +203,10 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 			}
 			return fmt.Errorf("%s: all jobs have ended, and %d of %d tasks are done: the same command again resumes there, and gonbext jobs logs says why", r.Output, s.done, s.of)
 		}
-		if s != told && tell != nil && time.Since(spoke) > pause {
-			told, spoke = s, time.Now()
-			tell(fmt.Sprintf("%d of %d tasks, stage %d of %d", s.done, s.of, s.stage+1, len(now.Stages)))
+		line := fmt.Sprintf("%d of %d tasks, stage %d of %d%s", s.done, s.of, s.stage+1, len(now.Stages), held)
+		if line != told && tell != nil && time.Since(spoke) > pause {
+			told, spoke = line, time.Now()
+			tell(line)
 		}
 		select {
 		case <-ctx.Done():

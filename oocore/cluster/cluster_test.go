@@ -252,3 +252,26 @@ func metadataOnly(t *testing.T, name string, rows int) {
 		t.Fatal(err)
 	}
 }
+
+// Who asks how far a run is hears why its jobs wait, where they do not wait for others to end.
+func TestProgressSaysWhyJobsWait(t *testing.T) {
+	jobs := fakeSlurm(t, 1001, number)
+	if _, err := oocore.Random(oocore.Float64, 1, 40, 10).Save(t.Context(), "x.zarr", oocore.Memory("256MiB"), on(t, "slurm")); !errors.Is(err, cluster.ErrDetached) {
+		t.Fatal(err)
+	}
+	runs, err := cluster.Find(t.Context(), "x.zarr")
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs: %v", len(runs), err)
+	}
+	for state, want := range map[string]string{
+		"PENDING Priority":                            " tasks, 1 jobs",
+		"RUNNING None":                                " tasks, 1 jobs",
+		"PENDING PartitionDown":                       " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is PartitionDown",
+		"PENDING ReqNodeNotAvail, UnavailableNodes:n": " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is ReqNodeNotAvail",
+	} {
+		script(t, jobs, "squeue", "echo '1 "+state+"'")
+		if text, err := runs[0].Progress(t.Context()); err != nil || !strings.HasSuffix(text, want) {
+			t.Errorf("%s: %q, %v, want it to end with %q", state, text, err, want)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (r *Run) Progress(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("%d of %d tasks, %d jobs", s.done, s.of, len(active))
+	text := fmt.Sprintf("%d of %d tasks, %d jobs%s", s.done, s.of, len(active), r.of.batch().held(active))
 	if len(active) == 0 {
 		text += ": the same command again resumes it"
 	}
