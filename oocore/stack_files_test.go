@@ -261,8 +261,12 @@ func TestManyFilesUnderALimitOfOpenFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		z, err := y.Sub(1).Save(t.Context(), filepath.Join(dir, "z.zarr"), oocore.Chunks(1, 5, 1)) // while its chunks are read, too
+		if err != nil {
+			t.Fatal(err)
+		}
 		a, err := oocore.Collect[int32](t.Context(), x)
-		b, other := oocore.Collect[int32](t.Context(), y.Sub(1))
+		b, other := oocore.Collect[int32](t.Context(), z)
 		if err = errors.Join(err, other); err != nil || string(dtype.Bytes(a)) != string(dtype.Bytes(b)) || len(a) != files*30 {
 			t.Fatalf("%d and %d elements differ: %v", len(a), len(b), err)
 		}

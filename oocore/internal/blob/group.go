@@ -30,6 +30,7 @@ type group struct {
 	busy    map[string]bool    // temporary names in use
 	pending map[string]*upload // closed, by their name
 	open    int                // of pending, those with an open file
+	taken   int                // by a Sync that is not over, likewise
 	folders map[string]bool    // whose entries have changed
 }
 
@@ -290,7 +291,7 @@ func (u *upload) Close(ctx context.Context) error {
 	if earlier != nil && !earlier.synced {
 		u.open--
 	}
-	many := u.open > disk.OpenFiles(openUploads)
+	many := u.open > disk.OpenFiles(openUploads) || u.open+u.taken > disk.OpenFiles(2*openUploads)
 	u.mu.Unlock()
 	if earlier != nil {
 		if err := earlier.discard(); err != nil {
@@ -303,7 +304,8 @@ func (u *upload) Close(ctx context.Context) error {
 	return nil
 }
 
-// openUploads is how many uploads wait for a Sync with their files open.
+// openUploads is how many uploads wait for a Sync with their files open, besides those of a
+// Sync that is not over.
 const openUploads = 512
 
 // shrink makes the uploads that wait durable and closes their files. A Sync puts them
@@ -323,7 +325,9 @@ func (g *group) shrink(ctx context.Context) error {
 		}
 	}
 	g.open -= len(uploads)
+	g.taken = len(uploads)
 	g.mu.Unlock()
+	defer g.endSync()
 	err := syncAll(ctx, uploads)
 	for name, u := range uploads {
 		if err == nil {
@@ -343,6 +347,13 @@ func (g *group) shrink(ctx context.Context) error {
 		g.failed = err
 	}
 	return err
+}
+
+// endSync notes that the files of a Sync are closed.
+func (g *group) endSync() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.taken = 0
 }
 
 // settle closes the file of an upload that is durable.
@@ -389,8 +400,10 @@ func (g *group) Sync(ctx context.Context) error {
 func (g *group) sync(ctx context.Context) error {
 	g.mu.Lock()
 	uploads, folders := g.pending, g.folders
+	g.taken = g.open
 	g.pending, g.folders, g.open = map[string]*upload{}, map[string]bool{}, 0
 	g.mu.Unlock()
+	defer g.endSync()
 
 	err := g.failed
 	if err == nil {
