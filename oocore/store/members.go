@@ -215,7 +215,10 @@ func (n Names) List() []string { return n.list }
 // Find returns the number of the array of a name, or of the only one.
 func (n Names) Find(name string) (int, error) {
 	if name == "" {
-		if len(n.list) == 1 {
+		switch len(n.list) {
+		case 0:
+			return 0, fmt.Errorf("the file has no %s", n.kind)
+		case 1:
 			return 0, nil
 		}
 		return 0, fmt.Errorf("the file has %s: add #NAME to the path", QuoteNames(n.kind, n.list))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -50,7 +51,7 @@ func open(r io.ReaderAt, size int64) (*file, error) {
 	for at := int64(0); ; at = max(512, at*2) {
 		var start [9]byte
 		if at > size-96 && at > 0 || size < 48 {
-			return nil, errors.New("not an HDF5 file: it has no superblock")
+			return nil, notHDF5(r)
 		}
 		if _, err := r.ReadAt(start[:], at); err != nil && err != io.EOF {
 			return nil, err
@@ -64,6 +65,22 @@ func open(r io.ReaderAt, size int64) (*file, error) {
 		}
 		return f, nil
 	}
+}
+
+// notHDF5 says what a file without a superblock is: names that end like HDF5's are those of
+// older formats, too.
+func notHDF5(r io.ReaderAt) error {
+	var start [10]byte
+	if _, err := r.ReadAt(start[:], 0); err != nil && err != io.EOF {
+		return err
+	}
+	switch {
+	case string(start[:3]) == "CDF" && slices.Contains([]byte{1, 2, 5}, start[3]):
+		return errors.New("it is a NetCDF file of the classic format, which is not supported: write it as NetCDF-4 first (nccopy -k nc4 OLD.nc NEW.nc)")
+	case string(start[:]) == "MATLAB 5.0":
+		return errors.New("it is a MAT file of version 5, which is not supported: save it in MATLAB with -v7.3")
+	}
+	return errors.New("not an HDF5 file: it has no superblock")
 }
 
 func (f *file) superblock(version byte) error {

@@ -90,6 +90,9 @@ func (f *file) only() (string, error) {
 	if len(names) == 1 && !more {
 		return names[0], nil
 	}
+	if len(names) == 0 {
+		return "", errors.New("the file has no array")
+	}
 	return "", fmt.Errorf("the file has %s: add #NAME to the path", quoted(names, more))
 }
 

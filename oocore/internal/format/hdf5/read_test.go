@@ -102,6 +102,30 @@ func TestOpenNamesWhatIsThere(t *testing.T) {
 	}
 }
 
+// Files of older formats have the same extensions.
+func TestOpenNamesOlderFormats(t *testing.T) {
+	for begin, want := range map[string]string{
+		"CDF\x01\x00\x00\x00\x00":                "NetCDF file of the classic format",
+		"CDF\x02\x00\x00\x00\x00":                "nccopy -k nc4",
+		"CDF\x05":                                "NetCDF file of the classic format",
+		"CDF\x03":                                "not an HDF5 file",
+		"MATLAB 5.0 MAT-file, Platform: GLNXA64": "-v7.3",
+		"":                                       "not an HDF5 file",
+	} {
+		file := filepath.Join(t.TempDir(), "x.nc")
+		for _, size := range []int{len(begin), 4096} {
+			if err := os.WriteFile(file, append([]byte(begin), make([]byte, size-len(begin))...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range []string{file, file + "#v"} {
+				if _, err := store.Open(path); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%q, %d bytes: %v, want %q", begin, size, err, want)
+				}
+			}
+		}
+	}
+}
+
 // counter counts the bytes that are read of a file.
 type counter struct {
 	*os.File

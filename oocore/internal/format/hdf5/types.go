@@ -50,7 +50,9 @@ func (d *decoder) element(depth int) (e element, err error) {
 		if offset != 0 || precision != 8*e.size {
 			return e, fmt.Errorf("integers of %d bits in %d bytes are not supported", precision, e.size)
 		}
-		e.dtype = integer(e.size, flags&8 != 0 && e.class == classInteger)
+		if e.dtype = integer(e.size, flags&8 != 0 && e.class == classInteger); e.dtype == dtype.Invalid {
+			return e, fmt.Errorf("integers of %d bytes are not supported", e.size)
+		}
 	case classFloat:
 		err = e.float(d, flags)
 	case classCompound:

@@ -83,10 +83,11 @@ func find(r io.ReaderAt, size int64, name string) (*member, error) {
 func pick(files []*zip.File, name string) (*zip.File, error) {
 	names := arrayNames(files)
 	if name == "" {
-		if len(names) != 1 {
-			return nil, fmt.Errorf("the file has %s: add #NAME to the path", store.QuoteNames(kind, names))
+		i, err := store.NewNames(kind, names).Find("")
+		if err != nil {
+			return nil, err
 		}
-		name = names[0]
+		name = names[i]
 	}
 	for _, f := range files {
 		if array, ok := arrayName(f.Name); ok && (array == name || f.Name == name) {

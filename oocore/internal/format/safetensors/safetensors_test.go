@@ -79,6 +79,18 @@ func TestOpenNamesTheTensors(t *testing.T) {
 	}
 }
 
+func TestOpenOfNoTensorsAsksForNoName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.safetensors")
+	if err := os.WriteFile(file, []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := store.Open(file)
+	checkError(t, err, file, "the file has no tensor")
+	if strings.Contains(err.Error(), "#NAME") {
+		t.Error(err)
+	}
+}
+
 func TestOpenRefusesBadFiles(t *testing.T) {
 	storetest.NoLeaks(t)
 	for name, want := range map[string]string{
