@@ -70,10 +70,14 @@ var ggmls = map[string]*ggml{
 	}},
 	"Q6_K": {"Q6_K", 256, 210, func(dst []float32, src []byte) {
 		low, high, scales, d := src[:128], src[128:192], src[192:208], half(src[208:])
-		for i := range dst {
-			n, j, at := i/128, i%128/32, i%32 // four rows of 32 share bytes, twice
-			q := low[n*64+j%2*32+at]>>(j/2*4)&15 | high[n*32+at]>>(2*j)&3<<4
-			dst[i] = float32(d*float32(int8(scales[i/16]))) * float32(int(q)-32)
+		for n, scale := range scales { // four rows of 32 share bytes, twice
+			i := n * 16
+			row, at := i%128/32, i%32
+			out, l, h := dst[i:][:16], low[i/128*64+row%2*32+at:][:16], high[i/128*32+at:][:16]
+			by := float32(d * float32(int8(scale)))
+			for k := range out {
+				out[k] = by * float32(int32(l[k]>>(row/2*4&7)&15|h[k]>>(2*row&7)&3<<4)-32)
+			}
 		}
 	}},
 }

@@ -1,0 +1,26 @@
+package codec
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Blocks in a core's cache; bytes are those of the floats.
+func BenchmarkGGML(b *testing.B) {
+	for _, name := range []string{"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"} {
+		g := ggmls[name]
+		src, dst := make([]byte, 1<<16/g.floats*g.bytes), make([]byte, 4<<16)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(dst)))
+			for b.Loop() {
+				if _, err := g.decode(dst, src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
