@@ -123,12 +123,16 @@ func TestCollectionsAreRejected(t *testing.T) {
 		{Array: oocore.FromSlice([]float32{1}), Path: filepath.Join(dir, "other.npz#a.weight")}, {Array: oocore.FromSlice([]float32{1}), Path: filepath.Join(dir, "other.npz#z")}}); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "absent.safetensors.index.json"), []byte(`{"weight_map":{"x":"absent.safetensors"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, of := range []struct {
 		args []string
 		code int
 		want string
 	}{
 		{[]string{"convert", "m.safetensors", "m.h5"}, 1, "a collection is saved to"},
+		{[]string{"convert", "absent.safetensors.index.json", "o.npz"}, 1, "absent.safetensors#x: no such file"},
 		{[]string{"convert", "m.safetensors", "m.safetensors", "--each", "x+1"}, 1, "is also an input"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--each", "x+"}, 2, "expected operand"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--each", "y+1"}, 2, "y"},

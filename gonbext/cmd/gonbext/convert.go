@@ -60,13 +60,14 @@ checkpoint's small files, such as config.json, come along; a GGUF file has the k
 			a := oocore.OpenContext(c.Context(), stacked(args[0]))
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {
-				if all := oocore.OpenAll(args[0]); all.Len() > 1 || all.Len() == 1 && all.Get(all.Names()[0]).Err() == nil {
-					if pyramid {
-						return usagef("--levels is of one array: %w", failure(open.Err))
-					}
-					return j.convertAll(c, args[0], args[1], &e)
+				all := oocore.OpenAll(args[0])
+				if all.Len() == 0 || all.Len() == 1 && errors.As(all.Get(all.Names()[0]).Err(), &open) {
+					return failure(open.Err) // which names the file
 				}
-				return failure(open.Err) // which names the file
+				if pyramid {
+					return usagef("--levels is of one array: %w", failure(open.Err))
+				}
+				return j.convertAll(c, args[0], args[1], &e)
 			}
 			if e.dtype != "" {
 				t, err := dtype.Parse(e.dtype)

@@ -22,9 +22,12 @@ func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	if name == "" && len(all) > 0 { // a name is asked for also where there is one: a model is a collection of any size
+		return nil, fmt.Errorf("the index names %s: add #NAME to the path", store.QuoteNames(kind, namesOf(all)))
+	}
 	at := slices.IndexFunc(all, func(m store.Member) bool { return m.Name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("no tensor %.80q: the index names %d", name, len(all))
+		return nil, fmt.Errorf("no tensor %.80q: the index names %d of them", name, len(all))
 	}
 	return store.OpenContext(ctx, all[at].Path)
 }
@@ -46,18 +49,40 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 	if err := o.ReadAt(ctx, text, 0); err != nil {
 		return nil, err
 	}
-	var of struct {
-		Map map[string]string `json:"weight_map"`
-	}
-	if err := json.Unmarshal(text, &of); err != nil || of.Map == nil {
-		return nil, errors.New("not an index of safetensors files: it has no weight_map")
-	}
-	for name, file := range of.Map {
-		if !filepath.IsLocal(file) || !strings.HasSuffix(file, extension) {
-			return nil, fmt.Errorf("tensor %.80q is in %.80q, which is no safetensors file beside the index", name, file)
+	folder, found := strings.TrimSuffix(path, filepath.Base(path)), false
+	ix := newObject(text)
+	err = ix.fields("", func(key string) error {
+		if key != "weight_map" {
+			var skipped json.RawMessage
+			return ix.Decode(&skipped)
 		}
-		all = append(all, store.Member{Name: name, Path: strings.TrimSuffix(path, filepath.Base(path)) + file + "#" + name})
+		found = true
+		return ix.fields("weight_map: ", func(name string) error {
+			file, err := ix.text()
+			if err != nil {
+				return fmt.Errorf("weight_map: tensor %.80q: %w", name, err)
+			}
+			if !filepath.IsLocal(file) || !strings.HasSuffix(file, extension) {
+				return fmt.Errorf("tensor %.80q is in %.80q, which is no safetensors file beside the index", name, file)
+			}
+			all = append(all, store.Member{Name: name, Path: folder + file + "#" + name})
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("not an index of safetensors files: %w", err)
+	case !found:
+		return nil, errors.New("not an index of safetensors files: it has no weight_map")
 	}
 	slices.SortFunc(all, func(a, b store.Member) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+func namesOf(all []store.Member) []string {
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = m.Name
+	}
+	return names
 }

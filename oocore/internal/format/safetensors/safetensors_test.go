@@ -79,6 +79,30 @@ func TestOpenNamesTheTensors(t *testing.T) {
 	}
 }
 
+func TestIndexErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.safetensors.index.json")
+	for text, want := range map[string]string{
+		`{"weight_map": {"x": "a.safetensors", "x": "b.safetensors"}}`:                 `weight_map: key "x" stands twice`,
+		`{"weight_map": {"x": "a.safetensors"}, "weight_map": {"y": "b.safetensors"}}`: `key "weight_map" stands twice`,
+		`{"weight_map": {"x": 5}}`:                `tensor "x": it is not a string`,
+		`{"weight_map": {"x": "/a.safetensors"}}`: `which is no safetensors file beside the index`,
+		`{"weight_map": [`:                        "weight_map: it is not an object",
+		`{"weight_map": {"x": "a.safetensors"`:    "it ends too early",
+		`{"metadata": {"weight_map": {}}}`:        "it has no weight_map",
+		`[]`:                                      "it is not an object",
+		`{"weight_map": {"x": "a.safetensors"}}`:  `the index names "x": add #NAME to the path`,
+		`{"metadata": {"a": [1]}, "weight_map": {"x": "a.safetensors", "y": "a.safetensors"}}`: `the index names "x", "y": add #NAME`,
+		`{"weight_map": {}}`: "the index names 0 of them",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Open(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 func TestOpenOfNoTensorsAsksForNoName(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.safetensors")
 	if err := os.WriteFile(file, []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"), 0o600); err != nil {
