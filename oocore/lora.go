@@ -46,8 +46,8 @@ type patterns []pattern
 
 func (p *patterns) UnmarshalJSON(text []byte) error {
 	var values map[string]float64
-	if err := json.Unmarshal(text, &values); err != nil {
-		return err
+	if json.Unmarshal(text, &values) != nil {
+		return errors.New("rank_pattern and alpha_pattern are objects of numbers")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	for t, err := d.Token(); err == nil; t, err = d.Token() {
@@ -100,8 +100,11 @@ func (c *Collection) mergeLoRA(adapter string) error {
 		return err
 	}
 	all := OpenAll(filepath.Join(adapter, "adapter_model.safetensors"))
-	if all.err != nil {
+	switch {
+	case all.err != nil:
 		return all.err
+	case all.Len() == 0:
+		return errors.New("adapter_model.safetensors has no tensor")
 	}
 	at := make(map[string]int, len(c.members))
 	for i, of := range c.members {
@@ -125,6 +128,9 @@ func (c *Collection) mergeLoRA(adapter string) error {
 		}
 		if factors[module] == nil {
 			factors[module] = new([2]*Array)
+		}
+		if factors[module][side] != nil {
+			return fmt.Errorf("tensor %.80q: layer %.80q has another of that kind", key, module)
 		}
 		factors[module][side] = x
 	}
@@ -177,7 +183,14 @@ func readLoRA(path string) (c loraConfig, err error) {
 		return c, err
 	}
 	c.Alpha = defaultAlpha
-	switch err := json.Unmarshal(text, &c); {
+	err = json.Unmarshal(text, &c)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return c, errors.New("adapter_config.json: it is not an object")
+		}
+		return c, fmt.Errorf("adapter_config.json: %s: its value is of another type, %s", wrong.Field, wrong.Value)
+	}
+	switch {
 	case err != nil:
 		return c, fmt.Errorf("adapter_config.json: %w", err)
 	case !strings.EqualFold(c.Type, "LORA"):

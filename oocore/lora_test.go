@@ -22,7 +22,13 @@ func newAdapter(t *testing.T, config string, tensors map[string]*Array) string {
 	for name, a := range tensors {
 		outputs = append(outputs, Output{Array: a, Path: filepath.Join(dir, "adapter_model.safetensors") + "#" + name})
 	}
-	if _, err := SaveAll(t.Context(), outputs); err != nil {
+	var err error
+	if len(outputs) > 0 {
+		_, err = SaveAll(t.Context(), outputs)
+	} else {
+		err = os.WriteFile(filepath.Join(dir, "adapter_model.safetensors"), []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"), 0o666)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -146,6 +152,11 @@ func TestMergeLoRARejects(t *testing.T) {
 		"QALoRA":           {`{"peft_type":"LORA","use_qalora":true}`, map[string]*Array{"x": one(1)}, "QALoRA"},
 		"rank of config":   {`{"peft_type":"LORA","r":4,"lora_alpha":2}`, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2)}, "rank 2, and adapter_config.json says 4"},
 		"rank of pattern":  {`{"peft_type":"LORA","r":2,"rank_pattern":{"layers.0":8}}`, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2)}, "says 8"},
+		"no tensor":        {config, nil, "adapter_model.safetensors has no tensor"},
+		"a factor twice":   {config, map[string]*Array{lora + ".lora_A.weight": one(2, 4), "layers.0.lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2)}, `layer "layers.0" has another`},
+		"a rank in text":   {`{"peft_type":"LORA","r":"2"}`, map[string]*Array{"x": one(1)}, "r: its value is of another type, string"},
+		"patterns in text": {`{"peft_type":"LORA","rank_pattern":["x"]}`, map[string]*Array{"x": one(1)}, "rank_pattern and alpha_pattern are objects of numbers"},
+		"a list":           {`[]`, map[string]*Array{"x": one(1)}, "adapter_config.json: it is not an object"},
 		"no JSON":          {`{`, map[string]*Array{"x": one(1)}, "adapter_config.json"},
 	} {
 		_, err := OpenAll(base).MergeLoRA(newAdapter(t, c.config, c.tensors)).Save(t.Context(), filepath.Join(t.TempDir(), "o.safetensors"))
