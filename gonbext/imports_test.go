@@ -27,3 +27,19 @@ func TestCellsLinkLittle(t *testing.T) {
 		}
 	}
 }
+
+// Templates find methods by name: where they can be reached, the linker keeps every exported method of every
+// type, and the command is an eighth larger. Cobra and go-echarts import them and call none that is reached.
+func TestNothingExecutesTemplates(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}} `, "github.com/gonbext/gonbext/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		for _, template := range []string{" html/template ", " text/template "} {
+			if strings.Contains(line, template) {
+				t.Errorf("%s imports%s", strings.Fields(line)[0], template)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -28,24 +27,7 @@ func Card(c *record.Card, o Options) (Output, error) {
 		out.Text = plainLines(c.Text)
 		return out, err
 	}
-	data := struct {
-		*record.Card
-		Title, Line, Extremes, Caption string
-		Alt                            string
-		Picture                        template.HTMLAttr
-		Styled                         bool
-	}{Card: c, Title: plain(c.Title), Line: cardLine(c), Caption: "Its elements", Styled: o.Library}
-	if len(c.Stats) > 0 {
-		data.Extremes = c.StatsLine(" · ")
-	}
-	if c.Within != "" {
-		data.Caption = "The elements at " + c.Within
-	}
-	if svg := chunkDrawing(c); svg != "" {
-		data.Alt, data.Picture = "Chunks: "+cardChunks(c), picture(svg)
-	}
-	html, err := render("card", data)
-	return Output{HTML: html, Text: plainLines(c.Text)}, err
+	return Output{HTML: cardPage(c, o.Library, chunkDrawing(c)), Text: plainLines(c.Text)}, nil
 }
 
 // cardLine is an array in one line.

@@ -10,7 +10,7 @@
 // library travels with one report of a notebook, the others wait for it;
 // nothing is fetched.
 //
-// Every text that comes from a user or a file is escaped by html/template, in
+// Every text that comes from a user or a file is escaped: in HTML by page.add, in
 // the SVG by escape, and in scripts by encoding/json. Drawing streams over a
 // record: its memory and the size of its output do not grow with the number of
 // chunks.

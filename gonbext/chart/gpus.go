@@ -18,9 +18,6 @@ func (g gpu) Cells() []string {
 	return []string{g.Name, g.Memory, g.Where, g.Passes, g.Link, g.Time, g.Limit, g.Note}
 }
 
-// GPUHead are the columns of the table, for the template.
-func (v *view) GPUHead() []string { return gpuHead }
-
 func newGPU(w *record.WhatIf, stages int) gpu {
 	g := gpu{Name: plain(w.Device), Memory: units.Bytes(w.Memory), Note: plain(w.Note)}
 	if !w.Fits {

@@ -6,20 +6,15 @@ import (
 	_ "embed"
 	"encoding/ascii85"
 	"encoding/json"
-	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
 var (
-	//go:embed report.gohtml
-	reportTemplate string
 	//go:embed report.css
 	reportStyle string
 	// What unpacks the library, the script and the figures in a page.
@@ -38,34 +33,18 @@ var (
 	library []byte
 )
 
-// templates are parsed where a report is made: not every process makes one.
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
-		"css":      func() template.CSS { return template.CSS(reportStyle) },
-		"boot":     func() template.JS { return template.JS(compact(bootScript)) },
-		"script":   packedScript,
-		"stale":    func() template.JS { return template.JS(progressScript) },
-		"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
-		"exact":    countOrUnknown,
-		"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
-		"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
-		"wrapped":  wrapped,
-		"duration": func(d time.Duration) string { return unbroken(dashIfNone(int64(d), units.Duration(d))) },
-	}).Parse(reportTemplate))
-})
-
 // unbroken keeps a figure and its unit on one line, also where the style sheet
 // is stripped.
 func unbroken(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
 
 // wrapped is the style of a text that is longer than a column should be. JupyterLab drops overflow-wrap:anywhere where
 // a notebook is not trusted, and a path has nothing else to break it at, or spaces in some of its folders only.
-func wrapped(text string) template.CSS {
+func wrapped(text string) markup {
 	const most = 40
 	if len(text) <= most {
 		return ""
 	}
-	style := template.CSS(";white-space:normal;min-width:20em")
+	style := markup(";white-space:normal;min-width:20em")
 	if slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > most }) {
 		style += ";word-break:break-all"
 	}
@@ -136,28 +115,24 @@ func significants(values []float64) []float64 {
 
 // renderReport is the report's HTML, and whether it carries the library.
 func renderReport(views []*view, o Options) (html string, carries bool, err error) {
-	data := struct {
-		Views []*view
-		script
-	}{Views: views}
 	var figures []figure
 	for _, v := range views {
 		nameless(v.Figures, o)
 		figures = append(figures, v.Figures...)
 	}
-	if data.script, err = scriptOf(figures, o); err != nil {
+	s, err := scriptOf(figures, o)
+	if err != nil {
 		return "", false, err
 	}
-	html, err = render("report", data)
-	return html, data.carries(), err
+	return reportPage(views, s), s.carries(), nil
 }
 
 // script is what makes pictures live: nothing where there are none. The style sheet, of what
 // no report needs to be read, travels with the library, from which the script takes it for
 // the page.
 type script struct {
-	Live    template.JS // the figures as JSON, packed
-	Library template.JS
+	Live    markup // the figures as JSON, packed
+	Library markup
 	Styled  bool
 }
 
@@ -221,7 +196,7 @@ func dropUnset(v any) any {
 }
 
 // packedScript is report.js as boot.js takes it.
-var packedScript = sync.OnceValue(func() template.JS { return packed([]byte(compact(reportScript))) })
+var packedScript = sync.OnceValue(func() markup { return packed([]byte(compact(reportScript))) })
 
 // compact is a script without indentation and lines of comments.
 func compact(script string) string {
@@ -235,7 +210,7 @@ func compact(script string) string {
 	return strings.TrimSpace(b.String())
 }
 
-func packed(text []byte) template.JS {
+func packed(text []byte) markup {
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	_, _ = w.Write(text) // into memory
@@ -245,25 +220,14 @@ func packed(text []byte) template.JS {
 
 // quoted is bytes as a string of JavaScript: in base 85, a sixteenth shorter than in 64, with
 // the characters that mean something there or in HTML replaced.
-func quoted(b []byte) template.JS {
+func quoted(b []byte) markup {
 	text := make([]byte, ascii85.MaxEncodedLen(len(b)))
-	return template.JS(`"` + safe.Replace(string(text[:ascii85.Encode(text, b)])) + `"`)
+	return markup(`"` + safe.Replace(string(text[:ascii85.Encode(text, b)])) + `"`)
 }
 
 var safe = strings.NewReplacer(`"`, "v", `\`, "w", "<", "x", "&", "y", "'", "{", "`", "|", ">", "}")
 
 func (s script) carries() bool { return s.Library != "" }
-
-func render(name string, data any) (string, error) {
-	var b bytes.Buffer
-	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
-		return "", err
-	}
-	return optionalEnds.Replace(b.String()), nil
-}
-
-// optionalEnds drops the end tags that HTML implies: a fifth of a table.
-var optionalEnds = strings.NewReplacer("</td>", "", "</th>", "", "</tr>", "", "</thead>", "")
 
 // Standalone is a page of its own with the report of runs, which needs nothing
 // else to show: what --report writes.
@@ -272,12 +236,5 @@ func Standalone(title string, runs []*record.Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := render("page", struct {
-		Title  string
-		Report template.HTML
-	}{plain(title), template.HTML(out.HTML)})
-	if err != nil {
-		return nil, fmt.Errorf("report: %w", err)
-	}
-	return []byte(page), nil
+	return []byte(standalonePage(plain(title), markup(out.HTML))), nil
 }

@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"strings"
 	"time"
 
@@ -31,7 +30,7 @@ func (l *Live) Add(m *record.Sample) {
 const liveAfter = time.Second
 
 // picture is the chart so far, "" where there is nothing to see yet.
-func (l *Live) picture(h *record.Header, elapsed time.Duration) template.HTMLAttr {
+func (l *Live) picture(h *record.Header, elapsed time.Duration) markup {
 	if l == nil || elapsed < liveAfter {
 		return ""
 	}
@@ -98,19 +97,10 @@ func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration
 	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1), live.picture(h, elapsed), at)
 }
 
-func bar(title, line string, done float64, memory template.HTMLAttr, at Place) Output {
-	html, err := render("progress", struct {
-		Title, Line string
-		Percent     float64
-		Memory      template.HTMLAttr
-		Place
-	}{title, line, 100 * done, memory, at})
-	if err != nil {
-		html = "" // the text says the same
-	}
+func bar(title, line string, done float64, memory markup, at Place) Output {
 	const width = 24
 	full := int(done * width)
-	return Output{HTML: html, Text: "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "] " + line}
+	return Output{HTML: progressPage(title, line, 100*done, memory, at), Text: "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "] " + line}
 }
 
 // fractions is the share of the run's work that is done, and the share that an

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
 )
 
@@ -34,23 +33,15 @@ func Tables(title, verdict, note string, tables ...Table) (Output, error) {
 
 // output renders the sheet in both forms.
 func (s *sheet) output(o Options) (Output, error) {
-	data := struct {
-		*sheet
-		script
-	}{sheet: s}
 	if o.Mode == "" {
 		o.Mode = Auto
 	}
 	nameless(s.Figures, o)
-	var err error
-	if data.script, err = scriptOf(s.Figures, o); err != nil {
-		return Output{}, err
-	}
-	html, err := render("sheet", data)
+	sc, err := scriptOf(s.Figures, o)
 	if err != nil {
 		return Output{}, err
 	}
-	return Output{HTML: html, Text: s.text(), Library: data.carries()}, nil
+	return Output{HTML: sheetPage(s, sc), Text: s.text(), Library: sc.carries()}, nil
 }
 
 func (s *sheet) text() string {
@@ -78,7 +69,7 @@ func (s *sheet) text() string {
 
 // picture is an SVG as the src of an img. As text it is shorter than in base64, which has
 // four characters for three.
-func picture(svg string) template.HTMLAttr {
+func picture(svg string) markup {
 	return source("data:image/svg+xml," + inAddress.Replace(svg))
 }
 
@@ -87,4 +78,4 @@ func picture(svg string) template.HTMLAttr {
 var inAddress = strings.NewReplacer(`"`, "'", "%", "%25", "#", "%23", "&", "%26", "</style", "%3C/style")
 
 // source is an address without quotes as the attribute of an img.
-func source(address string) template.HTMLAttr { return template.HTMLAttr(`src="` + address + `"`) }
+func source(address string) markup { return markup(`src="` + address + `"`) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -133,7 +132,7 @@ type figure struct {
 	Alt                string  // what a picture says to those who do not see it; its title and caption if empty
 	Height             int     // of the live chart, in pixels
 	Unit               float64 // seconds that one step of a time axis stands for
-	Picture            template.HTMLAttr
+	Picture            markup
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
 	Cells              *columns // of a heat map
