@@ -2,10 +2,10 @@
 beside it."""
 from dataclasses import dataclass
 
-from sizes import COLUMNS, IMAGE, LARGE, ROWS, SORTED, SQUARE
+from sizes import COLUMNS, IMAGE, LARGE, OBJECT, OBJECT_CHUNK, ROWS, SORTED, SQUARE
 
 GONBEXT, TESTS, PYTHON, WORK = "{gonbext}", "{tests}", "{python}", "{work}"  # in commands
-BENCHED = ("oocore", "oocore/internal/exec", "oocore/internal/plan", "oocore/record")  # packages whose Go benchmarks are rows
+BENCHED = {"inside": ("oocore", "oocore/internal/exec", "oocore/internal/plan", "oocore/record"), "objects": ("oocore/cloud",)}  # packages whose test binaries a job runs
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,31 @@ class Contender:
 @dataclass(frozen=True)
 class Least:
     """What a row cannot do without: bytes copied from the page cache, bytes decoded from zstd, bytes
-    read from and written to the disk, and operations of multiply-adds."""
+    read from and written to the disk, operations of multiply-adds, and bytes in one direction of the network."""
     copy: float = 0
     zstd: float = 0
     read: float = 0
     write: float = 0
     fma: float = 0
+    link: float = 0
 
     def seconds(self, limits):
         """What the machine takes for it at its limits, and which of them that is."""
+        if self.link:
+            return self.link / limits["link"], "the link"
         both = 2 * min(self.read, self.write)
         return max((self.copy / limits["copy"], "copies in memory"), (self.fma / limits["fma"], "multiply-adds"), (self.zstd / limits["zstd"], "decoding"),
                    (both / limits["both"] + (self.read - both / 2) / limits["read"] + (self.write - both / 2) / limits["write"], "the disk"))
 
 
 ARRAY = ROWS * COLUMNS * 4  # bytes of acts.npy
+
+
+@dataclass(frozen=True)
+class Network:
+    """An object store on this machine that answers each request later, by a link that all connections share."""
+    delay: str
+    rate: float  # bytes a second in each direction
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,7 @@ class Row:
     check: tuple[str, ...] = ()  # the script that holds the first contender's output to NumPy
     make: tuple[str, ...] = ("peers.py", "make", WORK)  # the script that makes the inputs
     least: Least | None = None
+    network: Network | None = None
 
 
 def gonbext(mib, *arguments, name="gonbext", env=()):
@@ -219,6 +230,22 @@ def small(many):
               make=("operations.py", f"make.{many}chunks", WORK))
 
 
+def objects():
+    """From and to an object store that is far away."""
+    bytes, chunks = 4 * OBJECT[0] * OBJECT[1], ("--chunks", "x".join(map(str, OBJECT_CHUNK)), "--codec", "none")
+    convert = (GONBEXT, "convert", "--fresh")
+    jobs = (("read", (GONBEXT, "compute", "--fresh", "mean(x)", "x=s3://data/x.zarr"), {"TensorStore": "tensorstore", "zarr-python, obstore": "zarr"}),
+            ("npy", (GONBEXT, "compute", "--fresh", "mean(x)", "x=s3://data/x.npy"), {"obstore": "obstore", "s5cmd": "s5cmd"}),
+            ("local", (*convert, "s3://data/x.zarr", f"{WORK}/out.zarr", *chunks), {"s5cmd": "s5cmd"}),
+            ("write", (*convert, f"{WORK}/x.npy", "s3://data/out.zarr", *chunks), {"TensorStore": "tensorstore", "zarr-python, obstore": "zarr", "s5cmd, one object": "s5cmd"}),
+            ("copy", (*convert, "s3://data/x.zarr", "s3://data/out.zarr", *chunks), {"TensorStore": "tensorstore", "zarr-python, obstore": "zarr"}))
+    for delay in ("20ms", "100ms"):
+        for name, command, others in jobs:
+            ours = [Contender("gonbext", mib, (*command, "--memory", f"{mib}MiB")) for mib in (512, 64)]
+            yield Row(f"{name}.{delay}", ("x.npy",) if name == "write" else (), (*ours, *(peer(n, 0, "objects.py", f"{name}.{p}", WORK) for n, p in others.items())),
+                      ("objects.py", "check", WORK) if name in ("write", "copy") else (), ("objects.py", "make", WORK), Least(link=bytes), Network(delay, 200e6))
+
+
 def inside():
     """Parts of a run by themselves, by Go's benchmarks."""
     planning = ("a_chain_of_operations", "sums_with_its_own_roll", "squarings", "heat_equation_by_slices", "heat_equation_by_rolls", "differences_from_a_gaussian")
@@ -255,5 +282,6 @@ JOBS = {
     "files": lambda: list(small("")),
     "manyfiles": lambda: list(small("many")),
     "checkpoint": lambda: list(checkpoint()),
+    "objects": lambda: list(objects()),
     "inside": lambda: list(inside()),
 }

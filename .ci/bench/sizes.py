@@ -20,3 +20,4 @@ TENSOR = tuple(scaled(n, 3, 32) for n in (700, 600, 500))
 HUGE = (12, scaled(15_000, 2), scaled(15_000, 2))
 LAYERS = scaled(200, least=2)  # of a checkpoint of 20 GB
 SMALL = {job: scaled(100_000 if job.startswith("many") else 10_000, least=100) for job in ("files", "manyfiles", "chunks", "manychunks")}
+OBJECT, OBJECT_CHUNK = (scaled(524_288, least=4096), 1024), (2048, 1024)  # 2 GiB of float32 in an object store, in chunks of 8 MiB

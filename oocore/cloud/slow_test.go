@@ -6,11 +6,13 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,26 +20,66 @@ import (
 	"time"
 )
 
-// slowS3 is an S3 server that keeps objects in memory and answers each request later
-// by delay. It checks no signatures and hashes nothing, knows one bucket and no
-// multipart uploads, and takes the memory of replaced objects for later ones.
+// slowS3 is an S3 server that keeps objects in memory, answers each request later by
+// delay and sends and receives at the rates of a link that all connections share. It
+// checks no signatures and hashes nothing, knows one bucket, and takes the memory of
+// replaced objects for later ones.
 type slowS3 struct {
-	delay time.Duration
+	delay    time.Duration
+	down, up link
 
 	mu      sync.Mutex
 	objects map[string]stored
+	uploads map[string]map[int]stored // parts by their numbers
 	spare   [][]byte
 	serial  int
 	use     Usage
 	under   int // requests under way
 }
 
+// stored is an object, in the pieces that it came in.
 type stored struct {
-	data   []byte
+	pieces [][]byte
 	serial int
 }
 
 func (s stored) etag() string { return fmt.Sprintf("%q", fmt.Sprint(s.serial)) }
+
+func (s stored) size() (n int) {
+	for _, p := range s.pieces {
+		n += len(p)
+	}
+	return n
+}
+
+// link is one direction of a network.
+type link struct {
+	rate float64 // bytes a second; 0 is without a limit
+	mu   sync.Mutex
+	free time.Time // when it has moved what it was given so far
+}
+
+const (
+	linkPiece = 256 << 10
+	linkAhead = 4 * time.Millisecond // that bytes may come too soon: sleeps are not exact
+)
+
+// move waits until n more bytes are through.
+func (l *link) move(n int) {
+	if l.rate == 0 {
+		return
+	}
+	l.mu.Lock()
+	if now := time.Now(); l.free.Before(now) {
+		l.free = now
+	}
+	l.free = l.free.Add(time.Duration(float64(n) / l.rate * 1e9))
+	wait := time.Until(l.free)
+	l.mu.Unlock()
+	if wait > linkAhead {
+		time.Sleep(wait)
+	}
+}
 
 // Usage is what a slow server did since it was asked last.
 type Usage struct {
@@ -48,7 +90,11 @@ type Usage struct {
 
 func (s *slowS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/" { // not S3's
-		s.report(w)
+		if r.Method == http.MethodDelete {
+			s.forget(r.URL.Query().Get("prefix"))
+		} else {
+			s.report(w)
+		}
 		return
 	}
 	s.begin(r)
@@ -57,16 +103,25 @@ func (s *slowS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch query := r.URL.Query(); {
 	case query.Has("list-type"):
-		s.list(w, query.Get("prefix"), query.Get("continuation-token"))
+		s.list(w, query.Get("prefix"), query.Get("delimiter"), max(query.Get("continuation-token"), query.Get("start-after")))
 	case query.Has("delete"):
 		s.deleteAll(w, r.Body)
+	case query.Has("uploads"):
+		s.begun(w)
+	case r.Method == http.MethodPost:
+		s.complete(w, key, query.Get("uploadId"))
+	case query.Has("partNumber"):
+		s.part(w, query.Get("uploadId"), query.Get("partNumber"), r)
 	case r.Method == http.MethodPut:
 		s.put(w, key, r)
+	case query.Has("uploadId"):
+		w.WriteHeader(http.StatusNoContent) // the parts stay
 	case r.Method == http.MethodDelete:
 		s.delete(key)
 		w.WriteHeader(http.StatusNoContent)
+	case key == "": // the bucket
 	default:
-		s.get(w, key, r.Header.Get("Range"))
+		s.get(w, key, r.Method == http.MethodHead, r.Header.Get("Range"))
 	}
 }
 
@@ -113,27 +168,88 @@ func (s *slowS3) room(n int) []byte {
 	return make([]byte, n, n+n/8)
 }
 
-func (s *slowS3) put(w http.ResponseWriter, key string, r *http.Request) {
+// receive keeps a body; the object is one piece.
+func (s *slowS3) receive(w http.ResponseWriter, r *http.Request) (o stored, ok bool) {
 	data := s.room(int(r.ContentLength))
-	if _, err := io.ReadFull(r.Body, data); err != nil {
+	for at := 0; at < len(data); at += linkPiece {
+		piece := data[at:min(at+linkPiece, len(data))]
+		if _, err := io.ReadFull(r.Body, piece); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return stored{}, false
+		}
+		s.up.move(len(piece))
+	}
+	s.mu.Lock()
+	s.serial++
+	o = stored{[][]byte{data}, s.serial}
+	s.mu.Unlock()
+	w.Header().Set("ETag", o.etag())
+	return o, true
+}
+
+func (s *slowS3) put(w http.ResponseWriter, key string, r *http.Request) {
+	if o, ok := s.receive(w, r); ok {
+		s.delete(key)
+		s.mu.Lock()
+		s.objects[key] = o
+		s.mu.Unlock()
+	}
+}
+
+func (s *slowS3) begun(w io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serial++
+	s.uploads[fmt.Sprint(s.serial)] = map[int]stored{}
+	fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%d</UploadId></InitiateMultipartUploadResult>", s.serial)
+}
+
+func (s *slowS3) part(w http.ResponseWriter, id, number string, r *http.Request) {
+	n, err := strconv.Atoi(number)
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if o, ok := s.receive(w, r); ok {
+		s.mu.Lock()
+		s.uploads[id][n] = o
+		s.mu.Unlock()
+	}
+}
+
+// complete joins all parts, whichever the request lists.
+func (s *slowS3) complete(w io.Writer, key, id string) {
 	s.delete(key)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.serial++
-	o := stored{data, s.serial}
+	o := stored{serial: s.serial}
+	for _, n := range slices.Sorted(maps.Keys(s.uploads[id])) {
+		o.pieces = append(o.pieces, s.uploads[id][n].pieces...)
+	}
+	delete(s.uploads, id)
 	s.objects[key] = o
-	s.mu.Unlock()
-	w.Header().Set("ETag", o.etag())
+	fmt.Fprintf(w, "<CompleteMultipartUploadResult><Key>%s</Key><ETag>%s</ETag></CompleteMultipartUploadResult>", key, o.etag())
 }
 
 func (s *slowS3) delete(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if o, ok := s.objects[key]; ok { // no request of a benchmark reads what it deletes
-		s.spare = append(s.spare, o.data)
+		s.spare = append(s.spare, o.pieces...)
 		delete(s.objects, key)
+	}
+}
+
+// forget deletes what is below a prefix.
+func (s *slowS3) forget(prefix string) {
+	s.mu.Lock()
+	keys := slices.Collect(maps.Keys(s.objects))
+	s.mu.Unlock()
+	for _, key := range keys {
+		if strings.HasPrefix(key, prefix) {
+			s.delete(key)
+		}
 	}
 }
 
@@ -148,7 +264,7 @@ func (s *slowS3) deleteAll(w io.Writer, body io.Reader) {
 	io.WriteString(w, "<DeleteResult></DeleteResult>")
 }
 
-func (s *slowS3) get(w http.ResponseWriter, key, span string) {
+func (s *slowS3) get(w http.ResponseWriter, key string, head bool, span string) {
 	s.mu.Lock()
 	o, ok := s.objects[key]
 	s.mu.Unlock()
@@ -157,40 +273,80 @@ func (s *slowS3) get(w http.ResponseWriter, key, span string) {
 		io.WriteString(w, "<Error><Code>NoSuchKey</Code></Error>")
 		return
 	}
+	first, last, status := 0, o.size()-1, http.StatusOK
+	if from, to, ok := strings.Cut(strings.TrimPrefix(span, "bytes="), "-"); ok {
+		if n, err := strconv.Atoi(to); err == nil {
+			last = min(last, n)
+		}
+		if n, err := strconv.Atoi(from); err == nil {
+			first = n
+		} else { // so many at the end
+			first, last = max(o.size()-last, 0), o.size()-1
+		}
+		if first > last {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			return
+		}
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, o.size()))
+		status = http.StatusPartialContent
+	}
 	w.Header().Set("ETag", o.etag())
-	data, first, last := o.data, 0, 0
-	if n, _ := fmt.Sscanf(span, "bytes=%d-%d", &first, &last); n == 2 {
-		data = data[first:min(last+1, len(data))]
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, first+len(data)-1, len(o.data)))
-	}
-	w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+	w.Header().Set("Last-Modified", started.Format(http.TimeFormat))
+	w.Header().Set("Content-Length", fmt.Sprint(last-first+1))
 	w.Header().Set("Content-Type", "binary/octet-stream")
-	if span != "" {
-		w.WriteHeader(http.StatusPartialContent)
+	w.WriteHeader(status)
+	if head {
+		return
 	}
-	w.Write(data)
+	at := 0 // of the piece in the object
+	for _, p := range o.pieces {
+		for rest := p[min(max(first-at, 0), len(p)):max(min(last+1-at, len(p)), 0)]; len(rest) > 0; {
+			piece := rest[:min(linkPiece, len(rest))]
+			s.down.move(len(piece))
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+			rest = rest[len(piece):]
+		}
+		at += len(p)
+	}
 }
 
+// started is when all objects changed last, to those who ask.
+var started = time.Now().UTC()
+
 // list answers in pages of 1000, as S3 does.
-func (s *slowS3) list(w io.Writer, prefix, after string) {
+func (s *slowS3) list(w io.Writer, prefix, delimiter, after string) {
 	type object struct {
-		Key  string
-		Size int
-		ETag string
+		Key          string
+		LastModified string
+		Size         int
+		ETag         string
 	}
+	type folder struct{ Prefix string }
 	var result struct {
 		XMLName               xml.Name `xml:"ListBucketResult"`
 		Contents              []object
+		CommonPrefixes        []folder
 		IsTruncated           bool
 		NextContinuationToken string
 	}
 	s.mu.Lock()
+	folders := map[string]bool{}
 	for key, o := range s.objects {
-		if strings.HasPrefix(key, prefix) && key > after {
-			result.Contents = append(result.Contents, object{key, len(o.data), o.etag()})
+		if !strings.HasPrefix(key, prefix) || key <= after {
+			continue
 		}
+		if below, _, deeper := strings.Cut(key[len(prefix):], delimiter); delimiter != "" && deeper {
+			folders[prefix+below+delimiter] = true
+			continue
+		}
+		result.Contents = append(result.Contents, object{key, started.Format("2006-01-02T15:04:05.000Z"), o.size(), o.etag()})
 	}
 	s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		result.CommonPrefixes = append(result.CommonPrefixes, folder{name})
+	}
 	slices.SortFunc(result.Contents, func(a, b object) int { return strings.Compare(a.Key, b.Key) })
 	if len(result.Contents) > 1000 {
 		result.Contents = result.Contents[:1000]
@@ -199,20 +355,28 @@ func (s *slowS3) list(w io.Writer, prefix, after string) {
 	xml.NewEncoder(w).Encode(result)
 }
 
-// slowVariable makes the test binary a slow server.
+// slowVariable makes the test binary a slow server. It is the delay of a request and,
+// after a comma, the bytes a second that the link moves in each direction.
 const slowVariable = "GONBEXT_SLOW_S3"
 
 // serveSlow is the process of a slow server, until its input ends.
-func serveSlow(delay string) error {
+func serveSlow(network string) error {
+	delay, rate, limited := strings.Cut(network, ",")
 	d, err := time.ParseDuration(delay)
 	if err != nil {
 		return err
+	}
+	s := &slowS3{delay: d, objects: map[string]stored{}, uploads: map[string]map[int]stored{}, use: Usage{Requests: map[string]int{}}}
+	if limited {
+		if s.down.rate, err = strconv.ParseFloat(rate, 64); err != nil {
+			return err
+		}
+		s.up.rate = s.down.rate
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	s := &slowS3{delay: d, objects: map[string]stored{}, use: Usage{Requests: map[string]int{}}}
 	go http.Serve(l, s)
 	fmt.Printf("http://%s\n", l.Addr())
 	io.Copy(io.Discard, os.Stdin)
