@@ -20,6 +20,15 @@ const (
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
 )
 
+// tileBytes is what a program reads at once where elements lie open: what stays in a core's cache,
+// but of an object store what is worth a request.
+func (p *Plan) tileBytes(prog *Program) int {
+	if p.readsRemote(prog.Arrays()) {
+		return chunkBytes
+	}
+	return tileBytes
+}
+
 // clip limits chunks to a shape.
 func clip(chunks, shape []int) []int {
 	if chunks == nil {

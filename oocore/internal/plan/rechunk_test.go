@@ -127,3 +127,20 @@ func TestLargeChunksTakeMemoryForLongRowsOnly(t *testing.T) {
 		t.Errorf("%d of %d tasks wait for the network", s.Slots, s.Tasks())
 	}
 }
+
+// What lies open in an object store is read a task at once, straight to where it belongs: a request for
+// each tile that fits a core's cache would take sixteen times as many round trips.
+func TestRemoteFilesAreReadATaskAtOnce(t *testing.T) {
+	far := file(t, "s3://bucket/x.npy", dtype.Float32, 1<<17, 1<<10)
+	for name, root := range map[string]*graph.Node{"map": apply(t, kernel.Sqrt, far), "fold": fold(t, kernel.Mean, far, 0, 1)} {
+		for budget, slots := range map[int64]int{64 * mebi: 4, 512 * mebi: 48} {
+			s := planned(t, root, Target{Path: "o.npy"}, budget).Stages[0]
+			if bytes := 4 * grid.Size(s.Tile); bytes != chunkBytes {
+				t.Errorf("%s: %d bytes are read at once", name, bytes)
+			}
+			if s.Slots < slots {
+				t.Errorf("%s in %d bytes: %d requests are in flight, want %d at least", name, budget, s.Slots, slots)
+			}
+		}
+	}
+}

@@ -317,7 +317,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	case ReduceStage:
 		s.Chunk, s.WriteTile, s.Block = s.FoldTile, chunk, s.FoldBlock
 		if stored == nil {
-			most := tileBytes
+			most := p.tileBytes(prog)
 			if prog.blocks() || crossing(prog) >= 0 { // rows of a tile across a file are short runs of it
 				most = chunkBytes
 			}
@@ -334,7 +334,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		s.Chunk, s.Block = s.FoldTile, s.FoldBlock
 		s.WriteTile = within(s.Chunk, elems, s.Block)
 		if s.Tile = s.WriteTile; stored == nil && crossing(prog) < 0 && !prog.blocks() {
-			s.Tile = within(s.WriteTile, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+			s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 		}
 		return elems == BlockElems
 	}
@@ -368,7 +368,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	switch {
 	case stored == nil && s.sideBySide(prog, elems):
 	case stored == nil && crossing(prog) < 0 && !prog.blocks():
-		s.Tile = within(s.WriteTile, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+		s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 	}
 	return elems == BlockElems || s.Factors != nil
 }

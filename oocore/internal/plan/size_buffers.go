@@ -5,6 +5,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/arena"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -235,7 +236,7 @@ func (t *tally) loads(prog *Program, tile []int) Lane {
 func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 	switch l.Kind {
 	case LoadArray:
-		d.Read = t.session(t.plan.Arrays[l.Array].Work, t.whole)
+		d.Read = t.session(t.plan.Arrays[l.Array].Work, t.whole && !t.plan.readsRun(l, tile))
 	case LoadBlocks:
 		need := l.Op.Requirements(l.Held(tile))
 		d.Scratch = t.buffer(record.Scratch, need.Scratch)
@@ -249,6 +250,17 @@ func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 		}
 	}
 	return d
+}
+
+// readsRun reports a load whose tiles are each one run of an object in a store: that goes straight
+// to where it belongs, without windows.
+func (p *Plan) readsRun(l *Load, tile []int) bool {
+	a := &p.Arrays[l.Array]
+	if a.Chunks != nil || !blob.Remote(a.Path) || l.Permuted() || slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
+		return false
+	}
+	held := l.Held(tile)
+	return grid.Run(held, a.Shape, 1) == grid.Size(held)
 }
 
 // InputBytes is what reading a tile of the domain takes for a load: its elements
@@ -272,7 +284,7 @@ func (p *Plan) boxTile(prog *Program, box []int) []int {
 	if crossing(prog) >= 0 || p.storedChunks(prog) != nil || prog.blocks() {
 		return box
 	}
-	return within(box, max(tileBytes/prog.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
+	return within(box, max(p.tileBytes(prog)/prog.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
 }
 
 // states declares the accumulators of each fold of one task.
