@@ -311,3 +311,48 @@ func TestSlowServerIsNotGivenUp(t *testing.T) {
 		t.Errorf("%+v, %v, after %d requests", e, err, f.seen())
 	}
 }
+
+// The range that an object is opened by is read on where its answer breaks off, and is one request where not.
+func TestOpeningRangeIsReadOn(t *testing.T) {
+	noLeaks(t)
+	f := fakeS3(t)
+	data := noise(3 << 20)
+	b := at(t, "s3://data/")
+	put(t, b, "x", data)
+	for breaks, requests := range map[bool]int{false: 1, true: 2} {
+		first := breaks
+		f.on(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if first {
+				first = false
+				w = &cutWriter{w, 1 << 20}
+			}
+			next.ServeHTTP(w, r)
+		})
+		got := make([]byte, 2<<20)
+		o, err := blob.OpenAt(t.Context(), b, "x", got, 1<<20)
+		if err != nil || !bytes.Equal(got, data[1<<20:]) {
+			t.Fatalf("broken off %v: other bytes, %v", breaks, err)
+		}
+		if f.seen() != requests {
+			t.Errorf("broken off %v: %d requests, want %d", breaks, f.seen(), requests)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// cutWriter breaks an answer off after so many bytes.
+type cutWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutWriter) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p[:min(len(p), c.left)])
+	if c.left -= n; c.left == 0 {
+		c.ResponseWriter.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}

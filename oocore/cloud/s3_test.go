@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,33 @@ func checkBucket(t *testing.T, b blob.Bucket) {
 			if err := o.Close(); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+	t.Run("opened by a range", func(t *testing.T) {
+		data := noise(pieceBytes + 12345)
+		put(t, b, "range/x", data)
+		put(t, b, "range/empty", nil)
+		for _, c := range []struct{ at, n int }{{0, 1}, {100, 5000}, {len(data) - 7, 7}, {0, len(data)}, {len(data) - 7, 8}, {len(data) + 5, 3}} {
+			got := bytes.Repeat([]byte{0x55}, c.n)
+			want := slices.Clone(got) // of what is not there
+			copy(want, data[min(c.at, len(data)):])
+			o, err := blob.OpenAt(ctx, b, "range/x", got, int64(c.at))
+			if err != nil {
+				t.Fatal(c, err)
+			}
+			if !bytes.Equal(got, want) || o.Entry().Size != int64(len(data)) || o.Entry().Version == "" {
+				t.Errorf("%d bytes from %d on come back otherwise, of %+v", c.n, c.at, o.Entry())
+			}
+			if err := errors.Join(o.ReadAt(ctx, got[:1], 9), o.Close()); err != nil || got[0] != data[9] {
+				t.Errorf("what is opened by %+v cannot be read: %v", c, err)
+			}
+		}
+		o, err := blob.OpenAt(ctx, b, "range/empty", make([]byte, 3), 0)
+		if err != nil || o.Entry().Size != 0 {
+			t.Errorf("an empty object: %v", err)
+		}
+		if _, err := blob.OpenAt(ctx, b, "range/none", make([]byte, 3), 0); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a missing object: %v", err)
 		}
 	})
 	t.Run("in small writes", func(t *testing.T) {

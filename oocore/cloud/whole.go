@@ -62,6 +62,57 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 	return o.entry, err
 }
 
+// OpenAt opens an object by the request that reads its first range, which tells the object's
+// size too.
+func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (blob.Object, error) {
+	if err := checkKey(key); err != nil {
+		return nil, s.fail("open", key, err)
+	}
+	o := &object{source: s, entry: blob.Entry{Key: key}}
+	first, done, known := p[:min(len(p), pieceBytes)], 0, false
+	err := s.do(ctx, call{
+		bytes: int64(len(first)),
+		build: func(ctx context.Context) (*http.Request, error) {
+			return s.get(ctx, key, fmt.Sprintf("bytes=%d-%d", at, at+int64(len(first))-1), "")
+		},
+		read: func(resp *http.Response) error {
+			switch resp.StatusCode {
+			case http.StatusPartialContent:
+			case http.StatusOK, http.StatusRequestedRangeNotSatisfiable:
+				return nil
+			default:
+				return rejected(resp)
+			}
+			from, size, err := contentRange(resp.Header)
+			if err == nil && from != at {
+				err = fmt.Errorf("the server sent bytes from %d on, those from %d on were asked for", from, at)
+			}
+			if err != nil {
+				return err
+			}
+			o.identify(resp.Header)
+			o.entry.Size, known = size, true
+			done, _ = io.ReadFull(resp.Body, first[:min(int64(len(first)), size-at)]) // what is missing is read below
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, s.fail("open", key, err)
+	}
+	if !known {
+		if o, err = s.open(ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	o.stream.next, o.stream.reads, o.stream.bytes = at+int64(done), 1, int64(done)
+	if rest := p[done:max(min(int64(len(p)), o.entry.Size-at), int64(done))]; len(rest) > 0 {
+		if err := o.ReadAt(ctx, rest, at+int64(done)); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
+	return o, nil
+}
+
 // Put stores an object from p itself: by one request, or in parts that are
 // pieces of p.
 func (b *bucket) Put(ctx context.Context, key string, p []byte) (blob.Entry, error) {

@@ -53,11 +53,11 @@ func (e Extent) check(size int64) error {
 // error. find reads where the array lies from the file's header, which may claim any
 // shape and offset; path is the array's name for people.
 func OpenExtent(ctx context.Context, path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
-	o, id, err := OpenObject(ctx, file)
+	o, id, first, err := openHead(ctx, file)
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
-	e, err := find(HeadOf(ctx, o, id.Size), id.Size)
+	e, err := find(first, id.Size)
 	if err == nil && e.Build != nil {
 		a, failed := e.Build(o, id)
 		if err = failed; err == nil {

@@ -165,11 +165,11 @@ func InFile(ctx context.Context, file, name string, names func(r io.ReaderAt, si
 	if name != "" {
 		return []Member{{name, file + "#" + name}}, nil
 	}
-	o, id, err := OpenObject(ctx, file)
+	o, id, first, err := openHead(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	list, err := names(HeadOf(ctx, o, id.Size), id.Size)
+	list, err := names(first, id.Size)
 	if err = errors.Join(err, o.Close()); err != nil {
 		return nil, err
 	}

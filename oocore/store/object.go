@@ -39,6 +39,29 @@ func OpenObject(ctx context.Context, file string) (Object, FileVersion, error) {
 	return fileObject{f, id}, id, nil
 }
 
+// openHead is OpenObject and HeadOf, of an object of a store by one request.
+func openHead(ctx context.Context, file string) (Object, FileVersion, io.ReaderAt, error) {
+	if !blob.Remote(file) {
+		o, id, err := OpenObject(ctx, file)
+		if err != nil {
+			return nil, id, nil, err
+		}
+		return o, id, HeadOf(ctx, o, id.Size), nil
+	}
+	folder, key := path.Split(file)
+	bucket, err := blob.At(folder)
+	if err != nil {
+		return nil, FileVersion{}, nil, err
+	}
+	first := make([]byte, headBytes)
+	o, err := blob.OpenAt(ctx, bucket, key, first, 0)
+	if err != nil {
+		return nil, FileVersion{}, nil, err
+	}
+	e := o.Entry()
+	return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, &head{ctx, o, e.Size, first[:min(e.Size, headBytes)]}, nil
+}
+
 // fileObject is a file of this machine as an object.
 type fileObject struct {
 	Source

@@ -42,6 +42,8 @@ func (e Extent) remote(path, format string, o Object, id FileVersion) *remote {
 	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, big: e.Big}
 }
 
+const headBytes = 64 << 10
+
 // head reads an object's header: of one in a store the first 64 KiB by one request, what is behind
 // them as it is asked for.
 type head struct {
@@ -53,7 +55,7 @@ type head struct {
 
 func (h *head) ReadAt(p []byte, at int64) (int, error) {
 	if _, local := h.object.(fileObject); h.first == nil && !local {
-		h.first = make([]byte, min(h.size, 64<<10))
+		h.first = make([]byte, min(h.size, headBytes))
 		if err := h.object.ReadAt(h.ctx, h.first, 0); err != nil {
 			return 0, err
 		}

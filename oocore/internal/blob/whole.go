@@ -13,6 +13,29 @@ type Getter interface {
 	Get(ctx context.Context, key string, p []byte) (Entry, error)
 }
 
+// RangeOpener is a Bucket that opens an object and reads a range of it by one request.
+type RangeOpener interface {
+	OpenAt(ctx context.Context, key string, p []byte, at int64) (Object, error)
+}
+
+// OpenAt opens an object and fills p from a place in it, as far as the object goes.
+func OpenAt(ctx context.Context, b Bucket, key string, p []byte, at int64) (Object, error) {
+	if r, ok := b.(RangeOpener); ok && len(p) > 0 {
+		return r.OpenAt(ctx, key, p, at)
+	}
+	o, err := b.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if p = p[:min(int64(len(p)), max(o.Entry().Size-at, 0))]; len(p) == 0 {
+		return o, nil
+	}
+	if err := o.ReadAt(ctx, p, at); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
 // Putter is a Bucket that stores an object from its caller's memory, without a
 // buffer of its own.
 type Putter interface {

@@ -76,13 +76,16 @@ type Checked interface {
 	Check() error
 }
 
-// Fetcher is an Index that reads a whole chunk by one request, where finding and reading it
-// are two.
+// Fetcher is an Index that finds and reads a chunk, or the first that is needed of one, by one
+// request, where finding and reading it are two.
 type Fetcher interface {
 	Index
 	// Fetch reads an encoded chunk to the beginning of p. Where it has more than len(p) bytes,
 	// nothing is read. Where it is not stored, src is nil; else it names the chunk.
 	Fetch(ctx context.Context, chunk []int, p []byte) (size int64, src *Source, err error)
+	// FetchAt fills p from a place in an encoded chunk, but not from one that is too short: size
+	// is that of the whole chunk. Where it is not stored, src is nil; else it names the chunk.
+	FetchAt(ctx context.Context, chunk []int, p []byte, at int64) (size int64, src *Source, err error)
 }
 
 // ChunkBytes returns the size of a decoded chunk.

@@ -58,6 +58,16 @@ func (f fetching) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *Sou
 	return src.Bytes, src, src.ReadAt(ctx, p[:src.Bytes], 0)
 }
 
+func (f fetching) FetchAt(ctx context.Context, chunk []int, p []byte, at int64) (int64, *Source, error) {
+	src, err := f.Find(ctx, chunk)
+	if src == nil || err != nil || int64(len(p)) > src.Bytes-at {
+		return f.at[fmt.Sprint(chunk)][1], src, err
+	}
+	return src.Bytes, src, src.ReadAt(ctx, p, at)
+}
+
+var _ Fetcher = fetching{}
+
 // drawn is an array of any layout, with its elements in C order.
 type drawn struct {
 	*Array

@@ -159,8 +159,13 @@ func (s *session) readOverlap(ctx context.Context, dst []byte) error {
 		p.gather(dst, s.memory.chunk, s.a)
 		return nil
 	}
-	if f, ok := s.index.(Fetcher); ok && s.takesWhole() {
-		return s.fetch(ctx, dst, f)
+	if f, ok := s.index.(Fetcher); ok {
+		switch {
+		case s.takesWhole():
+			return s.fetch(ctx, dst, f)
+		case s.decoder == nil:
+			return s.fetchStored(ctx, dst, f)
+		}
 	}
 	src, err := s.index.Find(ctx, p.chunk)
 	if err != nil {
@@ -202,17 +207,41 @@ func (s *session) takesWhole() bool {
 
 // fetch reads a chunk by one request.
 func (s *session) fetch(ctx context.Context, dst []byte, f Fetcher) error {
-	p := &s.overlap
 	var src *Source
 	err := s.readWhole(dst, func(b []byte) (size int64, err error) {
-		if size, src, err = f.Fetch(ctx, p.chunk, b); err == nil && src == nil {
+		if size, src, err = f.Fetch(ctx, s.overlap.chunk, b); err == nil && src == nil {
 			err = errMissing
 		}
 		return size, err
 	})
+	return s.fetched(ctx, dst, src, err)
+}
+
+// fetchStored reads what is needed of a chunk whose elements lie open.
+func (s *session) fetchStored(ctx context.Context, dst []byte, f Fetcher) error {
+	var src *Source
+	v := s.overlap.stored(s.a.Pipeline.Order())
+	err := v.read(dst, s.memory.window, s.a.DType.Size(), func(p []byte, at int64) (err error) {
+		var size int64
+		size, src, err = f.FetchAt(ctx, s.overlap.chunk, p, at)
+		switch {
+		case err != nil:
+			return err
+		case src == nil:
+			return errMissing
+		case size != s.chunkBytes():
+			return s.sizeError(size)
+		}
+		return nil
+	})
+	return s.fetched(ctx, dst, src, err)
+}
+
+// fetched ends the reading of a chunk that src names, and of one that is not stored.
+func (s *session) fetched(ctx context.Context, dst []byte, src *Source, err error) error {
 	switch {
 	case errors.Is(err, errMissing):
-		p.fill(dst, s.a)
+		s.overlap.fill(dst, s.a)
 		return nil
 	case src == nil:
 		return err

@@ -179,6 +179,60 @@ func (b single) Get(ctx context.Context, key string, p []byte) (blob.Entry, erro
 	return blob.Get(ctx, b.Bucket, key, p)
 }
 
+// ranged counts objects that are opened by the request that reads the first of them.
+type ranged struct {
+	counted
+	begun *int
+}
+
+func (b ranged) OpenAt(ctx context.Context, key string, p []byte, at int64) (blob.Object, error) {
+	*b.begun++
+	o, err := blob.OpenAt(ctx, b.Bucket, key, p, at)
+	if err != nil {
+		return nil, err
+	}
+	return countedObject{o, b.counted}, nil
+}
+
+// TestPartsOfChunksAreOneRequestEach reads rows of plain chunks of an object store: that a chunk is
+// there, and its size, its first row tells.
+func TestPartsOfChunksAreOneRequestEach(t *testing.T) {
+	b := memblob.New()
+	want := storetest.Elements(dtype.Float32, 64)
+	putArray(t, b, []int{8, 8}, []int{4, 8}, dtype.Float32, plainCodec, want)
+	objects := ranged{count(b), new(int)}
+	a, err := openIn(t.Context(), "memory.zarr", objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sessionOf(t, a, a.Info().Work.Whole)
+	read := func(row int) ([]byte, error) {
+		got := make([]byte, 2*32)
+		_, err := s.Read(t.Context(), got, grid.Region{Start: []int{row, 0}, Count: []int{2, 8}, Step: []int{1, 1}})
+		return got, err
+	}
+	*objects.opens, *objects.reads, *objects.begun = 0, 0, 0
+	for row := 0; row < 8; row += 2 {
+		if got, err := read(row); err != nil || !bytes.Equal(got, want[32*row:32*row+64]) {
+			t.Errorf("rows from %d on: %v, %v", row, got, err)
+		}
+	}
+	if *objects.begun != 2 || *objects.opens != 0 || *objects.reads != 2 {
+		t.Errorf("two chunks took %d first ranges, %d openings and %d reads", *objects.begun, *objects.opens, *objects.reads)
+	}
+	chunk, _ := b.Get("c/0/0")
+	b.Put("c/0/0", chunk[:100])
+	if _, err := read(0); err == nil || !strings.Contains(err.Error(), "chunk c/0/0: it has 100 bytes, its elements have 128") {
+		t.Errorf("a short chunk: %v", err)
+	}
+	if err := b.Delete(t.Context(), "c/1/0"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(4); err != nil || !bytes.Equal(got, make([]byte, 64)) {
+		t.Errorf("a missing chunk: %v, %v", got, err)
+	}
+}
+
 // TestChunkIsOneRequest reads chunks that are objects of a store.
 func TestChunkIsOneRequest(t *testing.T) {
 	for name, c := range map[string]struct {

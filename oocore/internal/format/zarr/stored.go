@@ -68,6 +68,23 @@ func (f fetcher) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *chun
 	return e.Size, src, err
 }
 
+var _ chunked.Fetcher = fetcher{}
+
+// FetchAt opens the chunk's object by the request that reads the first of it.
+func (f fetcher) FetchAt(ctx context.Context, chunk []int, p []byte, at int64) (int64, *chunked.Source, error) {
+	before := f.serial
+	if err := f.open(ctx, chunk, p, at); err != nil || f.object == nil {
+		return 0, nil, err
+	}
+	src, size := f.named(), f.object.Entry().Size
+	there := min(int64(len(p)), max(size-at, 0))
+	*f.read += there
+	if f.serial != before || there < int64(len(p)) {
+		return size, &src, nil
+	}
+	return size, &src, f.object.ReadAt(ctx, p, at)
+}
+
 func (o *opened) Close() error { return errors.Join(o.closeObject(), o.closeFolder()) }
 
 // closeObject closes the object that is open.
@@ -83,7 +100,7 @@ func (o *opened) closeObject() error {
 
 // Find returns where a chunk lies.
 func (o *opened) Find(ctx context.Context, chunk []int) (*chunked.Source, error) {
-	if err := o.open(ctx, chunk); err != nil || o.object == nil {
+	if err := o.open(ctx, chunk, nil, 0); err != nil || o.object == nil {
 		return nil, err
 	}
 	m := o.a.meta
@@ -106,9 +123,9 @@ func (o *opened) Find(ctx context.Context, chunk []int) (*chunked.Source, error)
 	return &o.source, nil
 }
 
-// open opens the object that holds a chunk, unless it is open. Where there is none,
-// object is nil.
-func (o *opened) open(ctx context.Context, chunk []int) error {
+// open opens the object that holds a chunk, unless it is open, and fills p from a place in it
+// then. Where there is none, object is nil.
+func (o *opened) open(ctx context.Context, chunk []int, p []byte, at int64) error {
 	m := o.a.meta
 	unit, same := m.unit(), o.ready
 	for d, n := range chunk {
@@ -122,7 +139,7 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 		return err
 	}
 	o.key = m.key(o.unit)
-	object, err := o.openObject(ctx)
+	object, err := o.openObject(ctx, p, at)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		s := o.named()
@@ -148,10 +165,10 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 }
 
 // openObject opens the object of a unit, on this machine in the folder that stays open.
-func (o *opened) openObject(ctx context.Context) (blob.Object, error) {
+func (o *opened) openObject(ctx context.Context, p []byte, at int64) (blob.Object, error) {
 	folder, local := o.a.bucket.(blob.Folder)
 	if !local {
-		return o.a.bucket.Open(ctx, o.key)
+		return blob.OpenAt(ctx, o.a.bucket, o.key, p, at)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
