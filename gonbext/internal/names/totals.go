@@ -3,8 +3,6 @@ package names
 import (
 	"cmp"
 	"slices"
-
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Totals sums arrays by element type, the type with the most bytes first.
@@ -29,14 +27,4 @@ func (t *Totals) Add(dtype string, bytes int64) {
 	slices.SortFunc(*t, func(a, b Total) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.DType, b.DType))
 	})
-}
-
-// Clip returns text of a file in one line of at most 200 characters that a terminal can print:
-// some attributes are whole documents.
-func Clip(s string) string {
-	s = units.Line(s)
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:199]) + "…"
-	}
-	return s
 }
