@@ -76,10 +76,18 @@ func numberAxis(low, high float64) (bottom, top, step float64) {
 		high++
 	} else if high-low < least {
 		widen := max(min(1, size), size/1000)
-		low, high = low-widen, high+widen
+		low, high = max(low-widen, -math.MaxFloat64), min(high+widen, math.MaxFloat64)
 	}
 	step = roundStep(high-low, 5)
-	return math.Floor(low/step) * step, math.Ceil(high/step) * step, step
+	return max(math.Floor(low/step)*step, -math.MaxFloat64), min(math.Ceil(high/step)*step, math.MaxFloat64), step
+}
+
+// axisTicks are the values of an axis at which there is a line.
+func axisTicks(bottom, top, step float64) (all []float64) {
+	for i := range int((top-bottom)/step+1e-6) + 1 {
+		all = append(all, bottom+float64(i)*step)
+	}
+	return all
 }
 
 // roundTicks are at most n round values from low to high, and one more, no nearer than least.
@@ -100,9 +108,10 @@ const maxPlotted = 1200
 
 // values draws the axis along the bottom, and lines at round values with their names.
 func (p *plot) values(bottom, top, step float64, name func(float64) string) {
-	for v := 0.0; bottom+v <= top+step/2; v += step {
-		p.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(p.y(v)), num(p.right))
-		p.text(p.left-6, p.y(v)+4, "end", "m", name(bottom+v))
+	for _, v := range axisTicks(bottom, top, step) {
+		y := p.y(v - bottom)
+		p.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(y), num(p.right))
+		p.text(p.left-6, y+4, "end", "m", name(v))
 	}
 	p.printf(`<path class="a" d="%s"/>`, p.axis())
 }

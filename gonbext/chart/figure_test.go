@@ -79,6 +79,9 @@ func dataCards() map[string]*record.Card {
 		"plot-one":       plot(record.Curve{Name: "x", Length: 1, Step: 1, Mean: record.Floats{7}}),
 		"plot-few":       plot(record.Curve{Name: "x", Length: 5, Step: 1, Mean: record.Floats{1e20, nan, 1e20, nan, nan}}),
 		"plot-tiny":      plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{5e-324, 1e-323}}),
+		"plot-most":      plot(points("x", math.MaxFloat64, math.MaxFloat64)),
+		"plot-least":     plot(points("x", -math.MaxFloat64)),
+		"plot-too-wide":  plot(points("x", -1e308, 0.7e308)), // not itself, but the round axis around it
 		"plot-nothing":   plot(record.Curve{Name: "x", Length: 0, Step: 1}),
 		"plot-nan":       plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{nan, nan}}),
 		"plot-wide":      plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{-1.7e308, 1.7e308}}),
@@ -164,7 +167,8 @@ func TestWriteFigures(t *testing.T) {
 
 // The axis of a constant is round it, however small that is.
 func TestAxisOfAConstantIsOfItsSize(t *testing.T) {
-	for v, want := range map[float64][2]float64{0: {0, 1}, 1e-310: {0, 1}, 1e-30: {0, 2e-30}, -1e-30: {-2e-30, 0}, 0.5: {0, 1}, 7: {6, 8}, -7: {-8, -6}, 4e6: {3.996e6, 4.004e6}} {
+	for v, want := range map[float64][2]float64{0: {0, 1}, 1e-310: {0, 1}, 1e-30: {0, 2e-30}, -1e-30: {-2e-30, 0}, 0.5: {0, 1}, 7: {6, 8}, -7: {-8, -6}, 4e6: {3.996e6, 4.004e6},
+		math.MaxFloat64: {1.7955e308, 1.79769313e308}, -math.MaxFloat64: {-1.79769313e308, -1.7955e308}} {
 		bottom, top, step := numberAxis(v, v)
 		if round9(bottom) != want[0] || round9(top) != want[1] || bottom > v || top < v || (top-bottom)/step < 2 || (top-bottom)/step > 10 {
 			t.Errorf("the axis of %g goes from %g to %g by %g, want %g to %g", v, bottom, top, step, want[0], want[1])

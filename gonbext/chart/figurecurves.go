@@ -102,15 +102,15 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 		length = max(length, c.Length)
 	}
 	low, high, ok := finite(lists...)
-	if !ok || math.IsInf(high-low, 0) {
-		return nil, ""
-	}
 	if f.Low < f.High {
 		low, high = f.Low, f.High
 	}
 	bottom, top, step := numberAxis(low, high)
 	if f.Low < f.High {
 		bottom, top = low, high
+	}
+	if !ok || !(top-bottom <= math.MaxFloat64) { // longer than a float64 counts
+		return nil, ""
 	}
 	out := &figure{Title: cmp.Or(plain(f.Title), "Plot"), Alt: "Line chart: " + alt, Height: 300}
 	for _, c := range curves {
@@ -141,8 +141,8 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 		from += 12
 	}
 	left := 0
-	for i := 0; bottom+float64(i)*step <= top+step/2; i++ {
-		left = max(left, len(fmt.Sprintf("%.6g", round9(bottom+float64(i)*step))))
+	for _, v := range axisTicks(bottom, top, step) {
+		left = max(left, len(fmt.Sprintf("%.6g", round9(v))))
 	}
 	p := &plot{drawing: d, left: 22 + 6.8*float64(left), right: d.width - 20, top: from, bottom: d.height - 30, xMax: last, yMax: top - bottom}
 	p.names(f)

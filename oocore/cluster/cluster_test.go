@@ -264,9 +264,9 @@ func TestProgressSaysWhyJobsWait(t *testing.T) {
 		t.Fatalf("%d runs: %v", len(runs), err)
 	}
 	for state, want := range map[string]string{
-		"PENDING Priority":                            " tasks, 1 jobs",
-		"RUNNING None":                                " tasks, 1 jobs",
-		"PENDING PartitionDown":                       " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is PartitionDown",
+		"PENDING Priority":      " tasks, 1 jobs",
+		"RUNNING None":          " tasks, 1 jobs",
+		"PENDING PartitionDown": " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is PartitionDown",
 		"PENDING ReqNodeNotAvail, UnavailableNodes:n": " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is ReqNodeNotAvail",
 	} {
 		script(t, jobs, "squeue", "echo '1 "+state+"'")
