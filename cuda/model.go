@@ -8,13 +8,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/device"
 )
 
-// Model is a GPU with memory of the given size, such as "8GiB", or a card of Cards by its
-// name, such as "H200", that computes as
-// a real one does: in buffers of its own, to which tiles are copied and from
-// which results come back, on streams that go on at the same time. Its arithmetic
-// is the CPU's. It shows what fits and what moves, not how fast a GPU is: its clock is
-// virtual, and goes by the rates of the card, or of a usual one with as much memory. A
-// malformed size comes out of the run.
+// Model returns a modelled GPU with memory of the given size, such as "8GiB", or that of a card of
+// Cards by its name, such as "H200". It computes as a real one does: in buffers of its own, to which
+// tiles are copied and from which results are copied back, on concurrent streams. Its arithmetic is the
+// CPU's. It shows what fits and what moves, not how fast a GPU is: its clock is virtual, and runs by
+// the rates of the card, or of a usual one with as much memory. A malformed size is an error of the
+// run.
 func Model(size string) *GPU {
 	g := &GPU{name: "model:" + size, model: true}
 	c, err := CardOf(size)

@@ -10,11 +10,11 @@ import (
 type Kept struct {
 	What, Path string
 	Bytes      int64
-	Count      int    // of its parts; 0 where they are not counted
+	Count      int    // of files or folders in it; 0 where they are not counted
 	Clean      string // the line that removes it
 }
 
-// Disk lists what gonbext keeps, after so many bytes of what was named have been removed.
+// Disk lists what gonbext keeps. Where something was cleaned it says what, and how many bytes were removed.
 func Disk(all []Kept, cleaned string, removed int64) (Output, error) {
 	total := int64(0)
 	t := Table{Head: []string{"what", "where", "bytes", "removed by"}, Texts: 2}

@@ -106,13 +106,13 @@ var palette = sync.OnceValue(func() (all [256]color.NRGBA) {
 	return all
 })
 
-// shade is the colour at x of the scale of heat maps, 0 to 1, of so many.
+// shade returns the colour of x, from 0 to 1, on the scale of heat maps with so many colours.
 func shade(x float64, of int) color.NRGBA {
 	last := float64(of - 1)
 	return palette()[int(255*math.Round(min(max(x, 0), 1)*last)/last)]
 }
 
-// pixels is a picture of few colours, which its palette has in the order in which they come.
+// pixels is a picture of at most 256 colours. Its palette has them in the order of their first use.
 type pixels struct {
 	*image.Paletted
 	index map[color.NRGBA]uint8
@@ -122,7 +122,7 @@ func newPixels(rows, cols int) pixels {
 	return pixels{image.NewPaletted(image.Rect(0, 0, cols, rows), nil), map[color.NRGBA]uint8{}}
 }
 
-// put colours the pixel i, of the rows one after the other.
+// put sets the colour of pixel i, counted row by row.
 func (p pixels) put(i int, c color.NRGBA) {
 	at, seen := p.index[c]
 	if !seen {
@@ -132,7 +132,7 @@ func (p pixels) put(i int, c color.NRGBA) {
 	p.Pix[i] = at
 }
 
-// raster puts a picture of few pixels into the drawing, each a rectangle.
+// raster draws a picture whose pixels are seen as rectangles.
 func (d *drawing) raster(x, y, w, h float64, m image.Image) {
 	d.printf(`<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" style="image-rendering:pixelated" href="%s"/>`, num(x), num(y), num(w), num(h), pngURL(m))
 }
@@ -145,8 +145,9 @@ func pngURL(m image.Image) string {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// encoded is a picture as an address: as it is where that takes few bytes, else as a JPEG, and
-// where that takes many, as noise does, of fewer pixels. Said is what is drawn then.
+// encoded returns a picture as a data URL of at most maxImage characters: a PNG, else a JPEG, else
+// either of fewer pixels. said tells the reader of the figure which of these it is; it is empty for
+// the whole picture.
 func encoded(f *record.Figure) (address, said string) {
 	for each := 1; ; each *= 2 {
 		m, opaque := shrunk(f, each)
@@ -172,8 +173,7 @@ func encoded(f *record.Figure) (address, said string) {
 	}
 }
 
-// shrunk is a picture of the means of squares of so many pixels down and across, and whether it
-// is opaque.
+// shrunk returns a picture of the means of each × each pixels, and whether it is opaque.
 func shrunk(f *record.Figure, each int) (m image.Image, opaque bool) {
 	rows, cols := (f.Rows+each-1)/each, (f.Cols+each-1)/each
 	all := image.NewNRGBA(image.Rect(0, 0, cols, rows))
@@ -209,7 +209,7 @@ func shrunk(f *record.Figure, each int) (m image.Image, opaque bool) {
 	return g, true
 }
 
-// imageDrawing is a picture, which needs no script.
+// imageDrawing draws an image, without a script; nil where the record does not hold its pixels.
 func imageDrawing(f *record.Figure, alt string) *figure {
 	if f.Rows < 1 || f.Cols < 1 || len(f.Pixels) != 4*f.Rows*f.Cols {
 		return nil

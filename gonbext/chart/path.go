@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// polyline writes a line of a picture by its steps, in whole pixels: a figure travels in
-// every report of a notebook, so its bytes count. Steps that go straight on are one.
+// polyline writes the path of a line in an SVG, in relative steps of whole pixels: every report
+// in a notebook carries its figures, so their bytes count. Consecutive horizontal or vertical steps
+// in one direction are merged.
 type polyline struct {
 	strings.Builder
-	x, y   int // where the pen is
-	dx, dy int // the step that was not written yet
+	x, y   int // the end of what is written
+	dx, dy int // the step that is not written yet
 	begun  bool
 }
 
@@ -50,7 +51,7 @@ func (p *polyline) flush() {
 	p.x, p.y, p.dx, p.dy = p.x+p.dx, p.y+p.dy, 0, 0
 }
 
-// done is the path so far.
+// done returns the path so far.
 func (p *polyline) done() string {
 	p.flush()
 	return p.String()

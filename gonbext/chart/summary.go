@@ -206,8 +206,8 @@ func (s *summary) processPeak() int64 {
 // modelled says whether the device's memory is the process's, and in the budget.
 func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
 
-// passes is how often stages read stored arrays. Of parts that have nothing in common, as the arrays of a
-// checkpoint, it is that of the part with the most.
+// passes returns how often stages read stored arrays. Stages are grouped by the arrays that they share, and
+// it is the number of the group with the most: the arrays of a checkpoint are read in one pass.
 func (s *summary) passes() int {
 	part := make([]int, len(s.stages)) // of each stage: another of its part, or itself
 	first := func(i int) int {

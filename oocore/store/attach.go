@@ -29,8 +29,8 @@ func AttachStagingDir(dir, output string) (*StagingDir, error) {
 	return w, nil
 }
 
-// StagingIn returns the path whose staging folder is that of an output in an object store, where
-// folder has it and not the user's cache. Of all others it is the output's own path.
+// StagingIn returns the path to give to NewStagingDir for an output: a path in folder where the output is in
+// an object store, whose staging folder would be in the user's cache otherwise; else the output itself.
 func StagingIn(folder, output string) string {
 	if folder == "" || !blob.Remote(output) {
 		return output
@@ -48,8 +48,8 @@ var ErrNotStaged = errors.New("the process that writes it has begun no such arra
 // ErrAttachedCommit is returned by Commit of a writer in an attached staging folder.
 var ErrAttachedCommit = errors.New("only the process that began the array can commit it")
 
-// Share says that other processes, attached to the staging folder, write the array from now
-// on: an Abort then takes a region for written that this writer has not touched.
+// Share says that from now on processes that are attached to the staging folder write the array too:
+// Abort then assumes that a region was written even where this writer has not.
 func Share(w Writer) {
 	if s, ok := w.(interface{ Share() }); ok {
 		s.Share()

@@ -12,13 +12,13 @@ import (
 type stream struct {
 	context *Context
 	queue   []*operation
-	busy    bool // one that was taken off the queue is being done
+	busy    bool // an operation is running
 	closed  bool
 	ended   chan struct{}
 	clock   time.Duration // when the last operation was done
 }
 
-// operation is what a stream does at once.
+// operation is an element of a stream's queue.
 type operation struct {
 	stream *stream
 	do     func() (time.Duration, error) // nil where it only keeps the order
@@ -166,8 +166,8 @@ func finish(err error, do func()) error {
 	return err
 }
 
-// link is the time of a copy. What is not locked is copied twice: a driver has a locked
-// buffer of its own between.
+// link returns the time of a copy. Memory that is not page-locked is copied twice, as a driver does
+// through a locked buffer of its own.
 func (c *Context) link(host []byte, rate float64) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +227,7 @@ func (m memory) Bytes(a driver.Address, n int64) []byte {
 	return b
 }
 
-// Call returns an error: there is no library for what is not there.
+// Call returns an error: NVIDIA's libraries need a device.
 func (s *stream) Call(func(uintptr) error) error {
 	return errors.New("a modelled device has no stream for libraries")
 }
