@@ -185,13 +185,22 @@ func (s source) locals() (names []string) {
 	return names
 }
 
-// syntaxError is what is wrong with a cell that is not Go, by its own lines; nil where it is.
+// syntaxError is what is wrong with a cell that is not Go, or has C, by its own lines; nil where nothing is.
 func (r *rewriting) syntaxError() error {
 	fault := func(at position, text string) error {
 		if r.Lines > 0 && at.line >= r.Lines {
 			at.line -= r.Lines
 		}
 		return relay.Faults{{Line: at.line + 1, Column: at.column + 1, Text: text}}
+	}
+	for _, d := range r.source.declarations {
+		if g, ok := d.(*ast.GenDecl); ok {
+			for _, spec := range g.Specs {
+				if i, ok := spec.(*ast.ImportSpec); ok && i.Path.Value == `"C"` {
+					return fault(r.source.place(i.Path.Pos()), "GoNB drops the comment above an import, and import \"C\" finds no C code without it: put the code into a package of a Go module, and import that below %env CGO_ENABLED 1")
+				}
+			}
+		}
 	}
 	var list scanner.ErrorList
 	if !errors.As(r.source.err, &list) || len(list) == 0 {

@@ -129,7 +129,8 @@ func TestCellThatIsNotGoIsRejected(t *testing.T) {
 		"%%\ny = = 2":                            {Line: 2, Column: 5, Text: "syntax error: expected operand, found '='"},
 		"println(1)\nfunc f() {}\nprintln(1 2)":  {Line: 3, Column: 11, Text: "syntax error: missing ',' in argument list"},
 		"println(1)\nfunc main() { println(2) }": {Line: 1, Column: 1, Text: "a statement beside func main: move it there, or leave func main out, which a cell of statements needs none of"},
-		"fun f() {}":                             {Line: 1, Column: 5, Text: "syntax error: expected ';', found f"},
+		"// int f(void) { return 1; }\nimport \"C\"\nprintln(C.f())": {Line: 2, Column: 8, Text: "GoNB drops the comment above an import, and import \"C\" finds no C code without it: put the code into a package of a Go module, and import that below %env CGO_ENABLED 1"},
+		"fun f() {}": {Line: 1, Column: 5, Text: "syntax error: expected ';', found f"},
 	} {
 		_, err := newSession().Rewrite(code)
 		var faults relay.Faults
