@@ -229,20 +229,11 @@ func (MemberFormat) MemberPath(path, name string) string { return path + "#" + n
 
 // CreateAll begins the arrays of one file.
 func (f MemberFormat) CreateAll(m CollectionMeta) (CollectionWriter, error) {
-	file, err := f.NewFile(m.Path, m, allOf(m.Members))
+	file, err := f.NewFile(m.Path, m, grid.UpTo(len(m.Members)))
 	if err != nil {
 		return nil, err
 	}
 	return CreateFiles(m, []NewFile{file}, nil)
-}
-
-// allOf are the numbers of all members.
-func allOf(members []NewMember) []int {
-	all := make([]int, len(members))
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // NewFile lays out a file of a new collection with some of its arrays.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"runtime"
 	"unsafe"
+
+	"github.com/gonbext/gonbext/oocore/internal/dl"
 )
 
 // The library's numbers.
@@ -42,16 +44,7 @@ func (l *libZstd) fault(r uintptr) error {
 	case zstdErrSource:
 		return ErrShort
 	}
-	return errors.New(cString(call(l.errorName, r)))
-}
-
-// cString copies a string that a library owns.
-func cString(p uintptr) string {
-	var s []byte
-	for at := *(*unsafe.Pointer)(unsafe.Pointer(&p)); at != nil && *(*byte)(at) != 0; at = unsafe.Add(at, 1) {
-		s = append(s, *(*byte)(at))
-	}
-	return string(s)
+	return errors.New(dl.Text(call(l.errorName, r)))
 }
 
 func (l *libZstd) decodeMemory(*zstd, int64) memory {

@@ -281,7 +281,7 @@ func step(t *rapid.T, n *graph.Node, x dense) (*graph.Node, dense) {
 		n, err = graph.Slice(site, n, spec)
 		x = take(x, taken, dropped)
 	case "transpose":
-		axes := rapid.Permutation(seq(dims)).Draw(t, "axes")
+		axes := rapid.Permutation(grid.UpTo(dims)).Draw(t, "axes")
 		n, err = graph.Transpose(site, n, axes...)
 		if len(axes) == 0 {
 			break
@@ -369,14 +369,6 @@ func step(t *rapid.T, n *graph.Node, x dense) (*graph.Node, dense) {
 		t.Fatalf("%v of %v: %v", n, x.shape, err)
 	}
 	return n, x
-}
-
-func seq(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
 }
 
 // factored is a shape of a size.

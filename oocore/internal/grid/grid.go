@@ -145,11 +145,7 @@ func Axis(axis, dims int) (int, error) {
 // Axes resolves a list of axes, none of them twice. No axes means all.
 func Axes(axes []int, dims int) ([]int, error) {
 	if len(axes) == 0 {
-		all := make([]int, dims)
-		for i := range all {
-			all[i] = i
-		}
-		return all, nil
+		return UpTo(dims), nil
 	}
 	out := make([]int, len(axes))
 	for i, a := range axes {
@@ -168,6 +164,15 @@ func Axes(axes []int, dims int) ([]int, error) {
 
 // Box is a rectangle of an array.
 type Box = types.Box
+
+// UpTo returns the numbers below n, such as all axes of n.
+func UpTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
 
 // Entire returns the box of all elements of a shape.
 func Entire(shape []int) Box { return Box{Start: make([]int, len(shape)), Shape: shape} }

@@ -97,18 +97,9 @@ func bindBLAS(lib uintptr, name, prefix string) *blas {
 	}
 	if f, err := dl.Symbol(lib, prefix+"openblas_get_config"); err == nil {
 		r, _, _ := purego.SyscallN(f)
-		b.version = cString(r)
+		b.version = dl.Text(r)
 	}
 	return &b
-}
-
-// cString copies a string that a library owns.
-func cString(p uintptr) string {
-	var s []byte
-	for at := *(*unsafe.Pointer)(unsafe.Pointer(&p)); at != nil && *(*byte)(at) != 0; at = unsafe.Add(at, 1) {
-		s = append(s, *(*byte)(at))
-	}
-	return string(s)
 }
 
 // OpenBLAS says which BLAS library the machine has for Gemm, opening it if

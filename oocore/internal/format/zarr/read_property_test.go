@@ -89,7 +89,7 @@ func drawModel(r *rapid.T) *model {
 			outer.chunk[d] *= rapid.IntRange(1, 3).Draw(r, "parts")
 		}
 		if rapid.Bool().Draw(r, "transposed") { // the shape in front of the transposition
-			outer.transpose = rapid.Permutation(identityOrder(dims)).Draw(r, "order")
+			outer.transpose = rapid.Permutation(grid.UpTo(dims)).Draw(r, "order")
 			back := make([]int, dims)
 			for i, a := range outer.transpose {
 				back[a] = outer.chunk[i]
@@ -99,7 +99,7 @@ func drawModel(r *rapid.T) *model {
 		m.levels = slices.Insert(m.levels, 0, outer)
 	}
 	if rapid.Bool().Draw(r, "transposed chunks") {
-		order, _ := json.Marshal(rapid.Permutation(identityOrder(dims)).Draw(r, "order"))
+		order, _ := json.Marshal(rapid.Permutation(grid.UpTo(dims)).Draw(r, "order"))
 		m.codecs = append(m.codecs, `{"name":"transpose","configuration":{"order":`+string(order)+`}}`)
 	}
 	endian := rapid.SampledFrom([]string{"little", "big"}).Draw(r, "endian")
@@ -113,14 +113,6 @@ func drawModel(r *rapid.T) *model {
 		m.fill = 0x41
 	}
 	return m
-}
-
-func identityOrder(n int) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	return order
 }
 
 // store puts the array into a bucket and returns its elements.
@@ -152,7 +144,7 @@ func (m *model) store(b *memblob.Bucket, seed uint64) []byte {
 			}
 			return data[n*item : (n+1)*item]
 		}
-		if encoded := m.encode(random, 0, make([]int, len(unit)), unit, identityOrder(len(unit)), at); encoded != nil {
+		if encoded := m.encode(random, 0, make([]int, len(unit)), unit, grid.UpTo(len(unit)), at); encoded != nil {
 			b.Put(m.key(index), encoded)
 		}
 	}

@@ -118,10 +118,7 @@ func Over(site graph.Site, kind Kind, n *graph.Node, lengths, axes []int, norm s
 	if err != nil {
 		return nil, graph.Reject(site, string(kind)+"n", err, n)
 	}
-	order := make([]int, len(axes))
-	for i := range order {
-		order[i] = i
-	}
+	order := grid.UpTo(len(axes))
 	simple := kind
 	last := len(axes) - 1
 	if kind != RealInverse {

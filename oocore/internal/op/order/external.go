@@ -472,12 +472,12 @@ func external(site graph.Site, name string, in []*graph.Node, sorting Sorting, a
 }
 
 // KeptAxes are the lines' axes and, of the rows, that of the lines.
-func (s Runs) KeptAxes() []int { return append(firstAxes(s.Dims), -1) }
+func (s Runs) KeptAxes() []int { return append(grid.UpTo(s.Dims), -1) }
 
 // KeptAxes are the rows' axes but, of a line, the last.
 func (m Merge) KeptAxes() []int {
 	if m.Last {
-		return firstAxes(m.Dims - 1)
+		return grid.UpTo(m.Dims - 1)
 	}
-	return firstAxes(m.Dims)
+	return grid.UpTo(m.Dims)
 }

@@ -596,15 +596,7 @@ func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
 func (s RadixHistogram) KeptAxes() []int { return append(s.Quantiles.KeptAxes(), -1, -1) }
 
 // KeptAxes are those of the results, before the ranks and their words.
-func (s SelectBucket) KeptAxes() []int { return append(firstAxes(len(s.kept())), -1, -1) }
+func (s SelectBucket) KeptAxes() []int { return append(grid.UpTo(len(s.kept())), -1, -1) }
 
 // KeptAxes are those of the results, behind one for the quantiles.
-func (s Interpolate) KeptAxes() []int { return append([]int{-1}, firstAxes(len(s.kept()))...) }
-
-func firstAxes(n int) []int {
-	axes := make([]int, n)
-	for i := range axes {
-		axes[i] = i
-	}
-	return axes
-}
+func (s Interpolate) KeptAxes() []int { return append([]int{-1}, grid.UpTo(len(s.kept()))...) }

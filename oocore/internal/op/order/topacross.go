@@ -276,7 +276,7 @@ func (s TopAcrossJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // KeptAxes are those of the input, that of the lines for its parts.
 func (s TopAcross) KeptAxes() []int {
-	axes := append(firstAxes(s.Axis+1), -1)
+	axes := append(grid.UpTo(s.Axis+1), -1)
 	for d := s.Axis + 1; d < len(s.Shape); d++ {
 		axes = append(axes, d)
 	}
@@ -285,7 +285,7 @@ func (s TopAcross) KeptAxes() []int {
 
 // KeptAxes are those of the input of the parts.
 func (s TopAcrossJoined) KeptAxes() []int {
-	axes := firstAxes(s.Axis + 1)
+	axes := grid.UpTo(s.Axis + 1)
 	for d := s.Axis + 1; d < len(s.Shape); d++ {
 		axes = append(axes, d+1)
 	}

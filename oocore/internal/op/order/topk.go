@@ -196,12 +196,12 @@ func (s TopConcat) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // KeptAxes are the lines' axes and, of the rows, that of the lines.
-func (s TopRows) KeptAxes() []int { return append(firstAxes(s.Dims), -1) }
+func (s TopRows) KeptAxes() []int { return append(grid.UpTo(s.Dims), -1) }
 
 // KeptAxes are the rows' axes but, of a line, the last.
 func (s TopConcat) KeptAxes() []int {
 	if s.Last {
-		return firstAxes(s.Dims)
+		return grid.UpTo(s.Dims)
 	}
-	return firstAxes(s.Dims + 1)
+	return grid.UpTo(s.Dims + 1)
 }

@@ -54,7 +54,7 @@ func Tile(site graph.Site, n *graph.Node, times []int) (*graph.Node, error) {
 		return nil, graph.Reject(site, "tile", err, n)
 	}
 	if more := len(times) - len(n.Shape); more > 0 {
-		wide, err := graph.ExpandDims(site, n, upTo(more)...)
+		wide, err := graph.ExpandDims(site, n, grid.UpTo(more)...)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func Swap(site graph.Site, n *graph.Node, axis, other int) (*graph.Node, error) 
 	if a == b {
 		return n, nil
 	}
-	order := upTo(len(n.Shape))
+	order := grid.UpTo(len(n.Shape))
 	order[a], order[b] = b, a
 	return graph.Transpose(site, n, order...)
 }
@@ -244,15 +244,6 @@ func Named(site graph.Site, op string, in ...*graph.Node) func(*graph.Node, erro
 		}
 		return nil, graph.Reject(site, op, err, in...)
 	}
-}
-
-// upTo are the numbers below n.
-func upTo(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
 }
 
 // ints is a list as an argument in a title.

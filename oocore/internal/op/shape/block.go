@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // Block is NumPy's block of lists of two depths: the arrays of each row follow each other
@@ -29,7 +30,7 @@ func Block(site graph.Site, rows [][]*graph.Node) (*graph.Node, error) {
 		wide := make([]*graph.Node, len(row))
 		for k, n := range row {
 			var err error
-			if wide[k], err = graph.ExpandDims(site, n, upTo(dims-len(n.Shape))...); err != nil {
+			if wide[k], err = graph.ExpandDims(site, n, grid.UpTo(dims-len(n.Shape))...); err != nil {
 				return nil, err
 			}
 		}

@@ -32,7 +32,7 @@ func side(item int) int {
 }
 
 // KeptAxes are those before the last two.
-func (o Diagonals) KeptAxes() []int { return append(upTo(len(o.Outer)), -1) }
+func (o Diagonals) KeptAxes() []int { return append(grid.UpTo(len(o.Outer)), -1) }
 
 // Requirements is a square of some diagonals.
 func (o Diagonals) Requirements(box []int) blockwise.Requirements {

@@ -64,7 +64,7 @@ func Indices(site graph.Site, lengths []int) ([]*graph.Node, error) {
 // others, as NumPy's meshgrid: with matrix, the i-th along axis i ("ij"), else the first two change
 // places ("xy").
 func Meshgrid(site graph.Site, matrix bool, in ...*graph.Node) ([]*graph.Node, error) {
-	place := upTo(len(in))
+	place := grid.UpTo(len(in))
 	if !matrix && len(in) > 1 {
 		place[0], place[1] = 1, 0
 	}

@@ -107,17 +107,9 @@ func windows(length, window, axis int) (int, error) {
 
 // KeptAxes are those of the array, before the windows'.
 func (o Sliding) KeptAxes() []int {
-	kept := firstAxes(o.Dims)
+	kept := grid.UpTo(o.Dims)
 	for range o.Axes {
 		kept = append(kept, -1)
 	}
 	return kept
-}
-
-func firstAxes(n int) []int {
-	axes := make([]int, n)
-	for i := range axes {
-		axes[i] = i
-	}
-	return axes
 }
