@@ -26,19 +26,17 @@ func TestAppendGrowsAlongAnyAxis(t *testing.T) {
 		for axis := range 3 {
 			path := filepath.Join(t.TempDir(), "x.zarr")
 			all := oocore.Random(oocore.Float32, 1, 6, 7, 8)
-			x, err := all.Save(t.Context(), path, append(layout, oocore.Attributes(map[string]any{"units": "K"}))...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := saved(t, all, path, append(layout, oocore.Attributes(map[string]any{"units": "K"}))...)
 			for seed := range uint64(4) {
 				shape := x.Shape()
 				shape[axis] = 1 + random.IntN(9)
 				more := oocore.Random(oocore.Float32, 10+seed, shape...)
+				var err error
 				if x, err = more.Append(t.Context(), path, axis-3*int(seed%2)); err != nil {
 					t.Fatal(err)
 				}
 				all = oocore.Concatenate(axis, all, more)
-				got, want := collect32(t, x), collect32(t, all)
+				got, want := collect[float32](t, x), collect[float32](t, all)
 				if !slices.Equal(x.Shape(), all.Shape()) || !slices.Equal(got, want) {
 					t.Fatalf("axis %d, append %d of %v: shape %v, want %v, or other elements", axis, seed, shape, x.Shape(), all.Shape())
 				}
@@ -53,15 +51,6 @@ func TestAppendGrowsAlongAnyAxis(t *testing.T) {
 			}
 		}
 	}
-}
-
-func collect32(t *testing.T, a *oocore.Array) []float32 {
-	t.Helper()
-	v, err := oocore.Collect[float32](t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // after is a, of which the block of that number calls a function.
@@ -81,9 +70,7 @@ func TestAppendThatIsEndedLeavesArrayAsItWas(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.zarr")
 	const rows = 13 // of chunks of 8: the second chunk is at the edge
-	if _, err := oocore.Ones(oocore.Float64, rows, 512).Save(t.Context(), path, oocore.Chunks(8, 512)); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, oocore.Ones(oocore.Float64, rows, 512), path, oocore.Chunks(8, 512))
 	more := oocore.Random(oocore.Float64, 3, 2000, 512)
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := after(more, 20, cancel).Append(ctx, path, 0, oocore.Version("1"), oocore.Workers(1)); !errors.Is(err, context.Canceled) {
@@ -92,7 +79,7 @@ func TestAppendThatIsEndedLeavesArrayAsItWas(t *testing.T) {
 	check := func(want *oocore.Array) {
 		t.Helper()
 		got := oocore.Open(path)
-		if !slices.Equal(got.Shape(), want.Shape()) || !slices.Equal(values(t, got), values(t, want)) {
+		if !slices.Equal(got.Shape(), want.Shape()) || !slices.Equal(collect[float64](t, got), collect[float64](t, want)) {
 			t.Errorf("shape %v, want %v, or other elements", got.Shape(), want.Shape())
 		}
 	}
@@ -116,9 +103,7 @@ func TestAppendThatIsEndedResumesIntoSameArrayOnly(t *testing.T) {
 	more := oocore.Random(oocore.Float64, 3, 3000, 512)
 	for _, recreated := range []bool{false, true} {
 		path, copied := filepath.Join(t.TempDir(), "x.zarr"), filepath.Join(t.TempDir(), "x.zarr")
-		if _, err := oocore.Ones(oocore.Float64, 5, 512).Save(t.Context(), path, oocore.Chunks(8, 512)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.Ones(oocore.Float64, 5, 512), path, oocore.Chunks(8, 512))
 		if err := os.CopyFS(copied, os.DirFS(path)); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +124,7 @@ func TestAppendThatIsEndedResumesIntoSameArrayOnly(t *testing.T) {
 		if r.Skipped == 0 != recreated {
 			t.Errorf("recreated %t, and %d tasks were skipped", recreated, r.Skipped)
 		}
-		if want := oocore.Concatenate(0, oocore.Ones(oocore.Float64, 5, 512), more); !slices.Equal(values(t, x), values(t, want)) {
+		if want := oocore.Concatenate(0, oocore.Ones(oocore.Float64, 5, 512), more); !slices.Equal(collect[float64](t, x), collect[float64](t, want)) {
 			t.Errorf("recreated %t: the elements are others", recreated)
 		}
 	}
@@ -147,9 +132,7 @@ func TestAppendThatIsEndedResumesIntoSameArrayOnly(t *testing.T) {
 
 func TestAppendKeepsOthersOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.zarr")
-	if _, err := oocore.Ones(oocore.Float64, 5, 512).Save(t.Context(), path, oocore.Chunks(4, 64)); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, oocore.Ones(oocore.Float64, 5, 512), path, oocore.Chunks(4, 64))
 	ws, err := store.NewStagingDir(path)
 	if err != nil {
 		t.Fatal(err)
@@ -166,13 +149,8 @@ func TestAppendKeepsOthersOut(t *testing.T) {
 func TestAppendRejects(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	x, err := oocore.Ones(oocore.Float32, 4, 6).Save(t.Context(), at("x.zarr"), oocore.Chunks(3, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := oocore.Ones(oocore.Float32, 4, 6).Save(t.Context(), at("x.npy")); err != nil {
-		t.Fatal(err)
-	}
+	x := saved(t, oocore.Ones(oocore.Float32, 4, 6), at("x.zarr"), oocore.Chunks(3, 3))
+	saved(t, oocore.Ones(oocore.Float32, 4, 6), at("x.npy"))
 	before, err := os.ReadFile(at("x.zarr/zarr.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -30,10 +30,7 @@ func numbers(t *testing.T, shape ...int) (*oocore.Array, []float64) {
 		v[i] = float64(i)
 	}
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
-	a, err := oocore.FromSlice(v, shape...).Save(t.Context(), filepath.Join(t.TempDir(), "x.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := saved(t, oocore.FromSlice(v, shape...), filepath.Join(t.TempDir(), "x.npy"))
 	return a, v
 }
 

@@ -38,9 +38,7 @@ func TestOpenAll(t *testing.T) {
 	dir := t.TempDir()
 	save := func(path string, v int) {
 		t.Helper()
-		if _, err := oocore.Full(float32(v), 2).Save(t.Context(), filepath.Join(dir, path)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.Full(float32(v), 2), filepath.Join(dir, path))
 	}
 	save("a.npz#x", 0)
 	save("a.npz#y", 1)
@@ -175,10 +173,7 @@ func TestCollectionWithArraysInOrder(t *testing.T) {
 	if one.Len() != 1 || !slices.Equal(two.Names(), []string{"b", "a"}) || !slices.Equal(other.Names(), []string{"b", "c"}) {
 		t.Errorf("%v, %v, %v", one, two, other)
 	}
-	saved, err := two.Save(t.Context(), filepath.Join(t.TempDir(), "x.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := saved(t, two, filepath.Join(t.TempDir(), "x.npz"))
 	if got, err := oocore.Collect[float32](t.Context(), saved.Get("a")); err != nil || !slices.Equal(got, []float32{2, 3}) {
 		t.Errorf("%v, %v", got, err)
 	}

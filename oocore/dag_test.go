@@ -54,10 +54,7 @@ func TestIterationsWithin64MiBAreNumPys(t *testing.T) {
 		}
 		want := oocore.Open(at(fmt.Sprintf("%d.npy", i)))
 		distance := got.Sub(want).Abs().Sub(want.Abs().Mul(f.Tolerance)).Max()
-		far, err := oocore.Collect[float64](t.Context(), distance)
-		if err != nil {
-			t.Fatal(err)
-		}
+		far := collect[float64](t, distance)
 		if !(far[0] <= 0) {
 			t.Errorf("%s: an element is %g further from NumPy's than it may be", f.Name, far[0])
 		}
@@ -100,32 +97,20 @@ func TestIterationsArePlannedAsGraphs(t *testing.T) {
 // What is computed together is what the same steps give one by one.
 func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
 	dir := t.TempDir()
-	x, err := oocore.Random(oocore.Float64, 1, 300, 200).Save(t.Context(), filepath.Join(dir, "x.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := saved(t, oocore.Random(oocore.Float64, 1, 300, 200), filepath.Join(dir, "x.npy"))
 	for _, c := range iterations.All() {
 		want := x
 		c.Times = min(c.Times, 100)
 		for range c.Times {
 			step := c.Step(want)
-			values, err := oocore.Collect[float64](t.Context(), step)
-			if err != nil {
-				t.Fatal(err)
-			}
+			values := collect[float64](t, step)
 			want = oocore.FromSlice(values, step.Shape()...)
 		}
 		if c.Last != nil {
 			want = c.Last(want)
 		}
-		one, err := oocore.Collect[float64](t.Context(), want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := oocore.Collect[float64](t.Context(), c.Of(x))
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := collect[float64](t, want)
+		all := collect[float64](t, c.Of(x))
 		if !slices.Equal(one, all) {
 			t.Errorf("%s: other values than step by step", c.Name)
 		}
@@ -152,10 +137,7 @@ func TestHeatEquationIsItsArithmetic(t *testing.T) {
 		}
 		want = next
 	}
-	got, err := oocore.Collect[float64](t.Context(), heat.Of(oocore.FromSlice(x, rows, cols)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := collect[float64](t, heat.Of(oocore.FromSlice(x, rows, cols)))
 	if !slices.Equal(got, want) {
 		t.Error("wrong values")
 	}
@@ -218,10 +200,7 @@ func TestConstantsDoNotGrowMemory(t *testing.T) {
 	if sized.Need > 4<<20 {
 		t.Errorf("500 constants need %d bytes", sized.Need)
 	}
-	got, err := oocore.Collect[float64](t.Context(), y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := collect[float64](t, y)
 	if !slices.Equal(got, want) {
 		t.Error("wrong values")
 	}

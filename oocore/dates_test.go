@@ -49,9 +49,7 @@ func TestDatesOfNpyAreIntegersWithUnits(t *testing.T) {
 			t.Errorf("%s: attributes %s, %v", descr, info.Details.Attributes, err)
 		}
 		copied := filepath.Join(t.TempDir(), "dates.zarr")
-		if _, err := x.Save(t.Context(), copied); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, x, copied)
 		if info, err := store.Describe(copied); err != nil || !strings.Contains(string(info.Details.Attributes), units) {
 			t.Errorf("%s: attributes of a copy %s, %v", descr, info.Details.Attributes, err)
 		}

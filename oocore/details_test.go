@@ -58,9 +58,7 @@ func xarrayV2(t *testing.T, folder, dtype, fill string, data []byte) {
 
 func save(t *testing.T, a *oocore.Array, path string, opts ...oocore.Option) {
 	t.Helper()
-	if _, err := a.Save(t.Context(), path, opts...); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, a, path, opts...)
 }
 
 // TestCopiesKeepDetails copies, casts and cuts an array of version 2 of xarray's. The

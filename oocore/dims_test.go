@@ -12,10 +12,7 @@ import (
 // named is an array in a file whose dimensions are time, y and x.
 func named(t *testing.T) *oocore.Array {
 	t.Helper()
-	a, err := oocore.Arange(0, 60, 1).AsType(oocore.Float32).Reshape(3, 4, 5).Save(t.Context(), filepath.Join(t.TempDir(), "a.zarr"), oocore.DimNames("time", "y", "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := saved(t, oocore.Arange(0, 60, 1).AsType(oocore.Float32).Reshape(3, 4, 5), filepath.Join(t.TempDir(), "a.zarr"), oocore.DimNames("time", "y", "x"))
 	return a
 }
 
@@ -71,11 +68,7 @@ func TestAxesAreGivenByName(t *testing.T) {
 // The dimensions of a matrix are obs and var, those of right-hand sides obs and rhs.
 func TestDimNamesOfDecompositions(t *testing.T) {
 	stored := func(a *oocore.Array, names ...string) *oocore.Array {
-		a, err := a.Save(t.Context(), filepath.Join(t.TempDir(), "a.zarr"), oocore.DimNames(names...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return saved(t, a, filepath.Join(t.TempDir(), "a.zarr"), oocore.DimNames(names...))
 	}
 	names := oocore.Names{
 		"a": stored(oocore.Random(oocore.Float64, 1, 5, 3), "obs", "var"), "b": stored(oocore.Random(oocore.Float64, 2, 5, 2), "obs", "rhs"),

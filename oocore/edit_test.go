@@ -12,10 +12,10 @@ import (
 func TestSetMaskPutsAListInItsOrder(t *testing.T) {
 	x := oocore.Arange(0, 6, 1).Reshape(2, 3)
 	mask := oocore.FromSlice([]bool{true, false, true, false, false, true}, 2, 3)
-	if got := collected(t, x.SetMask(mask, oocore.FromSlice([]int64{-1, -2, -3}))); !slices.Equal(got, []int64{-1, 1, -2, 3, 4, -3}) {
+	if got := collect[int64](t, x.SetMask(mask, oocore.FromSlice([]int64{-1, -2, -3}))); !slices.Equal(got, []int64{-1, 1, -2, 3, 4, -3}) {
 		t.Errorf("%v", got)
 	}
-	if got := collected(t, x.SetMask(mask, 9)); !slices.Equal(got, []int64{9, 1, 9, 3, 4, 9}) {
+	if got := collect[int64](t, x.SetMask(mask, 9)); !slices.Equal(got, []int64{9, 1, 9, 3, 4, 9}) {
 		t.Errorf("%v", got)
 	}
 	_, err := oocore.Collect[int64](t.Context(), x.SetMask(mask, oocore.FromSlice([]int64{1, 2})), oocore.Memory(small))
@@ -27,7 +27,7 @@ func TestSetMaskPutsAListInItsOrder(t *testing.T) {
 func TestSetAtTakesTheLastOfSeveral(t *testing.T) {
 	x := oocore.Arange(0, 5, 1)
 	at := oocore.FromSlice([]int64{1, -1, 1})
-	if got := collected(t, x.SetAt(at, oocore.FromSlice([]int64{10, 20, 30}), 0)); !slices.Equal(got, []int64{0, 30, 2, 3, 20}) {
+	if got := collect[int64](t, x.SetAt(at, oocore.FromSlice([]int64{10, 20, 30}), 0)); !slices.Equal(got, []int64{0, 30, 2, 3, 20}) {
 		t.Errorf("%v", got)
 	}
 	if _, err := oocore.Collect[int64](t.Context(), x.SetAt(at.Add(9), 0, 0), oocore.Memory(small)); err == nil {
@@ -38,10 +38,10 @@ func TestSetAtTakesTheLastOfSeveral(t *testing.T) {
 func TestDeleteUndoesInsert(t *testing.T) {
 	x := oocore.Arange(0, 12, 1).Reshape(3, 4)
 	wide := x.Insert([]int{0, 4, 2}, -1, 1)
-	if got := collected(t, wide.Slice("0")); !slices.Equal(got, []int64{-1, 0, 1, -1, 2, 3, -1}) {
+	if got := collect[int64](t, wide.Slice("0")); !slices.Equal(got, []int64{-1, 0, 1, -1, 2, 3, -1}) {
 		t.Errorf("%v", got)
 	}
-	if got := collected(t, wide.Delete(1, 0, 3, 6)); !slices.Equal(got, collected(t, x)) {
+	if got := collect[int64](t, wide.Delete(1, 0, 3, 6)); !slices.Equal(got, collect[int64](t, x)) {
 		t.Errorf("%v", got)
 	}
 	if err := x.Delete(1, 4).Err(); err == nil || !strings.Contains(err.Error(), "index 4 is out of bounds for axis 1 with size 4") {
@@ -51,7 +51,7 @@ func TestDeleteUndoesInsert(t *testing.T) {
 
 func TestSelectTakesTheFirstThatIsTrue(t *testing.T) {
 	x := oocore.Arange(0, 5, 1)
-	got := collected(t, oocore.Select([]*oocore.Array{x.Less(2), x.Less(4)}, []any{x.Mul(10), -1}, 7))
+	got := collect[int64](t, oocore.Select([]*oocore.Array{x.Less(2), x.Less(4)}, []any{x.Mul(10), -1}, 7))
 	if !slices.Equal(got, []int64{0, 10, -1, -1, 7}) {
 		t.Errorf("%v", got)
 	}
@@ -59,7 +59,7 @@ func TestSelectTakesTheFirstThatIsTrue(t *testing.T) {
 
 func TestBlocksPutsRowsBelowEachOther(t *testing.T) {
 	one, two := oocore.Full(1, 1, 2), oocore.Full(2, 1, 1)
-	got := collected(t, oocore.Blocks([][]*oocore.Array{{one, two}, {two, one}}))
+	got := collect[int64](t, oocore.Blocks([][]*oocore.Array{{one, two}, {two, one}}))
 	if !slices.Equal(got, []int64{1, 1, 2, 2, 1, 1}) {
 		t.Errorf("%v", got)
 	}
@@ -78,7 +78,7 @@ func TestFrexpAndLdexpAreInverse(t *testing.T) {
 
 func TestReduceOfNoAxesReducesEachElement(t *testing.T) {
 	x := oocore.FromSlice([]int8{100, -100})
-	if got := collected(t, x.Reduce(oocore.Sum, oocore.ReduceOptions{NoAxes: true})); !slices.Equal(got, []int64{100, -100}) {
+	if got := collect[int64](t, x.Reduce(oocore.Sum, oocore.ReduceOptions{NoAxes: true})); !slices.Equal(got, []int64{100, -100}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestInsertOfSliceIsPlanned(t *testing.T) {
 	if p, err := long.Plan(""); err != nil || len(p.Stages) != 1 {
 		t.Errorf("%v: %v", p, err)
 	}
-	got := collected(t, long) // 0, n+149999, 1, 2, n+149998, 3, …
+	got := collect[int64](t, long) // 0, n+149999, 1, 2, n+149998, 3, …
 	for i, v := range got {
 		want := int64(i/3*2 + i%3)
 		switch i % 3 {

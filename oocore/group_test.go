@@ -68,10 +68,7 @@ func TestGroupsWindowsAndDrawsDoNotDependOnChunks(t *testing.T) {
 	}
 	dir := t.TempDir()
 	save := func(a *oocore.Array, name string, chunk int) *oocore.Array {
-		stored, err := a.Save(t.Context(), filepath.Join(dir, name), oocore.Chunks(chunk), oocore.Memory(small))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stored := saved(t, a, filepath.Join(dir, name), oocore.Chunks(chunk), oocore.Memory(small))
 		return stored
 	}
 	stored := all(save(x, "x.zarr", 70_001), save(labels, "l.zarr", 9_999))
@@ -93,9 +90,9 @@ func TestRandomNumbersFollowTheirDistribution(t *testing.T) {
 	if mean, variance := sum/n, squares/n; math.Abs(mean) > 5/math.Sqrt(n) || math.Abs(variance-1) > 5*math.Sqrt(2./n) {
 		t.Errorf("mean %g, variance %g", mean, variance)
 	}
-	order := collected(t, oocore.RandomPermutation(12, 1000))
+	order := collect[int64](t, oocore.RandomPermutation(12, 1000))
 	slices.Sort(order)
-	if !slices.Equal(order, collected(t, oocore.Arange(0, 1000, 1))) {
+	if !slices.Equal(order, collect[int64](t, oocore.Arange(0, 1000, 1))) {
 		t.Error("a permutation does not have each number once")
 	}
 	if err := oocore.RandomIntegers(oocore.Int8, 1, 0, 200, 3).Err(); err == nil || !strings.Contains(err.Error(), "int8 does not have all integers from 0 to 199") {

@@ -30,13 +30,25 @@ func runLog(t *testing.T) string {
 	return dir
 }
 
-func collect[T oocore.Element](t *testing.T, a *oocore.Array) []T {
+func collect[T oocore.Element](t *testing.T, a *oocore.Array, opts ...oocore.Option) []T {
 	t.Helper()
-	v, err := oocore.Collect[T](t.Context(), a, oocore.Memory("256MiB"))
+	v, err := oocore.Collect[T](t.Context(), a, append([]oocore.Option{oocore.Memory("256MiB")}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// saved is an array or a collection in a file.
+func saved[A any](t *testing.T, a interface {
+	Save(context.Context, string, ...oocore.Option) (A, error)
+}, path string, opts ...oocore.Option) A {
+	t.Helper()
+	out, err := a.Save(t.Context(), path, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func TestTheFirstErrorTravels(t *testing.T) {
@@ -94,14 +106,11 @@ func TestSaveAndOpen(t *testing.T) {
 	dir, log := t.TempDir(), runLog(t)
 	path := filepath.Join(dir, "x.npy")
 	x := oocore.Arange(0, 1000, 1).Reshape(100, 10)
-	saved, err := x.Save(t.Context(), path, oocore.Memory("256MiB"), host.Cell("7"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := saved.String(); s != "x.npy: 100 × 10 int64, 7.81 KiB" {
+	stored := saved(t, x, path, oocore.Memory("256MiB"), host.Cell("7"))
+	if s := stored.String(); s != "x.npy: 100 × 10 int64, 7.81 KiB" {
 		t.Errorf("it is %s", s)
 	}
-	root := saved.AsType(oocore.Float64).Sqrt()
+	root := stored.AsType(oocore.Float64).Sqrt()
 	got := collect[float64](t, root)
 	for i, v := range got {
 		if v != math.Sqrt(float64(i)) {
@@ -126,10 +135,7 @@ func TestSaveAndOpen(t *testing.T) {
 		return all
 	}
 	save := func(a *oocore.Array, opts ...oocore.Option) {
-		t.Helper()
-		if _, err := a.Save(t.Context(), out, append(opts, oocore.Memory("256MiB"))...); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, a, out, append(opts, oocore.Memory("256MiB"))...)
 	}
 	save(root)
 	save(oocore.Open(path).AsType(oocore.Float64).Sqrt(), oocore.Memory("384MiB"), oocore.Workers(1))
@@ -161,10 +167,7 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 	dir := t.TempDir()
 	runLog(t)
 	path := filepath.Join(dir, "x.npy")
-	x, err := oocore.Random(oocore.Float32, 1, 1000, 100).Save(t.Context(), path, oocore.Memory("256MiB"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := saved(t, oocore.Random(oocore.Float32, 1, 1000, 100), path, oocore.Memory("256MiB"))
 	if err := os.Symlink(path, filepath.Join(dir, "link.npy")); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +196,7 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 
 	// The budget that a rejection names is enough.
 	var short *oocore.MemoryError
-	_, err = x.Sqrt().Save(t.Context(), filepath.Join(dir, "y.npy"), oocore.Memory("1KiB"))
+	_, err := x.Sqrt().Save(t.Context(), filepath.Join(dir, "y.npy"), oocore.Memory("1KiB"))
 	if !errors.As(err, &short) || short.Limit != 1024 {
 		t.Fatalf("%v", err)
 	}
@@ -210,10 +213,7 @@ func TestPlanOnly(t *testing.T) {
 	host.SetDefaults(host.PlanOnly(), oocore.Memory("256MiB"))
 	defer host.SetDefaults()
 	x := oocore.Random(oocore.Float32, 1, 1000, 100)
-	y, err := x.Save(t.Context(), filepath.Join(dir, "x.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := saved(t, x, filepath.Join(dir, "x.npy"))
 	if _, err := y.Mean(0).Save(t.Context(), filepath.Join(dir, "mean.npy")); err != nil {
 		t.Error(err)
 	}
@@ -269,9 +269,7 @@ func TestNominalPlanIsTheSameWhateverTheMachineAndTheProgramHold(t *testing.T) {
 func TestPlanOnlyReturnsWholeArrayOfAppendAndRegion(t *testing.T) {
 	runLog(t)
 	path := filepath.Join(t.TempDir(), "x.zarr")
-	if _, err := oocore.Ones(oocore.Float32, 4, 6).Save(t.Context(), path, oocore.Chunks(3, 3)); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, oocore.Ones(oocore.Float32, 4, 6), path, oocore.Chunks(3, 3))
 	rows := oocore.Ones(oocore.Float32, 2, 6)
 	if x, err := rows.Append(t.Context(), path, 0, host.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{6, 6}) {
 		t.Errorf("Append returned %v, %v", x, err)

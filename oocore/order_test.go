@@ -86,19 +86,9 @@ func TestOrderOfLongLinesAcrossAnArray(t *testing.T) {
 	nan := float32(math.NaN())
 	x[5*columns+columns-1] = nan
 	a := oocore.FromSlice(x, n, columns)
-	collect := func(name string, of *oocore.Array) []float32 {
-		t.Helper()
-		v, err := oocore.Collect[float32](t.Context(), of, oocore.Memory("128MiB"))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return v
-	}
-	median, top, bottom := collect("median", a.Median(0)), collect("topk", a.TopK(3, 0)), collect("topk", a.TopK(-3, 0))
-	where, err := oocore.Collect[int64](t.Context(), a.ArgTopK(3, 0), oocore.Memory("128MiB"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := oocore.Memory("128MiB")
+	median, top, bottom := collect[float32](t, a.Median(0), small), collect[float32](t, a.TopK(3, 0), small), collect[float32](t, a.TopK(-3, 0), small)
+	where := collect[int64](t, a.ArgTopK(3, 0), small)
 	for j := range columns - 1 {
 		if median[j] != (n-1)/2 {
 			t.Errorf("the median of column %d is %g, want %d", j, median[j], (n-1)/2)
@@ -128,10 +118,7 @@ func TestWeightedQuantilesOfALongLine(t *testing.T) {
 	}
 	of := oocore.QuantileOptions{Method: "inverted_cdf", Weights: oocore.FromSlice(w)}
 	q := []float64{0, 0.1, 0.5, 0.99, 1}
-	got, err := oocore.Collect[float32](t.Context(), oocore.FromSlice(x).Quantiles(q, of), oocore.Memory("128MiB"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := collect[float32](t, oocore.FromSlice(x).Quantiles(q, of), oocore.Memory("128MiB"))
 	whole := float64(n/2 + 3*(n-n/2))
 	for k, q := range q {
 		want, sum := 0, 1.0
@@ -158,20 +145,14 @@ func TestWeightedQuantilesOfALongLine(t *testing.T) {
 func TestPermutedOfALongLine(t *testing.T) {
 	const n = 1_100_000
 	of := func(seed uint64) []int32 {
-		got, err := oocore.Collect[int32](t.Context(), oocore.Arange(0, n, 1).AsType(oocore.Int32).Permuted(seed, 0), oocore.Memory("192MiB"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := collect[int32](t, oocore.Arange(0, n, 1).AsType(oocore.Int32).Permuted(seed, 0), oocore.Memory("192MiB"))
 		return got
 	}
 	first := of(3)
 	if again := of(3); !slices.Equal(again, first) {
 		t.Error("one seed gives two orders")
 	}
-	at, err := oocore.Collect[int64](t.Context(), oocore.RandomPermutation(3, n), oocore.Memory("192MiB"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := collect[int64](t, oocore.RandomPermutation(3, n), oocore.Memory("192MiB"))
 	for i, v := range first {
 		if int64(v) != at[i] {
 			t.Fatalf("element %d is %d, not the one of the permutation with its seed, %d", i, v, at[i])

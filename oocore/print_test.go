@@ -55,7 +55,7 @@ func TestPrintOfErrorWritesNothing(t *testing.T) {
 func TestZerosAndOnesHaveTheirType(t *testing.T) {
 	for _, dtype := range []oocore.DType{oocore.Bool, oocore.Int8, oocore.Uint64, oocore.Float16, oocore.BFloat16, oocore.Float32, oocore.Complex64} {
 		zeros, ones := oocore.Zeros(dtype, 2, 3), oocore.Ones(dtype, 2, 3)
-		got := values(t, oocore.Concatenate(0, zeros, ones).Equal(1).AsType(oocore.Float64))
+		got := collect[float64](t, oocore.Concatenate(0, zeros, ones).Equal(1).AsType(oocore.Float64))
 		if !slices.Equal(got, []float64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}) || zeros.DType() != dtype || ones.DType() != dtype {
 			t.Errorf("%s: %v, of %s and %s", dtype, got, zeros.DType(), ones.DType())
 		}
@@ -97,7 +97,7 @@ func TestIndexIsSliceOfItsText(t *testing.T) {
 		":-1, 0, 2:6:10": x.Index(oocore.Range{0, -1}, oocore.At(0), oocore.Range{2, 6}.By(10)),
 	} {
 		want := x.Slice(spec)
-		if !slices.Equal(got.Shape(), want.Shape()) || !slices.Equal(values(t, got), values(t, want)) {
+		if !slices.Equal(got.Shape(), want.Shape()) || !slices.Equal(collect[float64](t, got), collect[float64](t, want)) {
 			t.Errorf("%q: shape %v, %v", spec, got.Shape(), got.Err())
 		}
 	}

@@ -18,19 +18,14 @@ import (
 // counted is an array of a file of float64 0, 1, …, in chunks of 16 rows of 512.
 func counted(t *testing.T, rows int) *oocore.Array {
 	t.Helper()
-	x, err := oocore.Arange(0, rows*512, 1.0).Reshape(rows, 512).Save(t.Context(), filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(16, 512), oocore.Codec("none"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := saved(t, oocore.Arange(0, rows*512, 1.0).Reshape(rows, 512), filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(16, 512), oocore.Codec("none"))
 	return x
 }
 
 func TestReportOfSaveHasItsFigures(t *testing.T) {
 	x, out := counted(t, 64), filepath.Join(t.TempDir(), "y.npy")
 	var r oocore.RunReport
-	if _, err := x.Add(1).Save(t.Context(), out, oocore.Report(&r), oocore.Memory("256MiB")); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, x.Add(1), out, oocore.Report(&r), oocore.Memory("256MiB"))
 	const bytes = 64 * 512 * 8
 	if r.Status != oocore.StatusDone || !slices.Equal(r.Outputs, []string{out}) || r.Title != "x.zarr + 1" || r.Budget != 256<<20 || r.Passes != 1 ||
 		r.Computed != r.Chunks || r.Chunks == 0 || r.Skipped != 0 || r.Read != bytes || r.Written != bytes || r.Seconds <= 0 || r.Device != "cpu" {
@@ -40,9 +35,7 @@ func TestReportOfSaveHasItsFigures(t *testing.T) {
 		t.Errorf("measured %d, predicted %d bytes", r.MeasuredPeak, r.PredictedPeak)
 	}
 	chunks := r.Chunks
-	if _, err := x.Add(1).Save(t.Context(), out, oocore.Report(&r)); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, x.Add(1), out, oocore.Report(&r))
 	if r.Status != oocore.StatusSkipped || r.Computed != 0 || r.Skipped != chunks || r.Read != 0 {
 		t.Errorf("the report of the same again is %+v", r)
 	}

@@ -27,20 +27,14 @@ func TestQuantized(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{dir + "/" + name + ".zarr", dir + "/" + name + ".npz"} {
 				q := oocore.FromSlice(x, 96, 64).Quantize(o)
-				saved, err := q.Save(t.Context(), path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				saved := saved(t, q, path)
 				over, end := context.WithCancel(t.Context())
 				end()
 				e, err := saved.Error(over) // which was measured: there is nothing to run
 				if err != nil {
 					t.Fatal(err)
 				}
-				back, err := oocore.Collect[float32](t.Context(), oocore.OpenQuantized(path).Dequantize())
-				if err != nil {
-					t.Fatal(err)
-				}
+				back := collect[float32](t, oocore.OpenQuantized(path).Dequantize())
 				most, noise, signal := 0.0, 0.0, 0.0
 				for i := range x {
 					d := float64(x[i]) - float64(back[i])
@@ -71,10 +65,7 @@ func TestQuantized(t *testing.T) {
 // integers are the elements, modulo 256.
 func integers(t *testing.T, a *oocore.Array) []uint8 {
 	t.Helper()
-	v, err := oocore.Collect[uint8](t.Context(), a.AsType(oocore.Uint8))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := collect[uint8](t, a.AsType(oocore.Uint8))
 	return v
 }
 
@@ -89,19 +80,13 @@ func TestQuantizedAgain(t *testing.T) {
 		x[i] = float32(rng.NormFloat64())
 	}
 	q := oocore.FromSlice(x, 40, 50).Quantize(oocore.QuantizeOptions{PerAxis: true})
-	saved, err := q.Save(t.Context(), dir+"/a.zarr")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := saved(t, q, dir+"/a.zarr")
 	want := integers(t, q.Values)
-	once, err := saved.Error(t.Context())
+	once, err := first.Error(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := q.Save(t.Context(), dir+"/a.zarr")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := saved(t, q, dir+"/a.zarr")
 	if e, err := again.Error(t.Context()); err != nil || e.Max != once.Max {
 		t.Errorf("at first %+v, again %+v: %v", once, e, err)
 	}
@@ -109,7 +94,7 @@ func TestQuantizedAgain(t *testing.T) {
 	for path, c := range map[string]struct {
 		from *oocore.Quantized
 		more uint8
-	}{"saved.npz": {saved, 0}, "opened.npz": {oocore.OpenQuantized(dir + "/a.zarr"), 0}, "changed.npz": {q, 1}} {
+	}{"saved.npz": {first, 0}, "opened.npz": {oocore.OpenQuantized(dir + "/a.zarr"), 0}, "changed.npz": {q, 1}} {
 		if _, err := c.from.Save(t.Context(), dir+"/"+path); err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -171,10 +156,7 @@ func TestQuantizedInSquareBlocksOfFloat8(t *testing.T) {
 	if e, err := oocore.Item[float32](t.Context(), per); err != nil || e == 0 || e > 1.5 {
 		t.Errorf("by row: off by %v, %v", e, err)
 	}
-	saved, err := q.Save(t.Context(), t.TempDir()+"/q.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := saved(t, q, t.TempDir()+"/q.safetensors")
 	if got, err := oocore.Collect[float32](t.Context(), saved.Dequantize()); err != nil || !slices.Equal(got, back) {
 		t.Errorf("what was saved gives others: %v", err)
 	}
@@ -183,10 +165,7 @@ func TestQuantizedInSquareBlocksOfFloat8(t *testing.T) {
 // The squares overflow, the largest difference does not; and one pass measures all.
 func TestQuantizedErrorOfHugeElements(t *testing.T) {
 	path := t.TempDir() + "/x.npy"
-	x, err := oocore.FromSlice([]float64{1e200, -5e199, 1e198, 0}, 4).Save(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := saved(t, oocore.FromSlice([]float64{1e200, -5e199, 1e198, 0}, 4), path)
 	q := x.Quantize(oocore.QuantizeOptions{})
 	back := collect[float64](t, q.Dequantize())
 	want := 0.0

@@ -60,10 +60,7 @@ func TestReduceFuncIsReductionsOfItsParts(t *testing.T) {
 			for d, n := range c.shape {
 				shards[d] *= (n + shards[d] - 1) / shards[d]
 			}
-			stored, err := x.Save(t.Context(), filepath.Join(dir, fmt.Sprint(i)+".zarr"), oocore.Chunks(c.chunks...), oocore.Codec("none"), oocore.Shards(shards...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			stored := saved(t, x, filepath.Join(dir, fmt.Sprint(i)+".zarr"), oocore.Chunks(c.chunks...), oocore.Codec("none"), oocore.Shards(shards...))
 			x = stored
 		}
 		for _, axes := range c.axes {
@@ -120,10 +117,7 @@ func TestReduceFuncHasOneResultForEveryBudget(t *testing.T) {
 	for _, budget := range []string{"64MiB", "512MiB"} {
 		sum := oocore.ReduceFunc(func() float32 { return 0 }, func(s *float32, x float32) { *s += x },
 			func(s, t *float32) { *s += *t }, func(s *float32) float32 { return *s }, x, 0)
-		got, err := oocore.Collect[float32](t.Context(), sum, oocore.Memory(budget))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := collect[float32](t, sum, oocore.Memory(budget))
 		if first == nil {
 			first = got
 		} else if !slices.Equal(got, first) {

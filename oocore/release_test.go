@@ -135,9 +135,7 @@ func TestWorkOfLaterVersionIsComputedAnew(t *testing.T) {
 			a, opts := oocore.Eval("floor(random(1, 16, 25)*100)", nil), []oocore.Option{oocore.Chunks(8, 25)}
 			path := filepath.Join(t.TempDir(), "a.zarr")
 			edit(t, a, path, opts)
-			if _, err := a.Save(t.Context(), path, opts...); err != nil {
-				t.Fatal(err)
-			}
+			saved(t, a, path, opts...)
 			run := latestRun(t)
 			if run.Header.Resume != later || run.End.Skipped != 0 {
 				t.Errorf("after %q it skipped %d tasks", run.Header.Resume, run.End.Skipped)

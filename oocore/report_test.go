@@ -14,9 +14,7 @@ func TestReportOfProductCountsSharedBuffersOnce(t *testing.T) {
 	log := runLog(t)
 	a := oocore.Random(oocore.Float32, 1, 1024, 1024)
 	var ran oocore.RunReport
-	if _, err := a.MatMul(a).Save(t.Context(), filepath.Join(t.TempDir(), "c.npy"), oocore.Memory("128MiB"), oocore.Workers(4), oocore.Report(&ran)); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, a.MatMul(a), filepath.Join(t.TempDir(), "c.npy"), oocore.Memory("128MiB"), oocore.Workers(4), oocore.Report(&ran))
 	runs, err := record.List(log)
 	if err != nil || len(runs) == 0 {
 		t.Fatalf("%d records, %v", len(runs), err)

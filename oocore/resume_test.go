@@ -35,15 +35,12 @@ func TestResumeKeepsWhatStagesThatWereNotSavedHaveRead(t *testing.T) {
 		t.Fatalf("%v, after %d calls of the first function", err, calls.Load())
 	}
 	fails = false
-	got, err := a.Save(t.Context(), out, oocore.Version("1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := saved(t, a, out, oocore.Version("1"))
 	if n := calls.Load(); n != 4 {
 		t.Errorf("the first function was called %d times more", n-4)
 	}
 	// Column j holds j, j+512, …: its mean is j + 512·63/2.
-	for k, v := range values(t, got) {
+	for k, v := range collect[float64](t, got) {
 		if want := float64(k) + float64(k%512) + 512*63/2.0; v != want {
 			t.Fatalf("element %d is %v, want %v", k, v, want)
 		}

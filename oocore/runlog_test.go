@@ -33,9 +33,7 @@ func TestProgramLeavesRecordsOnlyWhereAsked(t *testing.T) {
 			x := oocore.Arange(0, 24, 1).Reshape(2, 3, 4).AsType(oocore.Float64)
 			save := func() (r oocore.RunReport) {
 				t.Helper()
-				if _, err := x.Sqrt().Save(t.Context(), filepath.Join(dir, "o.npy"), append(c.opts, oocore.Report(&r))...); err != nil {
-					t.Fatal(err)
-				}
+				saved(t, x.Sqrt(), filepath.Join(dir, "o.npy"), append(c.opts, oocore.Report(&r))...)
 				return r
 			}
 			first, again := save(), save()

@@ -14,15 +14,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/cluster"
 )
 
-func values(t *testing.T, a *oocore.Array) []float64 {
-	t.Helper()
-	v, err := oocore.Collect[float64](t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // centredOutputs are a mean of columns, what is left without it, and what that is squared.
 func centredOutputs(x *oocore.Array, dir string) []oocore.Output {
 	mean := x.Mean(0)
@@ -43,7 +34,7 @@ func TestSaveAllComputesWhatIsSharedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Column j holds j, j+512, …: its mean is j + 512·63/2, and row i is 512·(i-63/2) off it.
-	mean, centred, squares := values(t, all[0]), values(t, all[1]), values(t, all[2])
+	mean, centred, squares := collect[float64](t, all[0]), collect[float64](t, all[1]), collect[float64](t, all[2])
 	for j, v := range mean {
 		if v != float64(j)+512*(rows-1)/2.0 {
 			t.Fatalf("the mean of column %d is %v", j, v)
@@ -88,7 +79,7 @@ func TestSaveAllReadsOnceForReductionsOfOneArray(t *testing.T) {
 		t.Errorf("it reads %d bytes of %d", r.Read, 64*512*8)
 	}
 	for k, want := range []float64{63 * 512, 0, 512 * 63 * 64 / 2, 63 * 512} {
-		if v := values(t, all[k]); v[0] != want || len(v) != 512 {
+		if v := collect[float64](t, all[k]); v[0] != want || len(v) != 512 {
 			t.Errorf("output %d begins with %v, want %v", k, v[0], want)
 		}
 	}
@@ -110,7 +101,7 @@ func TestSaveAllOfOutputsThatReadEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := 0.0
-	in, out, p := values(t, x), values(t, all[0]), values(t, all[1])
+	in, out, p := collect[float64](t, x), collect[float64](t, all[0]), collect[float64](t, all[1])
 	for i := range 32 {
 		for j := range 32 {
 			want := 0.0
@@ -123,10 +114,10 @@ func TestSaveAllOfOutputsThatReadEachOther(t *testing.T) {
 			sum += want
 		}
 	}
-	if got := values(t, all[2])[0]; math.Abs(got-sum) > 1e-12*sum {
+	if got := collect[float64](t, all[2])[0]; math.Abs(got-sum) > 1e-12*sum {
 		t.Errorf("its sum is %v, want %v", got, sum)
 	}
-	for k, v := range values(t, all[4]) { // the columns are sorted already
+	for k, v := range collect[float64](t, all[4]) { // the columns are sorted already
 		if v != 2*in[k] || out[k] != in[k] {
 			t.Fatalf("element %d is %v and %v of %v", k, v, out[k], in[k])
 		}
@@ -154,7 +145,7 @@ func TestSaveAllResumesAfterItWasCancelled(t *testing.T) {
 		{Array: slow(x), Path: filepath.Join(dir, "a.npy")},
 		{Array: slow(x.Add(1)), Path: filepath.Join(dir, "b.zarr"), Options: []oocore.Option{oocore.Chunks(16, 512)}},
 	}
-	want := values(t, slow(x.Add(1)))
+	want := collect[float64](t, slow(x.Add(1)))
 	_, err := oocore.SaveAll(ctx, outputs, oocore.Memory("64MiB"), oocore.Workers(1), oocore.OnProgress(func(p oocore.Progress) {
 		if p.Stage == 2 && p.Computed > 20 {
 			cancel()
@@ -172,7 +163,7 @@ func TestSaveAllResumesAfterItWasCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := values(t, all[1]); !slices.Equal(got, want) {
+	if got := collect[float64](t, all[1]); !slices.Equal(got, want) {
 		t.Error("the resumed output is another")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
@@ -255,9 +246,7 @@ func TestSaveOfAnotherArrayRemovesTheFoldersOfASaveAll(t *testing.T) {
 					t.Fatal("the last block does not fail")
 				}
 			}
-			if _, err := oocore.Zeros(oocore.Float64, 3).Save(t.Context(), outputs[0].Path); err != nil {
-				t.Fatal(err)
-			}
+			saved(t, oocore.Zeros(oocore.Float64, 3), outputs[0].Path)
 			if left := stagingFolders(t, dir); begun != (len(left) == 1) {
 				t.Errorf("left behind: %v", left)
 			}
@@ -272,9 +261,7 @@ func TestSaveOfWhatIsThereLeavesTheFoldersOfASaveAll(t *testing.T) {
 	var r oocore.RunReport
 	save := func() {
 		t.Helper()
-		if _, err := oocore.Zeros(oocore.Float64, 3).Save(t.Context(), filepath.Join(dir, "b.zarr"), oocore.Report(&r)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.Zeros(oocore.Float64, 3), filepath.Join(dir, "b.zarr"), oocore.Report(&r))
 	}
 	save()
 	unfinishedOutputs(t, dir)
@@ -290,9 +277,7 @@ func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
 	x, dir := counted(t, 16), t.TempDir()
 	whole, other := filepath.Join(dir, "whole.zarr"), filepath.Join(dir, "other.npy")
 	for path, opts := range map[string][]oocore.Option{whole: {oocore.Chunks(8, 512)}, other: nil} {
-		if _, err := oocore.Zeros(oocore.Float64, 64, 512).Save(t.Context(), path, opts...); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.Zeros(oocore.Float64, 64, 512), path, opts...)
 	}
 	outputs := []oocore.Output{
 		{Array: x, Path: whole, Options: []oocore.Option{oocore.Region("16:32")}},
@@ -304,7 +289,7 @@ func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := values(t, all[0]), values(t, all[1])
+	first, second := collect[float64](t, all[0]), collect[float64](t, all[1])
 	for k := range 64 * 512 {
 		row, wantFirst, wantSecond := k/512, 0.0, 0.0
 		if row >= 16 && row < 32 {
@@ -317,7 +302,7 @@ func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
 			t.Fatalf("element %d is %v and %v, want %v and %v", k, first[k], second[k], wantFirst, wantSecond)
 		}
 	}
-	if sum := values(t, all[2])[0]; sum != 16*512*(16*512-1)/2 {
+	if sum := collect[float64](t, all[2])[0]; sum != 16*512*(16*512-1)/2 {
 		t.Errorf("the sum is %v", sum)
 	}
 	if _, err := oocore.SaveAll(t.Context(), outputs, oocore.Report(&r)); err != nil || r.Status != oocore.StatusSkipped {
@@ -358,10 +343,7 @@ func TestSaveAllRejects(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			outputs := c.outputs
 			if c.name == "an input of another output" {
-				y, err := x.Save(t.Context(), at("y.npy"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				y := saved(t, x, at("y.npy"))
 				outputs = []oocore.Output{{Array: y.Add(1), Path: at("a.npy")}, {Array: x, Path: at("y.npy")}}
 			}
 			_, err := oocore.SaveAll(t.Context(), outputs, c.opts...)

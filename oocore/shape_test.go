@@ -17,15 +17,6 @@ import (
 // small is a budget that forces many chunks.
 const small = "256MiB" // room for the race detector too
 
-func collected(t *testing.T, a *oocore.Array) []int64 {
-	t.Helper()
-	v, err := oocore.Collect[int64](t.Context(), a, oocore.Memory(small))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // numbered is an array of its own positions, of a random shape.
 func numbered(r *rapid.T, dims int) *oocore.Array {
 	shape := rapid.SliceOfN(rapid.IntRange(1, 9), dims, dims).Draw(r, "shape")
@@ -64,7 +55,7 @@ func TestShapesUndone(t *testing.T) {
 			if err := same.Err(); err != nil {
 				r.Fatalf("%s: %v", name, err)
 			}
-			if !slices.Equal(same.Shape(), shape) || !slices.Equal(collected(t, same), collected(t, x)) {
+			if !slices.Equal(same.Shape(), shape) || !slices.Equal(collect[int64](t, same), collect[int64](t, x)) {
 				r.Fatalf("%s gives another array of %v", name, shape)
 			}
 		}
@@ -142,7 +133,7 @@ func TestRechunk(t *testing.T) {
 	if err != nil || !slices.Equal(stored.Chunks(), []int{4, 10}) {
 		t.Errorf("stored in %v: %v", stored.Chunks(), err)
 	}
-	if !slices.Equal(collected(t, stored), collected(t, x)) {
+	if !slices.Equal(collect[int64](t, stored), collect[int64](t, x)) {
 		t.Error("other elements are stored")
 	}
 	stored, err = y.Save(t.Context(), filepath.Join(dir, "b.zarr"), oocore.Chunks(3, 5))

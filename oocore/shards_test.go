@@ -24,10 +24,7 @@ func TestIndexesOfShardsAreReadAsPredicted(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r oocore.RunReport
-		got, err := oocore.Collect[float64](t.Context(), mean, append(opts, oocore.Report(&r))...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := collect[float64](t, mean, append(opts, oocore.Report(&r))...)
 		if got[0] != 127.5 {
 			t.Errorf("the mean is %g", got[0])
 		}

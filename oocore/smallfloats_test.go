@@ -25,10 +25,7 @@ func TestQuantizeOfSmallFloatsKeepsZeroPoints(t *testing.T) {
 	x := oocore.FromSlice([]float32{-0.75, -0.5, 0, 1.5, 3.25, 5.5}, 6).AsType(oocore.Float8E4M3FN)
 	o := oocore.QuantizeOptions{DType: oocore.Uint8, Affine: true}
 	path := filepath.Join(t.TempDir(), "q.safetensors")
-	q, err := x.Quantize(o).Save(t.Context(), path+"#x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := saved(t, x.Quantize(o), path+"#x")
 	want := collect[uint8](t, x.AsType(oocore.Float32).Quantize(o).Values)
 	if got := collect[uint8](t, q.Values); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -40,9 +37,7 @@ func TestMergeLoRARejectsQuantizedWeights(t *testing.T) {
 	dir := t.TempDir()
 	save := func(a *oocore.Array, path string) {
 		t.Helper()
-		if _, err := a.Save(t.Context(), filepath.Join(dir, path)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, a, filepath.Join(dir, path))
 	}
 	save(oocore.Ones(oocore.Int8, 3, 4), "m.safetensors#l.weight")
 	save(oocore.Ones(oocore.Float32, 2, 4), "adapter_model.safetensors#base_model.model.l.lora_A.weight")

@@ -71,9 +71,7 @@ func TestStackOpensEachFileOncePerRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	more("collecting", 1)
-	if _, err := x.Mean(1).Save(t.Context(), filepath.Join(t.TempDir(), "y.npy")); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, x.Mean(1), filepath.Join(t.TempDir(), "y.npy"))
 	more("saving", 1)
 }
 
@@ -82,10 +80,7 @@ func TestStackOpensEachFileOncePerRun(t *testing.T) {
 func TestStackFilesAreLookedAtTwiceAndReadOncePerSave(t *testing.T) {
 	const child = "GONBEXT_TEST_STACK"
 	if dir := os.Getenv(child); dir != "" {
-		_, err := oocore.OpenStack(filepath.Join(dir, "*.npy"), 0).Mean(1).Save(t.Context(), filepath.Join(dir, "y.zarr"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.OpenStack(filepath.Join(dir, "*.npy"), 0).Mean(1), filepath.Join(dir, "y.zarr"))
 		return
 	}
 	strace, err := exec.LookPath("strace")
@@ -257,14 +252,8 @@ func TestManyFilesUnderALimitOfOpenFiles(t *testing.T) {
 	const child, files = "GONBEXT_TEST_DESCRIPTORS", 300
 	if dir := os.Getenv(child); dir != "" {
 		x := oocore.OpenStack(filepath.Join(dir, "*.npy"), 0)
-		y, err := x.Add(1).Save(t.Context(), filepath.Join(dir, "y.zarr"), oocore.Chunks(1, 5, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := y.Sub(1).Save(t.Context(), filepath.Join(dir, "z.zarr"), oocore.Chunks(1, 5, 1)) // while its chunks are read, too
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := saved(t, x.Add(1), filepath.Join(dir, "y.zarr"), oocore.Chunks(1, 5, 1))
+		z := saved(t, y.Sub(1), filepath.Join(dir, "z.zarr"), oocore.Chunks(1, 5, 1)) // while its chunks are read, too
 		a, err := oocore.Collect[int32](t.Context(), x)
 		b, other := oocore.Collect[int32](t.Context(), z)
 		if err = errors.Join(err, other); err != nil || string(dtype.Bytes(a)) != string(dtype.Bytes(b)) || len(a) != files*30 {

@@ -20,9 +20,7 @@ func frames(t *testing.T, files, rows, columns int, name func(i int) string, opt
 	dir := t.TempDir()
 	for i := range files {
 		a := oocore.Arange(0, rows, 1).Mul(10).Reshape(rows, 1).Add(oocore.Arange(0, columns, 1)).Add(1000 * i).AsType(oocore.Int32)
-		if _, err := a.Save(t.Context(), filepath.Join(dir, name(i)), opts...); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, a, filepath.Join(dir, name(i)), opts...)
 	}
 	return dir
 }
@@ -41,10 +39,7 @@ func TestOpenStackHasFilesAlongItsAxis(t *testing.T) {
 			if err != nil || !slices.Equal(x.Shape(), shape) {
 				t.Fatalf("%s, axis %d: shape %v, %v", format, axis, x.Shape(), err)
 			}
-			steps, err := oocore.Collect[int32](t.Context(), x.Slice("::-2, 1::2, ::-1"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			steps := collect[int32](t, x.Slice("::-2, 1::2, ::-1"))
 			at := func(k ...int) int32 {
 				i := k[(axis+3)%3]
 				rest := slices.Delete(slices.Clone(k), (axis+3)%3, (axis+3)%3+1)
@@ -86,9 +81,7 @@ func TestStackIsPredictedAndVersioned(t *testing.T) {
 	var r oocore.RunReport
 	save := func() {
 		t.Helper()
-		if _, err := oocore.OpenStack(filepath.Join(dir, "*.npy"), -1).Mean(2).Save(t.Context(), out, oocore.Report(&r)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.OpenStack(filepath.Join(dir, "*.npy"), -1).Mean(2), out, oocore.Report(&r))
 		if r.MeasuredPeak > r.PredictedPeak {
 			t.Errorf("measured %d, predicted %d", r.MeasuredPeak, r.PredictedPeak)
 		}
@@ -112,9 +105,7 @@ func TestStackIsPredictedAndVersioned(t *testing.T) {
 	if save(); r.Status != oocore.StatusDone {
 		t.Errorf("with a file less: %+v", r)
 	}
-	if _, err := oocore.Full(int32(7), 64, 512).Save(t.Context(), filepath.Join(dir, "f08.npy")); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, oocore.Full(int32(7), 64, 512), filepath.Join(dir, "f08.npy"))
 	if save(); r.Status != oocore.StatusDone {
 		t.Errorf("with another file: %+v", r)
 	}
@@ -155,16 +146,12 @@ func TestOpenStackRejects(t *testing.T) {
 		"shape1.npy": oocore.Full(int32(1), 4, 3), "shape2.npy": oocore.Full(int32(1), 4, 4),
 		"type1.npy": oocore.Full(int32(1), 4, 3), "type2.npy": oocore.Full(1.5, 4, 3),
 	} {
-		if _, err := a.Save(t.Context(), at(path)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, a, at(path))
 	}
 	for path, shape := range map[string][]int{
 		"order1.npy": {4, 3}, "order2.npy?order=F": {4, 3}, "turned1.npy": {4, 3}, "turned2.npy?order=F": {3, 4},
 	} {
-		if _, err := oocore.Full(1.5, shape...).Save(t.Context(), at(path)); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, oocore.Full(1.5, shape...), at(path))
 	}
 	if err := os.WriteFile(at("broken.npy"), []byte("none"), 0o644); err != nil {
 		t.Fatal(err)

@@ -16,10 +16,7 @@ import (
 
 func floats(t *testing.T, a *oocore.Array, opts ...oocore.Option) []float64 {
 	t.Helper()
-	v, err := oocore.Collect[float64](t.Context(), a.AsType(oocore.Float64), append(opts, oocore.Memory(small))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := collect[float64](t, a.AsType(oocore.Float64), append(opts, oocore.Memory(small))...)
 	return v
 }
 
@@ -36,17 +33,17 @@ func TestHistogramsAddUp(t *testing.T) {
 			counts, _ := a.Histogram(b, oocore.HistogramOptions{})
 			return counts
 		}
-		together := collected(t, count(oocore.Concatenate(0, x, y), bins))
-		if sum := collected(t, count(x, bins).Add(count(y, bins))); !slices.Equal(sum, together) {
+		together := collect[int64](t, count(oocore.Concatenate(0, x, y), bins))
+		if sum := collect[int64](t, count(x, bins).Add(count(y, bins))); !slices.Equal(sum, together) {
 			r.Fatalf("%v of each, %v together", sum, together)
 		}
 		_, edges := x.Histogram(bins, oocore.HistogramOptions{})
-		coarse := collected(t, count(x, oocore.Bins{Edges: edges.Slice("::2")}))
-		if sum := collected(t, count(x, bins).Reshape(n, 2).Sum(1)); !slices.Equal(sum, coarse) {
+		coarse := collect[int64](t, count(x, oocore.Bins{Edges: edges.Slice("::2")}))
+		if sum := collect[int64](t, count(x, bins).Reshape(n, 2).Sum(1)); !slices.Equal(sum, coarse) {
 			r.Fatalf("%v of pairs of bins, %v of bins twice as wide", sum, coarse)
 		}
-		if even := collected(t, count(x, oocore.Bins{Edges: edges})); !slices.Equal(even, collected(t, count(x, bins))) {
-			r.Fatalf("%v of the edges, %v of their number", even, collected(t, count(x, bins)))
+		if even := collect[int64](t, count(x, oocore.Bins{Edges: edges})); !slices.Equal(even, collect[int64](t, count(x, bins))) {
+			r.Fatalf("%v of the edges, %v of their number", even, collect[int64](t, count(x, bins)))
 		}
 	})
 }
@@ -60,24 +57,21 @@ func TestHistogramsOfChunks(t *testing.T) {
 	bins := oocore.Bins{Count: 37}
 	counts, edges := x.Histogram(bins, oocore.HistogramOptions{})
 	weighed, _ := x.Histogram(bins, oocore.HistogramOptions{Weights: w})
-	want, sums, ends := collected(t, counts), floats(t, weighed), floats(t, edges)
+	want, sums, ends := collect[int64](t, counts), floats(t, weighed), floats(t, edges)
 	if total := int64(3000 * 1100); sumOf(want) != total {
 		t.Errorf("%d of %d elements are in bins", sumOf(want), total)
 	}
 	for i, chunks := range [][]int{{3000, 7}, {11, 1100}, {500, 300}} {
-		stored, err := x.Save(t.Context(), filepath.Join(dir, fmt.Sprint(i, ".zarr")), oocore.Chunks(chunks...), oocore.Memory(small))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stored := saved(t, x, filepath.Join(dir, fmt.Sprint(i, ".zarr")), oocore.Chunks(chunks...), oocore.Memory(small))
 		counts, edges := stored.Histogram(bins, oocore.HistogramOptions{})
 		weighed, _ := stored.Histogram(bins, oocore.HistogramOptions{Weights: w})
-		if !slices.Equal(collected(t, counts), want) || !slices.Equal(floats(t, edges), ends) {
+		if !slices.Equal(collect[int64](t, counts), want) || !slices.Equal(floats(t, edges), ends) {
 			t.Errorf("chunks of %v change the counts", chunks)
 		}
 		if !slices.Equal(floats(t, weighed, oocore.Workers(1+i)), sums) {
 			t.Errorf("chunks of %v change the weights", chunks)
 		}
-		if transposed, _ := stored.T().Histogram(bins, oocore.HistogramOptions{}); !slices.Equal(collected(t, transposed), want) {
+		if transposed, _ := stored.T().Histogram(bins, oocore.HistogramOptions{}); !slices.Equal(collect[int64](t, transposed), want) {
 			t.Errorf("chunks of %v, transposed, change the counts", chunks)
 		}
 	}
@@ -119,9 +113,7 @@ func TestHistogramsAgree(t *testing.T) {
 // one that is named does.
 func TestBinsBeyondTheBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if _, err := oocore.Random(oocore.Float64, 1, 4<<20).Save(t.Context(), path, oocore.Memory(small)); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, oocore.Random(oocore.Float64, 1, 4<<20), path, oocore.Memory(small))
 	counts, _ := oocore.Open(path).Histogram(oocore.Bins{Count: 8 << 20, Range: []float64{0, 1}}, oocore.HistogramOptions{})
 	_, err := counts.Max().Save(t.Context(), path+".max.npy", oocore.Memory("96MiB"))
 	var short *oocore.MemoryError
@@ -131,7 +123,7 @@ func TestBinsBeyondTheBudget(t *testing.T) {
 	if _, err := counts.Sum().Save(t.Context(), path+".sum.npy", oocore.Memory(fmt.Sprint(short.Need+32<<20))); err != nil {
 		t.Errorf("within %d bytes and what this process has grown by: %v", short.Need, err)
 	}
-	if n := collected(t, oocore.Open(path+".sum.npy")); n[0] != 4<<20 {
+	if n := collect[int64](t, oocore.Open(path+".sum.npy")); n[0] != 4<<20 {
 		t.Errorf("%d elements are in bins", n)
 	}
 }

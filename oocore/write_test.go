@@ -22,6 +22,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // countingRows are n rows of length elements that count from zero.
@@ -293,7 +294,7 @@ func TestStreamsOfArrays(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	dir := t.TempDir()
 	for i, shape := range [][]int{{}, {0, 3}, {1000}, {400, 1000}, {2, 3, 4}} {
-		x := oocore.Arange(0, 1_000_000, 1).AsType(oocore.Float64).Slice(fmt.Sprintf("0:%d", size(shape))).Reshape(shape...)
+		x := oocore.Arange(0, 1_000_000, 1).AsType(oocore.Float64).Slice(fmt.Sprintf("0:%d", grid.Size(shape))).Reshape(shape...)
 		for _, of := range []*oocore.Array{x, saved(t, x, filepath.Join(dir, fmt.Sprint(i)+".zarr"))} {
 			var npy, bin bytes.Buffer
 			if err := errors.Join(of.WriteTo(t.Context(), &npy, "npy"), of.WriteTo(t.Context(), &bin, "bin", oocore.Memory("64MiB"))); err != nil {
@@ -312,23 +313,6 @@ func TestStreamsOfArrays(t *testing.T) {
 			checkCounts(t, "bin", a, err, shape...)
 		}
 	}
-}
-
-func size(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
-}
-
-func saved(t *testing.T, a *oocore.Array, path string) *oocore.Array {
-	t.Helper()
-	out, err := a.Save(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 type failing struct{ after int }
@@ -394,10 +378,7 @@ func TestRowsOfAndChunksOf(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	x := oocore.Arange(0, 5*6*7, 1).AsType(oocore.Float64).Reshape(5, 6, 7)
-	stored, err := x.Save(t.Context(), filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(2, 4, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := saved(t, x, filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(2, 4, 5))
 	for _, a := range []*oocore.Array{x, stored} {
 		n := 0
 		for row, err := range oocore.RowsOf[float64](t.Context(), a) {
