@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/device/devicetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // productOf is a product of small whole numbers, which every type and every order of
@@ -250,7 +251,7 @@ func TestGPUThatIsLostWithCuBLASCanBeReleased(t *testing.T) {
 
 func TestDescribeSaysWhatTheGPUHas(t *testing.T) {
 	t.Setenv("GONBEXT_CUBLAS", blas)
-	said := must[cuda.Description](t)(cuda.Describe("cuda:0")).String()
+	said := testcases.Must[cuda.Description](t)(cuda.Describe("cuda:0")).String()
 	t.Log("\n" + said)
 	for _, want := range []string{"name ", "largest block ", "link ", "products "} {
 		if !strings.Contains(said, want) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/cuda/internal/driver/model"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/device/devicetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // idle is a driver whose copies and kernels do nothing: what is left is the host's part.
@@ -45,7 +46,7 @@ func BenchmarkTile(b *testing.B) {
 	e := devicetest.Expression{Root: rooted(1 << 20), Chunks: []int{1 << 20}}
 	p := e.Plan(b, devicetest.Options{Budget: 256 << 20, Workers: 1, Device: g.Spec()})
 	s := p.OnDevice[0]
-	w := must[device.Work](b)(g.Open(s))
+	w := testcases.Must[device.Work](b)(g.Open(s))
 	tile := device.Box{Start: make([]int, len(s.Tile)), Shape: s.Tile}
 	in, out := [][]byte{make([]byte, 4*tile.Size())}, make([]byte, 4*tile.Size())
 	jobs := make([]device.Job, s.Depth)
@@ -53,7 +54,7 @@ func BenchmarkTile(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		j := &jobs[i%len(jobs)]
 		if *j != nil {
-			must[device.Times](b)((*j).Wait(b.Context()))
+			testcases.Must[device.Times](b)((*j).Wait(b.Context()))
 		}
 		*j = w.Map(0, tile, in, out)
 	}

@@ -7,31 +7,22 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
-
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 func TestBuffersCopyOnStreamsAndLeaveNothing(t *testing.T) {
 	gpu := cuda.Model("4MiB")
-	b := must[*cuda.Buffer](t)(gpu.Alloc(1 << 20))
-	up, down := must[*cuda.Stream](t)(gpu.Stream()), must[*cuda.Stream](t)(gpu.Stream())
-	host := must[*cuda.PinnedBuffer](t)(gpu.Pinned(1 << 20))
+	b := testcases.Must[*cuda.Buffer](t)(gpu.Alloc(1 << 20))
+	up, down := testcases.Must[*cuda.Stream](t)(gpu.Stream()), testcases.Must[*cuda.Stream](t)(gpu.Stream())
+	host := testcases.Must[*cuda.PinnedBuffer](t)(gpu.Pinned(1 << 20))
 	copy(host.Data, bytes.Repeat([]byte("data"), 1<<18))
 	got := make([]byte, 1000)
-	for _, c := range []*cuda.Copy{must[*cuda.Copy](t)(up.Upload(b, host.Data)), must[*cuda.Copy](t)(down.Download(got, b))} {
+	for _, c := range []*cuda.Copy{testcases.Must[*cuda.Copy](t)(up.Upload(b, host.Data)), testcases.Must[*cuda.Copy](t)(down.Download(got, b))} {
 		if took, err := c.Wait(); err != nil || took <= 0 {
 			t.Errorf("a copy took %v: %v", took, err)
 		}
 	}
-	if m := must[cuda.Memory](t)(gpu.Memory()); m.Used != 1<<20 || m.Free != 3<<20 || m.Largest != 3<<20 || m.Others != 0 {
+	if m := testcases.Must[cuda.Memory](t)(gpu.Memory()); m.Used != 1<<20 || m.Free != 3<<20 || m.Largest != 3<<20 || m.Others != 0 {
 		t.Errorf("memory is %+v", m)
 	}
 	for range 2 { // the second time does nothing
@@ -39,7 +30,7 @@ func TestBuffersCopyOnStreamsAndLeaveNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if m := must[cuda.Memory](t)(gpu.Memory()); m.Used != 0 || m.Free != 4<<20 {
+	if m := testcases.Must[cuda.Memory](t)(gpu.Memory()); m.Used != 0 || m.Free != 4<<20 {
 		t.Errorf("memory is %+v in the end", m)
 	}
 	if err := cuda.Release(gpu); err != nil {
@@ -49,9 +40,9 @@ func TestBuffersCopyOnStreamsAndLeaveNothing(t *testing.T) {
 
 func TestBuffersRejectWrongSizesAndOtherDevices(t *testing.T) {
 	gpu, other := cuda.Model("4MiB"), cuda.Model("8MiB")
-	b := must[*cuda.Buffer](t)(gpu.Alloc(100))
-	s := must[*cuda.Stream](t)(gpu.Stream())
-	elsewhere := must[*cuda.Stream](t)(other.Stream())
+	b := testcases.Must[*cuda.Buffer](t)(gpu.Alloc(100))
+	s := testcases.Must[*cuda.Stream](t)(gpu.Stream())
+	elsewhere := testcases.Must[*cuda.Stream](t)(other.Stream())
 	for name, do := range map[string]func() error{
 		"no bytes":       func() error { _, err := gpu.Alloc(0); return err },
 		"less than none": func() error { _, err := gpu.Pinned(-1); return err },

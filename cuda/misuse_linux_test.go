@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // What is used after its end gives an error, and the device stays as it is.
 func TestBuffersAndStreamsRejectUseAfterTheirEnd(t *testing.T) {
 	gpu, _ := gpu(t, 4<<20)
-	b, freed := must[*cuda.Buffer](t)(gpu.Alloc(100)), must[*cuda.Buffer](t)(gpu.Alloc(100))
-	s, closed := must[*cuda.Stream](t)(gpu.Stream()), must[*cuda.Stream](t)(gpu.Stream())
+	b, freed := testcases.Must[*cuda.Buffer](t)(gpu.Alloc(100)), testcases.Must[*cuda.Buffer](t)(gpu.Alloc(100))
+	s, closed := testcases.Must[*cuda.Stream](t)(gpu.Stream()), testcases.Must[*cuda.Stream](t)(gpu.Stream())
 	if err := errors.Join(freed.Free(), closed.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestBuffersAndStreamsRejectUseAfterTheirEnd(t *testing.T) {
 			t.Errorf("%s: no error, and then %v", name, failed)
 		}
 	}
-	if _, err := must[*cuda.Copy](t)(s.Upload(b, host)).Wait(); err != nil {
+	if _, err := testcases.Must[*cuda.Copy](t)(s.Upload(b, host)).Wait(); err != nil {
 		t.Errorf("a copy after that: %v", err)
 	}
 	if err := errors.Join(s.Close(), b.Free()); err != nil {
@@ -41,12 +42,12 @@ func TestBuffersAndStreamsRejectUseAfterTheirEnd(t *testing.T) {
 func TestCopyKeepsHostMemoryUntilItIsDone(t *testing.T) {
 	library.Memory(4 << 20)
 	gpu := cuda.NewDevice(0)
-	b, s := must[*cuda.Buffer](t)(gpu.Alloc(1<<20)), must[*cuda.Stream](t)(gpu.Stream())
+	b, s := testcases.Must[*cuda.Buffer](t)(gpu.Alloc(1<<20)), testcases.Must[*cuda.Stream](t)(gpu.Stream())
 	var collected atomic.Bool
 	upload := func() *cuda.Copy {
 		host := make([]byte, 1<<20)
 		runtime.AddCleanup(&host[0], func(at *atomic.Bool) { at.Store(true) }, &collected)
-		return must[*cuda.Copy](t)(s.Upload(b, host))
+		return testcases.Must[*cuda.Copy](t)(s.Upload(b, host))
 	}
 	c := upload()
 	for range 3 {

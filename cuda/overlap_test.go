@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/device/devicetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // rooted is the square root of elements that a device has to be sent.
@@ -26,7 +27,7 @@ func rooted(n int) *oocore.Array {
 // on runs an expression on a device, with one worker.
 func on(t *testing.T, root *oocore.Array, g *cuda.GPU, chunks ...int) []byte {
 	t.Helper()
-	return must[[]byte](t)(attempt(t, root, g, chunks...))
+	return testcases.Must[[]byte](t)(attempt(t, root, g, chunks...))
 }
 
 func attempt(t *testing.T, root *oocore.Array, g *cuda.GPU, chunks ...int) ([]byte, error) {

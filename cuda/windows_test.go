@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/filter"
 	"github.com/gonbext/gonbext/oocore/nn"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // someWindow is a random operation that has a formula, on a random array.
@@ -250,7 +251,7 @@ func TestChecksFailOnTheDevice(t *testing.T) {
 // Kernels count in 32 bits what a tile's windows show, however much memory there is.
 func TestTilesShowNoMoreElementsThanKernelsCount(t *testing.T) {
 	n := nn.MaxPool2D(nn.Pool{Kernel: [2]int{20, 20}}).Apply(devicetest.Unwritten(dtype.Uint8, 200_000, 200_000))
-	card := must[cuda.Card](t)(cuda.CardOf("H200")).Spec()
+	card := testcases.Must[cuda.Card](t)(cuda.CardOf("H200")).Spec()
 	card.Memory = 1 << 40
 	e := devicetest.Expression{Root: n, Chunks: n.Shape()}
 	p := e.Plan(t, devicetest.Options{Budget: 1 << 41, Workers: 2, Device: card})

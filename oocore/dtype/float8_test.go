@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/big"
-	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -126,10 +125,7 @@ func TestToFloat8RoundsToTheNearest(t *testing.T) {
 
 // ml_dtypes is asked for every code, every float16 and bfloat16, and the borders.
 func TestFloat8AgainstMLDtypes(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("left out: ml_dtypes, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python that has it")
-	}
+	python := testcases.Python(t, "ml_dtypes")
 	for _, of := range []Type{Float8E4M3FN, Float8E5M2} {
 		from := float8Borders(of)
 		for u := range 1 << 16 {

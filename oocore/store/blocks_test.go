@@ -61,7 +61,7 @@ func TestBlocks(t *testing.T) {
 			Create: func(m store.Meta) (store.Writer, error) { return store.CreateBlocks(ws, "a", blocks(m)) },
 			Open:   func(m store.Meta) (store.Array, error) { return store.OpenBlocks(ws, "a", blocks(m)) },
 			Left: func() []string {
-				return slices.DeleteFunc(list(t, ws.Path), func(name string) bool { return name == "lock" })
+				return slices.DeleteFunc(storetest.List(t, ws.Path), func(name string) bool { return name == "lock" })
 			},
 		}
 	}

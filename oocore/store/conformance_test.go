@@ -2,14 +2,12 @@ package store_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -43,13 +41,13 @@ func TestConformance(t *testing.T) {
 			return storetest.Place{
 				Create: func(m store.Meta) (store.Writer, error) { return store.Create(format.path(dir, m), m) },
 				Open:   func(m store.Meta) (store.Array, error) { return store.Open(format.path(dir, m)) },
-				Left:   func() []string { return list(t, dir) },
+				Left:   func() []string { return storetest.List(t, dir) },
 			}
 		}
 		t.Run(name+"/array", func(t *testing.T) {
 			storetest.TestArray(t, format.types, func(t testing.TB, m store.Meta, data []byte) store.Array {
 				path := format.path(t.TempDir(), m)
-				create(t, path, m, data)
+				storetest.Save(t, path, m, data)
 				a, err := store.Open(path)
 				if err != nil {
 					t.Fatal(err)
@@ -63,31 +61,4 @@ func TestConformance(t *testing.T) {
 		t.Run(name+"/resume", func(t *testing.T) { storetest.TestResume(t, format.types[3], place) })
 		t.Run(name+"/region", func(t *testing.T) { storetest.TestRegion(t, format.types, place) })
 	}
-}
-
-// create stores a whole array at once.
-func create(t testing.TB, path string, m store.Meta, data []byte) {
-	t.Helper()
-	w, err := store.Create(path, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(t.Context(), data, grid.Box{Start: make([]int, len(m.Shape)), Shape: m.Shape}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func list(t testing.TB, dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }

@@ -65,7 +65,7 @@ func (w writing) fill(t *testing.T, out store.Writer) error {
 // begin makes a folder with the old array.
 func (w writing) begin(t *testing.T, dir string) {
 	t.Helper()
-	create(t, w.path(dir), store.Meta{Shape: w.m.Shape, DType: w.m.DType}, w.old)
+	storetest.Save(t, w.path(dir), store.Meta{Shape: w.m.Shape, DType: w.m.DType}, w.old)
 }
 
 // state is what a folder shows of the array.
@@ -138,8 +138,8 @@ func TestFaults(t *testing.T) {
 						if err := w.run(t, dir); err != nil {
 							t.Errorf("%s: afterwards: %v", where, err)
 						}
-						if state := w.state(t, dir); state != "new" || len(list(t, dir)) != 1 {
-							t.Errorf("%s: afterwards the array is %s and there is %v", where, state, list(t, dir))
+						if state := w.state(t, dir); state != "new" || len(storetest.List(t, dir)) != 1 {
+							t.Errorf("%s: afterwards the array is %s and there is %v", where, state, storetest.List(t, dir))
 						}
 					}
 				}

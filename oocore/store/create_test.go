@@ -65,7 +65,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 		file + "?shape=9223372036854775807,2&dtype=float32": "more bytes than 63 bits count",
 	} {
 		_, err := store.Open(path)
-		checkError(t, err, path, cause)
+		storetest.CheckError(t, err, path, cause)
 	}
 }
 
@@ -116,9 +116,9 @@ func TestCreateRefuses(t *testing.T) {
 		at("g.bin?dtype=float32&offset=128"): {small, "offset= is for reading"},
 	} {
 		_, err := store.Create(path, c.m)
-		checkError(t, err, path, c.cause)
+		storetest.CheckError(t, err, path, c.cause)
 	}
-	if left := list(t, dir); len(left) != 2 {
+	if left := storetest.List(t, dir); len(left) != 2 {
 		t.Errorf("%v is left, want file and folder.npy", left)
 	}
 }
@@ -191,7 +191,7 @@ func TestCreateReplacesWhatALinkLeadsTo(t *testing.T) {
 	if err := os.Symlink("real.npy", link); err != nil {
 		t.Fatal(err)
 	}
-	create(t, link, small, make([]byte, 24))
+	storetest.Save(t, link, small, make([]byte, 24))
 	st, err := os.Lstat(target)
 	if err != nil || st.Mode() != 0o640 || st.Size() == 0 {
 		t.Errorf("the target is %v with mode %v, error %v", st.Size(), st.Mode(), err)
@@ -204,16 +204,16 @@ func TestCreateReplacesWhatALinkLeadsTo(t *testing.T) {
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	file, none := filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
-	create(t, file, small, make([]byte, 24))
+	storetest.Save(t, file, small, make([]byte, 24))
 	if err := errors.Join(os.Chmod(file, 0), os.Chmod(dir, 0o555), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	defer os.Chmod(dir, 0o700)
 	asUser(t, func() {
 		_, err := store.Open(file)
-		checkError(t, err, file, "permission denied")
+		storetest.CheckError(t, err, file, "permission denied")
 		_, err = store.Create(none, small)
-		checkError(t, err, none, "permission denied")
+		storetest.CheckError(t, err, none, "permission denied")
 	})
 }
 
@@ -230,7 +230,7 @@ func TestFullDisk(t *testing.T) {
 
 	path := filepath.Join(dir, "big.npy")
 	_, err := store.Create(path, store.Meta{Shape: []int{30 << 20}, DType: dtype.Uint8})
-	checkError(t, err, path, "it needs 31,461,376 bytes, and the disk has 25,16")
+	storetest.CheckError(t, err, path, "it needs 31,461,376 bytes, and the disk has 25,16")
 
 	path = filepath.Join(dir, "a.npy")
 	w, err := store.Create(path, store.Meta{Shape: []int{20 << 20}, DType: dtype.Uint8})
@@ -241,14 +241,14 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
 	_, err = store.Create(filepath.Join(dir, "none.npy"), small)
-	checkError(t, err, filepath.Join(dir, "none.npy"), "and the disk has 0 bytes free")
+	storetest.CheckError(t, err, filepath.Join(dir, "none.npy"), "and the disk has 0 bytes free")
 	if err := w.Write(t.Context(), aligned(20<<20, 4096), grid.Box{Start: []int{0}, Shape: []int{20 << 20}}); err != nil {
 		t.Error(err)
 	}
 	if err := w.Abort(); err != nil {
 		t.Error(err)
 	}
-	if left := fmt.Sprint(list(t, dir)); left != "[other]" {
+	if left := fmt.Sprint(storetest.List(t, dir)); left != "[other]" {
 		t.Errorf("%s is left", left)
 	}
 }

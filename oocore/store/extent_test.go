@@ -37,8 +37,8 @@ var (
 
 func beginPart(t *testing.T, dir, name string) {
 	t.Helper()
-	create(t, filepath.Join(dir, name)+keptName, keptMeta, kept)
-	create(t, filepath.Join(dir, name)+changedName, partMeta, before)
+	storetest.Save(t, filepath.Join(dir, name)+keptName, keptMeta, kept)
+	storetest.Save(t, filepath.Join(dir, name)+changedName, partMeta, before)
 }
 
 // replacePart replaces an array, and gives up after an error.
@@ -128,8 +128,8 @@ func TestFaultsInPartsOfFiles(t *testing.T) {
 						if err := replacePart(t, dir, name); err != nil {
 							t.Errorf("%s: afterwards: %v", where, err)
 						}
-						if state := partState(t, dir, name); state != "new" || len(list(t, dir)) != 1 {
-							t.Errorf("%s: afterwards the array is %s and there is %v", where, state, list(t, dir))
+						if state := partState(t, dir, name); state != "new" || len(storetest.List(t, dir)) != 1 {
+							t.Errorf("%s: afterwards the array is %s and there is %v", where, state, storetest.List(t, dir))
 						}
 					}
 				}

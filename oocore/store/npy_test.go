@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,22 +113,7 @@ func TestOpenRefusesBadFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		_, err := store.Open(file)
-		checkError(t, err, file, causes[strings.TrimSuffix(filepath.Base(file), ".npy")])
-	}
-}
-
-// checkError wants an fs.PathError of one line that names file and cause.
-func checkError(t *testing.T, err error, file, cause string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("%s: no error", file)
-		return
-	}
-	if pe, ok := err.(*fs.PathError); !ok || pe.Path != file {
-		t.Errorf("%s: error %#v does not name the file", file, err)
-	}
-	if msg := err.Error(); cause == "" || !strings.Contains(msg, cause) || strings.Contains(msg, "\n") {
-		t.Errorf("%s: error %q, want one line with %q", file, msg, cause)
+		storetest.CheckError(t, err, file, causes[strings.TrimSuffix(filepath.Base(file), ".npy")])
 	}
 }
 

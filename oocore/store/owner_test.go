@@ -69,11 +69,11 @@ func TestWorkspaceWithoutLocksHasOneOwner(t *testing.T) {
 	_, err = store.NewStagingDir(output)
 	checkLocked(t, err, os.Getpid())
 	try(t, ws.Remove())
-	if left := list(t, dir); len(left) != 0 {
+	if left := storetest.List(t, dir); len(left) != 0 {
 		t.Errorf("there is %v", left)
 	}
 	try(t, saveSmall(t, output))
-	if left := list(t, dir); len(left) != 1 {
+	if left := storetest.List(t, dir); len(left) != 1 {
 		t.Errorf("there is %v", left)
 	}
 }
@@ -110,7 +110,7 @@ func TestWorkspaceOwnersAndLocksExcludeEachOther(t *testing.T) {
 				t.Errorf("it has left %q, %v", left, err)
 			}
 			try(t, ws.Remove())
-			if left := list(t, dir); len(left) != 0 {
+			if left := storetest.List(t, dir); len(left) != 0 {
 				t.Errorf("there is %v", left)
 			}
 		})

@@ -114,7 +114,7 @@ func TestWorkspaceRejectsWhatOthersPlanted(t *testing.T) {
 			if after, err := os.Lstat(ws); err != nil || !os.SameFile(before, after) {
 				t.Errorf("what was planted is gone: %v", err)
 			}
-			if left := list(t, dir); len(left) != 1 {
+			if left := storetest.List(t, dir); len(left) != 1 {
 				t.Errorf("there is %v", left)
 			}
 			try(t, os.RemoveAll(ws))
@@ -205,7 +205,7 @@ func TestSweepLeavesWhatOthersPlanted(t *testing.T) {
 	try(t, err)
 	try(t, ws.Remove())
 	v.check()
-	if left := list(t, dir); !slices.Equal(left, want) {
+	if left := storetest.List(t, dir); !slices.Equal(left, want) {
 		t.Errorf("there is %v, want %v", left, want)
 	}
 }
@@ -224,7 +224,7 @@ func TestWorkspaceWithoutHome(t *testing.T) {
 		t.Error("two of them at once")
 	}
 	try(t, ws.Remove())
-	left := list(t, dir)
+	left := storetest.List(t, dir)
 	if len(left) != 1 || left[0] == "gonbext" {
 		t.Fatalf("there is %v", left)
 	}
@@ -262,7 +262,7 @@ func TestWorkspacePutsBackWhatAnExchangeLeft(t *testing.T) {
 	w, err = store.NewStagingDir(output)
 	try(t, err)
 	try(t, w.Remove())
-	if left := list(t, dir); !slices.Equal(left, []string{"x.zarr"}) {
+	if left := storetest.List(t, dir); !slices.Equal(left, []string{"x.zarr"}) {
 		t.Errorf("there is %v", left)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
 
 // A region that is whole is found so by the next writer, also where its disk was slow just
@@ -19,7 +20,7 @@ func TestRegionIsPlacedWhereTruncatingIsSlow(t *testing.T) {
 	// region writes a region with a staging folder that stays.
 	region := func(f *disktest.Fault) (store.Meta, string) {
 		path := filepath.Join(t.TempDir(), "x.npy")
-		create(t, path, m, make([]byte, 48))
+		storetest.Save(t, path, m, make([]byte, 48))
 		ws, err := store.NewStagingDir(path)
 		try(t, err)
 		t.Cleanup(func() { try(t, ws.Remove()) })

@@ -110,7 +110,7 @@ func TestThisProcessIsRefusedToo(t *testing.T) {
 	if err := w.Commit(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left := list(t, dir); !slices.Equal(left, []string{"x[1]?.npy"}) {
+	if left := storetest.List(t, dir); !slices.Equal(left, []string{"x[1]?.npy"}) {
 		t.Errorf("%v is there, want the array alone", left)
 	}
 }
@@ -122,7 +122,7 @@ func TestWorkspace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := list(t, dir); !slices.Equal(left, []string{".x.npy.gonbext"}) {
+	if left := storetest.List(t, dir); !slices.Equal(left, []string{".x.npy.gonbext"}) {
 		t.Errorf("there is %v", left)
 	}
 	fill := func() {
@@ -135,14 +135,14 @@ func TestWorkspace(t *testing.T) {
 	if err := ws.Clear(); err != nil {
 		t.Error(err)
 	}
-	if left := list(t, ws.Path); !slices.Equal(left, []string{"lock"}) {
+	if left := storetest.List(t, ws.Path); !slices.Equal(left, []string{"lock"}) {
 		t.Errorf("Clear leaves %v", left)
 	}
 	fill()
 	if err := ws.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := list(t, ws.Path); !slices.Equal(left, []string{"a", "lock"}) {
+	if left := storetest.List(t, ws.Path); !slices.Equal(left, []string{"a", "lock"}) {
 		t.Errorf("Close leaves %v", left)
 	}
 	if ws, err = store.NewStagingDir(filepath.Join(dir, "x.npy")); err != nil {
@@ -151,7 +151,7 @@ func TestWorkspace(t *testing.T) {
 	if err := ws.Remove(); err != nil {
 		t.Error(err)
 	}
-	if left := list(t, dir); len(left) != 0 {
+	if left := storetest.List(t, dir); len(left) != 0 {
 		t.Errorf("Remove leaves %v", left)
 	}
 	if ws, err = store.NewStagingDir(filepath.Join(dir, "x.npy")); err != nil {
@@ -160,7 +160,7 @@ func TestWorkspace(t *testing.T) {
 	if err := ws.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := list(t, dir); len(left) != 0 {
+	if left := storetest.List(t, dir); len(left) != 0 {
 		t.Errorf("closing an empty one leaves %v", left)
 	}
 }
@@ -200,13 +200,13 @@ func TestTempWorkspaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := list(t, dir); len(n) != 2 || slices.Contains(n, ".gonbext-left") {
+	if n := storetest.List(t, dir); len(n) != 2 || slices.Contains(n, ".gonbext-left") {
 		t.Errorf("%v: want the two that are in use", n)
 	}
 	if err := errors.Join(a.Remove(), b.Remove()); err != nil {
 		t.Fatal(err)
 	}
-	if n := list(t, dir); len(n) != 0 {
+	if n := storetest.List(t, dir); len(n) != 0 {
 		t.Errorf("left: %v", n)
 	}
 }
@@ -228,7 +228,7 @@ func TestLongNames(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(base), err)
 		}
 	}
-	if left := list(t, dir); len(left) != 3 {
+	if left := storetest.List(t, dir); len(left) != 3 {
 		t.Errorf("there is %v", left)
 	}
 }
@@ -242,7 +242,7 @@ func TestQuestionMarks(t *testing.T) {
 	}
 	for _, name := range []string{"x.npy", "y?c=d.npy", "z?.bin?shape=2,3&dtype=float32"} {
 		path := filepath.Join(dir, name)
-		create(t, path, small, make([]byte, 24))
+		storetest.Save(t, path, small, make([]byte, 24))
 		a, err := store.Open(path)
 		if err != nil {
 			t.Error(err)
@@ -250,7 +250,7 @@ func TestQuestionMarks(t *testing.T) {
 		}
 		a.Close()
 	}
-	if left := list(t, dir); !slices.Equal(left, []string{"x.npy", "y?c=d.npy", "z?.bin"}) {
+	if left := storetest.List(t, dir); !slices.Equal(left, []string{"x.npy", "y?c=d.npy", "z?.bin"}) {
 		t.Errorf("there is %v", left)
 	}
 }
@@ -259,7 +259,7 @@ func TestUnfinishedRegion(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.npy")
-	create(t, path, small, make([]byte, 24))
+	storetest.Save(t, path, small, make([]byte, 24))
 	region := func(from, to int) store.Meta {
 		m := small
 		m.Region = &grid.Box{Start: []int{from, 0}, Shape: []int{to - from, 3}}
@@ -277,9 +277,9 @@ func TestUnfinishedRegion(t *testing.T) {
 	}
 	const want = "the writing of its region [1:2, 0:3] was not finished: save that region again, or the whole array"
 	_, err = store.Open(path)
-	checkError(t, err, path, want)
+	storetest.CheckError(t, err, path, want)
 	_, err = store.Create(path, region(0, 1))
-	checkError(t, err, path, want)
+	storetest.CheckError(t, err, path, want)
 	if w, err = store.Create(path, region(0, 2)); err != nil { // it holds the other
 		t.Fatal(err)
 	}
@@ -287,12 +287,12 @@ func TestUnfinishedRegion(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = store.Open(path)
-	checkError(t, err, path, "was not finished")
+	storetest.CheckError(t, err, path, "was not finished")
 	if w, err = store.Create(path, small); err != nil {
 		t.Fatal(err)
 	}
 	_, err = store.Open(path) // until the whole array is there
-	checkError(t, err, path, "was not finished")
+	storetest.CheckError(t, err, path, "was not finished")
 	if err := w.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestUnfinishedRegion(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close()
-	if left := list(t, dir); len(left) != 1 {
+	if left := storetest.List(t, dir); len(left) != 1 {
 		t.Errorf("there is %v", left)
 	}
 }

@@ -54,7 +54,7 @@ func TestOpenRejectsUnfinishedRegionUnderAnyName(t *testing.T) {
 				}
 				file := func(name string) string { return filepath.Join(dir, name+ext) }
 				x, y := file("x")+query, file("y")+query
-				create(t, x, m, old)
+				storetest.Save(t, x, m, old)
 				if move == nil {
 					try(t, os.Link(file("x"), file("y")))
 				}
@@ -64,9 +64,9 @@ func TestOpenRejectsUnfinishedRegionUnderAnyName(t *testing.T) {
 				}
 				const want = "the writing of its region [1:3, 0:3] was not finished"
 				_, err := store.Open(y)
-				checkError(t, err, y, want)
+				storetest.CheckError(t, err, y, want)
 				_, err = store.Create(y, regionOf(m, 0, 1))
-				checkError(t, err, y, want)
+				storetest.CheckError(t, err, y, want)
 				w, err := store.Create(y, regionOf(m, 1, 3))
 				try(t, err)
 				part := bytes.Repeat([]byte{2}, 24)
@@ -90,14 +90,14 @@ func TestOpenRejectsUnfinishedRegionUnderAnyName(t *testing.T) {
 // What a file has behind its elements stays: NumPy saves several arrays into one.
 func TestRegionKeepsWhatFollowsTheArray(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")
-	create(t, path, small, bytes.Repeat([]byte{1}, 24))
+	storetest.Save(t, path, small, bytes.Repeat([]byte{1}, 24))
 	whole, err := os.ReadFile(path)
 	try(t, err)
 	for _, tail := range [][]byte{[]byte("short"), bytes.Repeat([]byte{0}, 5000), whole} {
 		try(t, os.WriteFile(path, slices.Concat(whole, tail), 0o666))
 		interrupt(t, path, regionOf(small, 1, 2))
 		_, err = store.Open(path)
-		checkError(t, err, path, "was not finished")
+		storetest.CheckError(t, err, path, "was not finished")
 		w, err := store.Create(path, regionOf(small, 1, 2))
 		try(t, err)
 		try(t, errors.Join(w.Write(t.Context(), bytes.Repeat([]byte{2}, 12), *regionOf(small, 1, 2).Region), w.Commit(t.Context())))
@@ -131,5 +131,5 @@ func TestOpenAfterALostMark(t *testing.T) {
 	}
 	try(t, os.WriteFile(file, slices.Concat(elements, bytes.Repeat([]byte{7}, 1024)), 0o666))
 	_, err = store.Open(path)
-	checkError(t, err, path, "the file has 1048")
+	storetest.CheckError(t, err, path, "the file has 1048")
 }

@@ -96,3 +96,14 @@ func Sample[C any](t testing.TB, cases []C, n int, strata func(C) []string) []C 
 	t.Logf("%d of %d cases: GONBEXT_SEED=%d repeats them, GONBEXT_TEST=all runs all", count, len(cases), Seed(t))
 	return chosen
 }
+
+// Must returns a function that ends the test on an error.
+func Must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

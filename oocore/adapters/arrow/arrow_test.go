@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -18,7 +17,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"go.uber.org/goleak"
-	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/adapters/arrow"
@@ -46,19 +44,11 @@ func Example() {
 }
 
 func TestReadInterchange(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("without GONBEXT_TEST=full and GONBEXT_PYTHON: files that pyarrow writes were not read")
-	}
-	storetest.Foreign(t, python, "testdata/make.py", testcases.Seed(t), 150)
+	storetest.Foreign(t, "files that pyarrow writes", "testdata/make.py", 150)
 }
 
 func TestKerchunkReferencesInParquet(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("without GONBEXT_TEST=full and GONBEXT_PYTHON: references that fsspec writes were not read")
-	}
-	storetest.Foreign(t, python, "testdata/references.py", testcases.Seed(t), 100)
+	storetest.Foreign(t, "references that fsspec writes", "testdata/references.py", 100)
 }
 
 func TestRegionsOfColumns(t *testing.T) {
@@ -76,47 +66,7 @@ func TestRegionsOfColumns(t *testing.T) {
 		if info.Chunks[0] != 4 {
 			t.Errorf("%s: chunks %v, want row groups of 4", name, info.Chunks)
 		}
-		rapid.Check(t, func(r *rapid.T) {
-			s, err := a.(store.Coded).Session(make([]byte, info.Work.Whole))
-			if err != nil {
-				r.Fatal(err)
-			}
-			defer s.Close()
-			for range 3 {
-				region := storetest.DrawRegion(r, info.Shape)
-				want := storetest.Pick(data, info.Shape, info.DType.Size(), region)
-				got := make([]byte, len(want))
-				if _, err := s.Read(t.Context(), got, region); err != nil || !bytes.Equal(got, want) {
-					r.Fatalf("%v: %v, want %v: %v", region, got, want, err)
-				}
-				clear(got)
-				if err := a.Read(t.Context(), got, region); err != nil || !bytes.Equal(got, want) {
-					r.Fatalf("%v without a session: %v", region, err)
-				}
-			}
-		})
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				got := make([]byte, len(data))
-				if err := a.Read(t.Context(), got, storetest.All(info.Shape)); err != nil || !bytes.Equal(got, data) {
-					t.Errorf("%s: several at once: %v", name, err)
-				}
-			})
-		}
-		wg.Wait()
-		if err := a.Read(t.Context(), make([]byte, 3), storetest.All(info.Shape)); err == nil || !strings.Contains(err.Error(), "the buffer 3") {
-			t.Errorf("a short buffer: %v", err)
-		}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := a.Read(ended, make([]byte, len(data)), storetest.All(info.Shape)); !errors.Is(err, context.Canceled) {
-			t.Errorf("a cancelled read: %v", err)
-		}
-		a.Close()
-		if err := a.Read(t.Context(), make([]byte, len(data)), storetest.All(info.Shape)); !errors.Is(err, store.ErrClosed) {
-			t.Errorf("a read after Close: %v", err)
-		}
+		storetest.TestCoded(t, a, data, info.Work.Whole)
 	}
 }
 

@@ -85,10 +85,7 @@ func checkFiles(t *testing.T, dir string, failed error) {
 }
 
 func TestSaveHasNumPysElements(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("without GONBEXT_TEST=full and GONBEXT_PYTHON: files that numpy.loadtxt reads were not read")
-	}
+	python := testcases.Python(t, "files that numpy.loadtxt reads")
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	dir, seed := t.TempDir(), testcases.Seed(t)
 	if out, err := exec.Command(python, "testdata/make.py", dir, strconv.FormatUint(seed, 10), "80").CombinedOutput(); err != nil {

@@ -20,7 +20,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/adapters/images"
@@ -87,11 +86,7 @@ func Example() {
 }
 
 func TestReadInterchange(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("without GONBEXT_TEST=full and GONBEXT_PYTHON: files that Pillow writes were not read")
-	}
-	storetest.Foreign(t, python, "testdata/make.py", testcases.Seed(t), 180)
+	storetest.Foreign(t, "files that Pillow writes", "testdata/make.py", 180)
 }
 
 // testdata has JPEG files that Pillow wrote of one smooth picture, and what it reads of them. Where colours
@@ -144,37 +139,7 @@ func TestRegionsOfPictures(t *testing.T) {
 				dtype.Slice[uint16](data)[i] = v<<8 | v>>8
 			}
 		}
-		rapid.Check(t, func(r *rapid.T) {
-			s, err := a.(store.Coded).Session(make([]byte, info.Work.Stream))
-			if err != nil {
-				r.Fatal(err)
-			}
-			defer s.Close()
-			for range 3 {
-				region := storetest.DrawRegion(r, info.Shape)
-				want := storetest.Pick(data, info.Shape, info.DType.Size(), region)
-				got := make([]byte, len(want))
-				if _, err := s.Read(t.Context(), got, region); err != nil || !bytes.Equal(got, want) {
-					r.Fatalf("%v of %v: %v, want %v: %v", region, info.Shape, got, want, err)
-				}
-				clear(got)
-				if err := a.Read(t.Context(), got, region); err != nil || !bytes.Equal(got, want) {
-					r.Fatalf("%v of %v without a session: %v", region, info.Shape, err)
-				}
-			}
-		})
-		if err := a.Read(t.Context(), make([]byte, 3), storetest.All(info.Shape)); err == nil || !strings.Contains(err.Error(), "the buffer 3") {
-			t.Errorf("a short buffer: %v", err)
-		}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := a.Read(ended, make([]byte, len(data)), storetest.All(info.Shape)); !errors.Is(err, context.Canceled) {
-			t.Errorf("a cancelled read: %v", err)
-		}
-		a.Close()
-		if err := a.Read(t.Context(), make([]byte, len(data)), storetest.All(info.Shape)); !errors.Is(err, store.ErrClosed) {
-			t.Errorf("a read after Close: %v", err)
-		}
+		storetest.TestCoded(t, a, data, info.Work.Stream)
 	}
 }
 

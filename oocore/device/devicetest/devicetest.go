@@ -49,17 +49,6 @@ func Test(t *testing.T, s Subject) {
 	t.Run("asynchronous", func(t *testing.T) { testAsynchronous(t, s) })
 }
 
-// must ends the test on an error.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // on returns the resources of a run on a device.
 func on(d device.Device, budget int64, workers int) Options {
 	return Options{Budget: budget, Workers: workers, Device: d.Spec()}
@@ -308,7 +297,7 @@ func testLost(t *testing.T, s Subject) {
 				return record.End{}, err
 			}
 			env.Executor = exec.OnDevice{Device: d}
-			return exec.Run(context.Background(), must[*Plan](t)(logical.Size(o)), env)
+			return exec.Run(context.Background(), testcases.Must[*Plan](t)(logical.Size(o)), env)
 		}
 		_, err := run(on(d, 612*mebi, 2), d)
 		if operation == "upload" && err == nil {
@@ -321,7 +310,7 @@ func testLost(t *testing.T, s Subject) {
 		if _, err := run(Options{Budget: 64 * mebi, Workers: 2}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := must[[]byte](t)(exectest.Elements(path)); !bytes.Equal(got, want) {
+		if got := testcases.Must[[]byte](t)(exectest.Elements(path)); !bytes.Equal(got, want) {
 			t.Errorf("%s: the run that resumed has other bytes", operation)
 		}
 	}
@@ -369,7 +358,7 @@ func testAsynchronous(t *testing.T, s Subject) {
 		}
 		return nil
 	})
-	w := must[device.Work](t)(d.Open(&st))
+	w := testcases.Must[device.Work](t)(d.Open(&st))
 	if used := d.Usage().Used; used != st.DevicePeak {
 		t.Errorf("an open stage takes %d bytes, predicted %d", used, st.DevicePeak)
 	}

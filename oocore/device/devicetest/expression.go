@@ -62,7 +62,7 @@ type Expression struct {
 // node is the engine's form of an array.
 func node(t testing.TB, a *oocore.Array) *graph.Node {
 	t.Helper()
-	return must[*graph.Node](t)(lazy.Node(a))
+	return testcases.Must[*graph.Node](t)(lazy.Node(a))
 }
 
 // logical is the expression's plan for any resources.
@@ -72,7 +72,7 @@ func (e *Expression) logical(t testing.TB) *plan.Plan {
 	for _, a := range e.Side {
 		target.SideReductions = append(target.SideReductions, node(t, a))
 	}
-	return must[*plan.Plan](t)(plan.New(node(t, e.Root), target))
+	return testcases.Must[*plan.Plan](t)(plan.New(node(t, e.Root), target))
 }
 
 // Size plans for the given resources. The error is an *oocore.MemoryError where they do not
@@ -85,7 +85,7 @@ func (e *Expression) Size(t testing.TB, o Options) (*Plan, error) {
 // Plan is Size where the resources suffice.
 func (e *Expression) Plan(t testing.TB, o Options) *Plan {
 	t.Helper()
-	return must[*Plan](t)(e.Size(t, o))
+	return testcases.Must[*Plan](t)(e.Size(t, o))
 }
 
 // environment is where a run of a plan on a device leaves its results.
@@ -106,9 +106,9 @@ func (e *Expression) Run(t testing.TB, d device.Device, o Options) ([]byte, *Pla
 	}
 	p := e.Plan(t, o)
 	env := e.environment(d, p)
-	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
+	env.Record = testcases.Must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
 	end, err := exec.Run(context.Background(), p, env)
-	e.Record = must[*record.Run](t)(record.Read(env.Record.Path()))
+	e.Record = testcases.Must[*record.Run](t)(record.Read(env.Record.Path()))
 	e.Record.End = &end
 	return append(env.Into, bytes.Join(env.SideReductions, nil)...), p, end, err
 }

@@ -117,10 +117,7 @@ func TestPrintIsNumPys(t *testing.T) {
 }
 
 func TestPrintIsNumPysInNewCases(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("left out: new cases besides the committed ones, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python with NumPy")
-	}
+	python := testcases.Python(t, "new cases besides the committed ones")
 	data, err := exec.Command(python, "reference.py", fmt.Sprint(testcases.Seed(t)), "20").Output()
 	if err != nil {
 		t.Fatal(err)

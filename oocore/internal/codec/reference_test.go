@@ -100,10 +100,7 @@ func readReferences(t *testing.T) {
 
 // TestNumcodecsReads lets numcodecs decode what is encoded here.
 func TestNumcodecsReads(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("left out: what numcodecs makes of chunks encoded here, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python that has it")
-	}
+	python := testcases.Python(t, "what numcodecs makes of chunks encoded here")
 	engines(t, func(t *testing.T) { numcodecsReads(t, python) })
 }
 

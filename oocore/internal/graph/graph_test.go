@@ -11,22 +11,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
-
-// must ends the test on an error.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 func source(t testing.TB, name string, shape ...int) *graph.Node {
 	t.Helper()
-	return must[*graph.Node](t)(graph.Open(site, store.Info{Path: "data/" + name, Shape: shape, DType: dtype.Float32}, ""))
+	return testcases.Must[*graph.Node](t)(graph.Open(site, store.Info{Path: "data/" + name, Shape: shape, DType: dtype.Float32}, ""))
 }
 
 func TestErrorsSayWhatAndWhere(t *testing.T) {
@@ -101,7 +91,7 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 
 func TestText(t *testing.T) {
 	b, x := source(t, "b.npy", 40), source(t, "x.npy", 100, 40)
-	check := must[*graph.Node](t)
+	check := testcases.Must[*graph.Node](t)
 	apply := func(op kernel.Op, in ...*graph.Node) *graph.Node { return check(graph.Apply(site, op, in...)) }
 	two := scalar(t, "int", 2)
 	for want, n := range map[string]*graph.Node{
@@ -145,8 +135,8 @@ func TestText(t *testing.T) {
 func TestReshapeOfReductions(t *testing.T) {
 	x := source(t, "x.npy", 2, 3, 4)
 	for axis, movement := range []bool{false, true, false} {
-		sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{axis}}))
-		n := must[*graph.Node](t)(graph.Reshape(site, sum, -1))
+		sum := testcases.Must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{axis}}))
+		n := testcases.Must[*graph.Node](t)(graph.Reshape(site, sum, -1))
 		if (n.Kind == graph.Blockwise) != movement {
 			t.Errorf("axis %d: it is %s", axis, n)
 		}
@@ -164,18 +154,18 @@ func TestComparisonsAcrossSigns(t *testing.T) {
 	less := func(s int64, u uint64) bool { return s < 0 || uint64(s) < u }
 	for _, s := range signed {
 		for _, u := range unsigned {
-			a := must[*graph.Node](t)(graph.Full(site, dtype.ValueOf(s)))
-			b := must[*graph.Node](t)(graph.Full(site, dtype.ValueOf(u)))
+			a := testcases.Must[*graph.Node](t)(graph.Full(site, dtype.ValueOf(s)))
+			b := testcases.Must[*graph.Node](t)(graph.Full(site, dtype.ValueOf(u)))
 			equal := s >= 0 && uint64(s) == u
 			for op, want := range map[kernel.Op]bool{
 				kernel.Equal: equal, kernel.NotEqual: !equal, kernel.Less: less(s, u), kernel.LessEqual: less(s, u) || equal,
 				kernel.Greater: !less(s, u) && !equal, kernel.GreaterEqual: !less(s, u),
 			} {
-				if got := truth(t, must[*graph.Node](t)(graph.Apply(site, op, a, b))); got != want {
+				if got := truth(t, testcases.Must[*graph.Node](t)(graph.Apply(site, op, a, b))); got != want {
 					t.Errorf("%s(int64 %d, uint64 %d) = %v", op, s, u, got)
 				}
 			}
-			if got := truth(t, must[*graph.Node](t)(graph.Apply(site, kernel.Greater, b, a))); got != less(s, u) {
+			if got := truth(t, testcases.Must[*graph.Node](t)(graph.Apply(site, kernel.Greater, b, a))); got != less(s, u) {
 				t.Errorf("greater(uint64 %d, int64 %d) = %v", u, s, got)
 			}
 		}
@@ -209,7 +199,7 @@ func value(t *testing.T, n *graph.Node) []byte {
 
 func TestLinspaceEndsWhereItSays(t *testing.T) {
 	for count := range 200 {
-		n := must[*graph.Node](t)(graph.Linspace(site, 0.1, 0.7, count))
+		n := testcases.Must[*graph.Node](t)(graph.Linspace(site, 0.1, 0.7, count))
 		if !slices.Equal(n.Shape, []int{count}) {
 			t.Fatalf("%d: shape %v", count, n.Shape)
 		}
@@ -234,7 +224,7 @@ func TestArangeLengths(t *testing.T) {
 	} {
 		var in [3]*graph.Node
 		for i, v := range []any{c.start, c.stop, c.step} {
-			in[i] = must[*graph.Node](t)(graph.Scalar(site, v))
+			in[i] = testcases.Must[*graph.Node](t)(graph.Scalar(site, v))
 		}
 		n, err := graph.Arange(site, in[0], in[1], in[2])
 		if (err != nil) != (c.want < 0) || err == nil && n.Shape[0] != c.want {

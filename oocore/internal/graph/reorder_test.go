@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A reshape keeps the elements in C order, whatever boxes it is computed in.
@@ -58,13 +59,13 @@ func TestReorderNeedsScratchForSmallerBoxes(t *testing.T) {
 
 // A reshape of a reshape is one from the first shape.
 func TestReshapesJoin(t *testing.T) {
-	x := must[*graph.Node](t)(graph.Transpose(site, source(t, "x.npy", 6, 4)))
-	once := must[*graph.Node](t)(graph.Reshape(site, x, 24))
-	twice := must[*graph.Node](t)(graph.Reshape(site, once, 3, 8))
+	x := testcases.Must[*graph.Node](t)(graph.Transpose(site, source(t, "x.npy", 6, 4)))
+	once := testcases.Must[*graph.Node](t)(graph.Reshape(site, x, 24))
+	twice := testcases.Must[*graph.Node](t)(graph.Reshape(site, once, 3, 8))
 	if twice.Kind != graph.Blockwise || twice.In[0] != once.In[0] {
 		t.Errorf("it is %s", twice)
 	}
-	if back := must[*graph.Node](t)(graph.Reshape(site, once, 4, 6)); back != once.In[0] {
+	if back := testcases.Must[*graph.Node](t)(graph.Reshape(site, once, 4, 6)); back != once.In[0] {
 		t.Errorf("back in its own shape it is %s", back)
 	}
 }

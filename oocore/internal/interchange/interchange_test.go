@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -207,28 +205,14 @@ func elements(t dtype.Type, n int) []byte {
 	return b
 }
 
-// full finds a Python with the libraries: GONBEXT_PYTHON, or a venv in the user's
-// cache that is made on first use.
+// full finds a Python with the libraries.
 func full(t *testing.T) (python string) {
 	t.Helper()
 	if !testcases.Full() {
 		t.Skip("left out: the matrix of formats against zarr-python, TensorStore, NumPy and safetensors, for which GONBEXT_TEST=full makes these")
 	}
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
-	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
-		return python
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	venv := filepath.Join(cache, "gonbext", "zarr-3.1.6")
-	python = filepath.Join(venv, "bin", "python")
-	if _, err := os.Stat(python); errors.Is(err, fs.ErrNotExist) {
-		run(t, "python3", "-m", "venv", venv)
-	}
-	run(t, python, "-m", "pip", "install", "-q", "numpy==2.4.6", "ml_dtypes==0.5.4", "zarr==3.1.6", "numcodecs==0.16.6", "tensorstore==0.1.86", "safetensors==0.8.0")
-	return python
+	return testcases.Venv(t, "zarr-3.1.6", "numpy==2.4.6", "ml_dtypes==0.5.4", "zarr==3.1.6", "numcodecs==0.16.6", "tensorstore==0.1.86", "safetensors==0.8.0")
 }
 
 // run is what a command prints.

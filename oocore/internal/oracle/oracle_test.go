@@ -53,23 +53,9 @@ func TestLargeArrays(t *testing.T) {
 	check(t, read(t, dir))
 }
 
-// numpy finds a Python with NumPy: GONBEXT_PYTHON, or a venv in the user's cache
-// that is made on first use.
+// numpy finds a Python with NumPy.
 func numpy(t *testing.T) string {
-	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
-		return python
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	venv := filepath.Join(cache, "gonbext", "numpy-2.4.6")
-	python := filepath.Join(venv, "bin", "python")
-	if _, err := os.Stat(python); errors.Is(err, fs.ErrNotExist) {
-		run(t, "python3", "-m", "venv", venv)
-	}
-	run(t, python, "-m", "pip", "install", "-q", "numpy==2.4.6", "ml_dtypes==0.5.4", "scipy==1.17.1", "zarr==3.1.6", "tensorly==0.10.0")
-	return python
+	return testcases.Venv(t, "numpy-2.4.6", "numpy==2.4.6", "ml_dtypes==0.5.4", "scipy==1.17.1", "zarr==3.1.6", "tensorly==0.10.0")
 }
 
 func run(t *testing.T, name string, args ...string) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -171,6 +172,54 @@ type reads struct {
 func (a reads) Read(ctx context.Context, dst []byte, r grid.Region) error {
 	_, err := a.session.Read(ctx, dst, r)
 	return err
+}
+
+// TestCoded reads an array that holds data, in sessions of so many bytes of work and without, several
+// times at once, into a short buffer, cancelled, and closed.
+func TestCoded(t *testing.T, a store.Array, data []byte, work int64) {
+	t.Helper()
+	info := a.Info()
+	rapid.Check(t, func(r *rapid.T) {
+		s, err := a.(store.Coded).Session(make([]byte, work))
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer s.Close()
+		for range 3 {
+			region := DrawRegion(r, info.Shape)
+			want := Pick(data, info.Shape, info.DType.Size(), region)
+			got := make([]byte, len(want))
+			if _, err := s.Read(t.Context(), got, region); err != nil || !bytes.Equal(got, want) {
+				r.Fatalf("%v of %v: %v, want %v: %v", region, info.Shape, got, want, err)
+			}
+			clear(got)
+			if err := a.Read(t.Context(), got, region); err != nil || !bytes.Equal(got, want) {
+				r.Fatalf("%v of %v without a session: %v", region, info.Shape, err)
+			}
+		}
+	})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			got := make([]byte, len(data))
+			if err := a.Read(t.Context(), got, All(info.Shape)); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%s: several at once: %v", info.Path, err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := a.Read(t.Context(), make([]byte, 3), All(info.Shape)); err == nil || !strings.Contains(err.Error(), "the buffer 3") {
+		t.Errorf("a short buffer: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.Read(ended, make([]byte, len(data)), All(info.Shape)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled read: %v", err)
+	}
+	a.Close()
+	if err := a.Read(t.Context(), make([]byte, len(data)), All(info.Shape)); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("a read after Close: %v", err)
+	}
 }
 
 // DrawRegion draws any region of a shape, with steps of either sign.

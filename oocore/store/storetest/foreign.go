@@ -14,14 +14,16 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Foreign opens what another library wrote: script, given a folder, a seed and a number of files,
 // writes them and cases.json there, a list of {path, want}. want is an npy file with the
 // elements that the library reads at path, or begins with "error: " and has words of the error.
-func Foreign(t *testing.T, python, script string, seed uint64, files int) {
+// written says what they are where testcases.Python skips the test.
+func Foreign(t *testing.T, written, script string, files int) {
 	t.Helper()
-	dir := t.TempDir()
+	python, seed, dir := testcases.Python(t, written), testcases.Seed(t), t.TempDir()
 	if out, err := exec.Command(python, script, dir, strconv.FormatUint(seed, 10), strconv.Itoa(files)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

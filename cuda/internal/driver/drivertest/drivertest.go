@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Test runs the suite on a driver's device 0, of which no one else takes memory meanwhile.
@@ -27,16 +28,6 @@ func Test(t *testing.T, d driver.Driver) {
 		{"nothing is left", testLeft},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, d) })
-	}
-}
-
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }
 
@@ -82,11 +73,11 @@ done:
 }}
 
 func testDevices(t *testing.T, d driver.Driver) {
-	if v := must[int](t)(d.Version()); v < 9000 {
+	if v := testcases.Must[int](t)(d.Version()); v < 9000 {
 		t.Errorf("version %d", v)
 	}
-	n := must[int](t)(d.Count())
-	if p := must[driver.Properties](t)(d.Properties(0)); n < 1 || p.Name == "" {
+	n := testcases.Must[int](t)(d.Count())
+	if p := testcases.Must[driver.Properties](t)(d.Properties(0)); n < 1 || p.Name == "" {
 		t.Errorf("%d devices, the first is %v", n, p)
 	}
 	for _, bad := range []int{n, -1} {
@@ -102,11 +93,11 @@ func testDevices(t *testing.T, d driver.Driver) {
 
 // opened is a context, and streams of it, that close with the test.
 func opened(t *testing.T, d driver.Driver, streams int) (driver.Context, []driver.Stream) {
-	c := must[driver.Context](t)(d.Open(0))
+	c := testcases.Must[driver.Context](t)(d.Open(0))
 	t.Cleanup(func() { ok(t, c.Close()) })
 	var all []driver.Stream
 	for range streams {
-		s := must[driver.Stream](t)(c.NewStream())
+		s := testcases.Must[driver.Stream](t)(c.NewStream())
 		t.Cleanup(func() { ok(t, s.Close()) })
 		all = append(all, s)
 	}
@@ -115,14 +106,14 @@ func opened(t *testing.T, d driver.Driver, streams int) (driver.Context, []drive
 
 func alloc(t *testing.T, c driver.Context, n int64) driver.Address {
 	t.Helper()
-	a := must[driver.Address](t)(c.Alloc(n))
+	a := testcases.Must[driver.Address](t)(c.Alloc(n))
 	t.Cleanup(func() { ok(t, c.Free(a)) })
 	return a
 }
 
 func newEvent(t *testing.T, c driver.Context) driver.Event {
 	t.Helper()
-	e := must[driver.Event](t)(c.NewEvent())
+	e := testcases.Must[driver.Event](t)(c.NewEvent())
 	t.Cleanup(func() { ok(t, e.Close()) })
 	return e
 }
@@ -130,7 +121,7 @@ func newEvent(t *testing.T, c driver.Context) driver.Event {
 // done waits for all that a stream was given.
 func done(t *testing.T, c driver.Context, s driver.Stream) {
 	t.Helper()
-	e := must[driver.Event](t)(c.NewEvent())
+	e := testcases.Must[driver.Event](t)(c.NewEvent())
 	ok(t, s.Record(e))
 	ok(t, e.Wait())
 	ok(t, e.Close())
@@ -161,7 +152,7 @@ func testOrder(t *testing.T, d driver.Driver) {
 // that order, round after round.
 func testEvents(t *testing.T, d driver.Driver) {
 	c, s := opened(t, d, 3)
-	f := must[driver.Function](t)(c.Load(increment))
+	f := testcases.Must[driver.Function](t)(c.Load(increment))
 	t.Cleanup(func() { ok(t, f.Close()) })
 	const n, sets, rounds = 1000, 2, 40
 	type set struct {
@@ -194,7 +185,7 @@ func testEvents(t *testing.T, d driver.Driver) {
 	}
 	for _, u := range all {
 		ok(t, u.downloaded.Wait())
-		if took := must[int64](t)(since(u.downloaded, begin)); took < 0 {
+		if took := testcases.Must[int64](t)(since(u.downloaded, begin)); took < 0 {
 			t.Errorf("%d ns from the beginning to the end", took)
 		}
 	}
@@ -214,7 +205,7 @@ func since(e, first driver.Event) (int64, error) {
 
 func testKernels(t *testing.T, d driver.Driver) {
 	c, s := opened(t, d, 1)
-	f, again := must[driver.Function](t)(c.Load(increment)), must[driver.Function](t)(c.Load(increment))
+	f, again := testcases.Must[driver.Function](t)(c.Load(increment)), testcases.Must[driver.Function](t)(c.Load(increment))
 	a := alloc(t, c, 4000)
 	ok(t, s[0].Clear(a, 4000))
 	for _, f := range []driver.Function{f, again, f} {
@@ -312,9 +303,9 @@ func testWrong(t *testing.T, d driver.Driver) {
 func testLeft(t *testing.T, d driver.Driver) {
 	var before int64
 	for i := range 3 {
-		c := must[driver.Context](t)(d.Open(0))
-		s := must[driver.Stream](t)(c.NewStream())
-		a := must[driver.Address](t)(c.Alloc(1 << 16))
+		c := testcases.Must[driver.Context](t)(d.Open(0))
+		s := testcases.Must[driver.Stream](t)(c.NewStream())
+		a := testcases.Must[driver.Address](t)(c.Alloc(1 << 16))
 		ok(t, s.Clear(a, 1<<16))
 		ok(t, s.Close())
 		ok(t, c.Free(a))

@@ -23,6 +23,15 @@ type Array struct {
 	Data  []byte
 }
 
+// Random returns an array of random bytes.
+func Random(rng *rand.Rand, shape []int, t dtype.Type) Array {
+	a := Array{Shape: shape, DType: t, Data: make([]byte, grid.Size(shape)*t.Size())}
+	for i := range a.Data {
+		a.Data[i] = byte(rng.Uint32())
+	}
+	return a
+}
+
 // Fill computes the whole result of an Op in boxes of the given lengths (nil: its own
 // Chunks, or one box) and fails the test where it reads more at once than it needs,
 // reads outside of an input, or writes outside of its box.

@@ -81,10 +81,7 @@ func held(t *testing.T, file, floats string) {
 func TestReadsWhatTheReferenceReads(t *testing.T) { held(t, "testdata/all.gguf", "testdata/all.f32") }
 
 func TestReadsWhatTheReferenceWritesToday(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("left out: the gguf package, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python that has it")
-	}
+	python := testcases.Python(t, "the gguf package")
 	dir := t.TempDir()
 	script, err := os.ReadFile("testdata/make.py")
 	if err != nil {

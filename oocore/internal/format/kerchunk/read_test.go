@@ -13,7 +13,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
-	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,11 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestReadInterchange reads what kerchunk writes of HDF5 files, and references to chunks that
 // numcodecs has encoded.
 func TestReadInterchange(t *testing.T) {
-	python := os.Getenv("GONBEXT_PYTHON")
-	if !testcases.Full() || python == "" {
-		t.Skip("without GONBEXT_TEST=full and GONBEXT_PYTHON: references that kerchunk writes were not read")
-	}
-	storetest.Foreign(t, python, "testdata/make.py", testcases.Seed(t), 100)
+	storetest.Foreign(t, "references that kerchunk writes", "testdata/make.py", 100)
 }
 
 const zarray = `{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|u1", "order": "C", "filters": null, "compressor": null, "fill_value": 9}`

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,15 +28,15 @@ func TestConformance(t *testing.T) {
 	t.Run("stored", func(t *testing.T) {
 		storetest.TestArray(t, types, func(t testing.TB, m store.Meta, data []byte) store.Array {
 			path := filepath.Join(t.TempDir(), "a.npz")
-			save(t, path, m, data)
-			return open(t, path)
+			storetest.Save(t, path, m, data)
+			return storetest.Open(t, path)
 		})
 	})
 	t.Run("deflated", func(t *testing.T) {
 		storetest.TestArray(t, types, func(t testing.TB, m store.Meta, data []byte) store.Array {
 			path := filepath.Join(t.TempDir(), "a.npz")
 			deflate(t, path, m, data)
-			return open(t, path)
+			return storetest.Open(t, path)
 		})
 	})
 	t.Run("writer", func(t *testing.T) { storetest.TestWriter(t, types, place) })
@@ -51,7 +50,7 @@ func place(t testing.TB) storetest.Place {
 	return storetest.Place{
 		Create: func(m store.Meta) (store.Writer, error) { return store.Create(path, m) },
 		Open:   func(m store.Meta) (store.Array, error) { return store.Open(path) },
-		Left:   func() []string { return list(t, dir) },
+		Left:   func() []string { return storetest.List(t, dir) },
 	}
 }
 
@@ -106,7 +105,7 @@ func TestOpenReadsWhatNumPyWrote(t *testing.T) {
 // same wants a member to be the array of an npy file.
 func same(t *testing.T, path, npy, codec string) {
 	t.Helper()
-	a, want := open(t, path), open(t, npy)
+	a, want := storetest.Open(t, path), storetest.Open(t, npy)
 	defer a.Close()
 	defer want.Close()
 	i, w := a.Info(), want.Info()
@@ -114,7 +113,7 @@ func same(t *testing.T, path, npy, codec string) {
 		t.Errorf("%s is %s %s of %v, want %s of %v", path, i.Codec, i.DType, i.Shape, w.DType, w.Shape)
 		return
 	}
-	if got, want := read(t, a), read(t, want); got != want {
+	if got, want := storetest.ReadAll(t, a), storetest.ReadAll(t, want); got != want {
 		t.Errorf("%s: %x, want %x", path, got, want)
 	}
 }
@@ -145,7 +144,7 @@ func TestBadArchivesAreRejected(t *testing.T) {
 			err = a.Read(t.Context(), make([]byte, grid.Size(a.Info().Shape)*a.Info().DType.Size()), storetest.All(a.Info().Shape))
 			a.Close()
 		}
-		checkError(t, err, file, causes[strings.TrimSuffix(filepath.Base(file), ".npz")])
+		storetest.CheckError(t, err, file, causes[strings.TrimSuffix(filepath.Base(file), ".npz")])
 	}
 }
 
@@ -157,7 +156,7 @@ func TestOpenNamesTheArrays(t *testing.T) {
 		"s3://bucket/a.npz#x":      "not read over s3: copy it to a disk",
 	} {
 		_, err := store.Open(path)
-		checkError(t, err, path, want)
+		storetest.CheckError(t, err, path, want)
 	}
 }
 
@@ -174,14 +173,14 @@ func TestArraysAreAddedAndReplaced(t *testing.T) {
 	}
 	want := map[string]string{}
 	for _, name := range []string{"one", "fortran"} {
-		a := open(t, file+"#"+name)
-		want[name] = read(t, a)
+		a := storetest.Open(t, file+"#"+name)
+		want[name] = storetest.ReadAll(t, a)
 		a.Close()
 	}
 	add := func(name string, dt dtype.Type, shape ...int) {
 		t.Helper()
 		data := storetest.Elements(dt, grid.Size(shape))
-		save(t, file+"#"+name, store.Meta{Shape: shape, DType: dt}, data)
+		storetest.Save(t, file+"#"+name, store.Meta{Shape: shape, DType: dt}, data)
 		want[strings.TrimSuffix(name, ".npy")] = string(data)
 		z, err := zip.OpenReader(file)
 		if err != nil {
@@ -203,8 +202,8 @@ func TestArraysAreAddedAndReplaced(t *testing.T) {
 			r.Close()
 		}
 		for name, elements := range want {
-			a := open(t, file+"#"+name)
-			if got := read(t, a); got != elements {
+			a := storetest.Open(t, file+"#"+name)
+			if got := storetest.ReadAll(t, a); got != elements {
 				t.Errorf("%s: %x, want %x", name, got, elements)
 			}
 			a.Close()
@@ -215,7 +214,7 @@ func TestArraysAreAddedAndReplaced(t *testing.T) {
 	add("one", dtype.Int16, 2, 2)
 	add("empty.npy", dtype.Float32, 0, 4)
 	add("scalar", dtype.Complex128)
-	if left := list(t, dir); len(left) != 1 {
+	if left := storetest.List(t, dir); len(left) != 1 {
 		t.Errorf("%v is left", left)
 	}
 	if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o640 {
@@ -231,9 +230,9 @@ func TestCreateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b"} {
-		save(t, two+"#"+name, store.Meta{Shape: []int{2}, DType: dtype.Int8}, []byte{1, 2})
+		storetest.Save(t, two+"#"+name, store.Meta{Shape: []int{2}, DType: dtype.Int8}, []byte{1, 2})
 	}
-	before := list(t, dir)
+	before := storetest.List(t, dir)
 	m := store.Meta{Shape: []int{4}, DType: dtype.Int8}
 	bfloat, zstd, shards, region := m, m, m, m
 	bfloat.DType, zstd.Codec, shards.Shards, region.Region = dtype.BFloat16, "zstd:3", []int{4}, &grid.Box{Start: []int{0}, Shape: []int{1}}
@@ -253,9 +252,9 @@ func TestCreateRefuses(t *testing.T) {
 		{"s3://bucket/a.npz", "over s3", m},
 	} {
 		_, err := store.Create(c.path, c.m)
-		checkError(t, err, c.path, c.want)
+		storetest.CheckError(t, err, c.path, c.want)
 	}
-	if after := list(t, dir); !slices.Equal(before, after) {
+	if after := storetest.List(t, dir); !slices.Equal(before, after) {
 		t.Errorf("%v is left, there was %v", after, before)
 	}
 }
@@ -271,7 +270,7 @@ func TestSessionsShareTheStream(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.npz")
 	deflate(t, path, m, data)
-	a := open(t, path)
+	a := storetest.Open(t, path)
 	defer a.Close()
 	coded := a.(store.Coded)
 	work := a.Info().Work
@@ -313,7 +312,7 @@ func TestSessionsShareTheStream(t *testing.T) {
 }
 
 func TestACancelledReadEnds(t *testing.T) {
-	a := open(t, "testdata/deflated.npz#float32")
+	a := storetest.Open(t, "testdata/deflated.npz#float32")
 	defer a.Close()
 	s, err := a.(store.Coded).Session(make([]byte, a.Info().Work.Stream))
 	if err != nil {
@@ -333,11 +332,11 @@ func TestAFileThatChangesIsAnError(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.npz")
 		m := store.Meta{Shape: []int{4, 4}, DType: dtype.Int32}
 		if name == "stored" {
-			save(t, path, m, storetest.Elements(m.DType, 16))
+			storetest.Save(t, path, m, storetest.Elements(m.DType, 16))
 		} else {
 			deflate(t, path, m, storetest.Elements(m.DType, 16))
 		}
-		a := open(t, path)
+		a := storetest.Open(t, path)
 		if err := os.Truncate(path, 100); err != nil {
 			t.Fatal(err)
 		}
@@ -348,132 +347,12 @@ func TestAFileThatChangesIsAnError(t *testing.T) {
 	}
 }
 
-// A run that was interrupted does not resume where another array has moved its
-// place in the meantime.
-func TestAPlaceThatMoved(t *testing.T) {
-	storetest.NoLeaks(t)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "a.npz")
-	old := store.Meta{Shape: []int{3}, DType: dtype.Float64}
-	save(t, file+"#old", old, storetest.Elements(old.DType, 3))
-	data := storetest.Elements(dtype.Int16, 200)
-	half := func(w store.Writer, i int) {
-		t.Helper()
-		if err := w.Write(t.Context(), data[200*i:][:200], grid.Box{Start: []int{100 * i}, Shape: []int{100}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	begin := func(ws *store.StagingDir, resume bool) (store.Writer, error) {
-		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, StagingDir: ws, Resume: resume})
-	}
-	ws, err := store.NewStagingDir(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := begin(ws, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	half(w, 0)
-	if err := w.Sync(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Suspend(); err != nil {
-		t.Fatal(err)
-	}
-	// By a program that knows no workspace.
-	other := filepath.Join(dir, "b.npz")
-	save(t, other+"#old", old, storetest.Elements(old.DType, 3))
-	save(t, other+"#more", old, storetest.Elements(old.DType, 3))
-	if err := os.Rename(other, file); err != nil {
-		t.Fatal(err)
-	}
-	_, err = begin(ws, true)
-	checkError(t, err, file+"#new", "start over with --fresh")
-	if w, err = begin(ws, false); err != nil {
-		t.Fatal(err)
-	}
-	half(w, 0)
-	half(w, 1)
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := ws.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	a := open(t, file+"#new")
-	if got := read(t, a); got != string(data) {
-		t.Errorf("got %x, want %x", got, data)
-	}
-	a.Close()
-	if left := list(t, dir); len(left) != 1 {
-		t.Errorf("%v is left", left)
-	}
-}
-
-// save stores a whole array at once.
-func save(t testing.TB, path string, m store.Meta, data []byte) {
-	t.Helper()
-	w, err := store.Create(path, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Abort()
-	if err := w.Write(t.Context(), data, grid.Box{Start: make([]int, len(m.Shape)), Shape: m.Shape}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func open(t testing.TB, path string) store.Array {
-	t.Helper()
-	a, err := store.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func read(t testing.TB, a store.Array) string {
-	t.Helper()
-	info := a.Info()
-	dst := make([]byte, grid.Size(info.Shape)*info.DType.Size())
-	if err := a.Read(t.Context(), dst, storetest.All(info.Shape)); err != nil {
-		t.Fatal(err)
-	}
-	return string(dst)
-}
-
-// checkError wants an fs.PathError of one line that names file and cause.
-func checkError(t *testing.T, err error, path, cause string) {
-	t.Helper()
-	if pe, ok := err.(*fs.PathError); !ok || pe.Path != path && !(len(path) > 4096 && strings.HasPrefix(path, strings.TrimSuffix(pe.Path, "…"))) {
-		t.Errorf("%.200s: error %#v does not name the file", path, err)
-		return
-	}
-	if msg := err.Error(); !strings.Contains(msg, cause) || strings.Contains(msg, "\n") {
-		t.Errorf("%s: error %q, want one line with %q", path, msg, cause)
-	}
-}
-
-func list(t testing.TB, dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
+func TestAPlaceThatMoved(t *testing.T) { storetest.TestMovedMember(t, ".npz") }
 
 // TestSessionsCloseOnce closes one session twice: another still has its cursor.
 func TestSessionsCloseOnce(t *testing.T) {
 	storetest.NoLeaks(t)
-	a := open(t, "testdata/described.npz#one")
+	a := storetest.Open(t, "testdata/described.npz#one")
 	defer a.Close()
 	var sessions [2]store.Session
 	for i := range sessions {

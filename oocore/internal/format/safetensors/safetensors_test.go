@@ -2,7 +2,6 @@ package safetensors_test
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +22,8 @@ func TestConformance(t *testing.T) {
 	t.Run("array", func(t *testing.T) {
 		storetest.TestArray(t, types, func(t testing.TB, m store.Meta, data []byte) store.Array {
 			path := filepath.Join(t.TempDir(), "a.safetensors")
-			save(t, path, m, data)
-			return open(t, path)
+			storetest.Save(t, path, m, data)
+			return storetest.Open(t, path)
 		})
 	})
 	t.Run("writer", func(t *testing.T) { storetest.TestWriter(t, types, place) })
@@ -38,7 +37,7 @@ func place(t testing.TB) storetest.Place {
 	return storetest.Place{
 		Create: func(m store.Meta) (store.Writer, error) { return store.Create(path, m) },
 		Open:   func(m store.Meta) (store.Array, error) { return store.Open(path) },
-		Left:   func() []string { return list(t, dir) },
+		Left:   func() []string { return storetest.List(t, dir) },
 	}
 }
 
@@ -48,7 +47,7 @@ func TestOpenReadsWhatTheReferenceWrote(t *testing.T) {
 		shape []int
 		dtype dtype.Type
 	}{"w": {[]int{8, 5}, dtype.Float32}, "h": {[]int{3, 4}, dtype.Float16}, "i": {[]int{3, 4}, dtype.Int32}} {
-		a := open(t, "testdata/model.safetensors#"+name)
+		a := storetest.Open(t, "testdata/model.safetensors#"+name)
 		info := a.Info()
 		if !slices.Equal(info.Shape, want.shape) || info.DType != want.dtype || info.Format != "safetensors" {
 			t.Errorf("%s is %s of %v", name, info.DType, info.Shape)
@@ -59,8 +58,8 @@ func TestOpenReadsWhatTheReferenceWrote(t *testing.T) {
 		if int(info.Bytes) != grid.Size(want.shape)*want.dtype.Size() {
 			t.Errorf("%s has %d bytes", name, info.Bytes)
 		}
-		expected := open(t, "testdata/expected/"+name+".npy")
-		if got, want := read(t, a), read(t, expected); got != want {
+		expected := storetest.Open(t, "testdata/expected/"+name+".npy")
+		if got, want := storetest.ReadAll(t, a), storetest.ReadAll(t, expected); got != want {
 			t.Errorf("%s: values %x, want %x", name, got, want)
 		}
 		a.Close()
@@ -75,7 +74,7 @@ func TestOpenNamesTheTensors(t *testing.T) {
 		"s3://bucket/a.safetensors#x":  "s3:// needs its package",
 	} {
 		_, err := store.Open(path)
-		checkError(t, err, path, want)
+		storetest.CheckError(t, err, path, want)
 	}
 }
 
@@ -123,7 +122,7 @@ func TestOpenRefusesBadFiles(t *testing.T) {
 	} {
 		path := "testdata/bad/" + name + ".safetensors"
 		_, err := store.Open(path)
-		checkError(t, err, path, want)
+		storetest.CheckError(t, err, path, want)
 	}
 }
 
@@ -135,11 +134,11 @@ func TestTensorsAreAddedAndReplaced(t *testing.T) {
 	add := func(name string, dt dtype.Type, attributes string, shape ...int) {
 		t.Helper()
 		data := storetest.Elements(dt, grid.Size(shape))
-		save(t, file+"#"+name, store.Meta{Shape: shape, DType: dt, Details: store.Details{Attributes: json.RawMessage(attributes)}}, data)
+		storetest.Save(t, file+"#"+name, store.Meta{Shape: shape, DType: dt, Details: store.Details{Attributes: json.RawMessage(attributes)}}, data)
 		want[name] = string(data)
 		for name, elements := range want {
-			a := open(t, file+"#"+name)
-			if got := read(t, a); got != elements {
+			a := storetest.Open(t, file+"#"+name)
+			if got := storetest.ReadAll(t, a); got != elements {
 				t.Errorf("%s: %x, want %x", name, got, elements)
 			}
 			a.Close()
@@ -152,12 +151,12 @@ func TestTensorsAreAddedAndReplaced(t *testing.T) {
 	add("odd", dtype.Int16, "", 2, 2)
 	add("none", dtype.Float32, "", 0, 4)
 	add("scalar", dtype.Complex64, "")
-	a := open(t, file+"#b")
+	a := storetest.Open(t, file+"#b")
 	defer a.Close()
 	if got := string(a.Info().Details.Attributes); got != `{"by":"b","list":"[1, 2]","title":"of the file"}` {
 		t.Errorf("attributes %s", got)
 	}
-	if left := list(t, dir); len(left) != 1 {
+	if left := storetest.List(t, dir); len(left) != 1 {
 		t.Errorf("%v is left", left)
 	}
 }
@@ -165,7 +164,7 @@ func TestTensorsAreAddedAndReplaced(t *testing.T) {
 func TestEachTensorIsAligned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.safetensors")
 	for i, dt := range types {
-		save(t, file+"#"+dt.String(), store.Meta{Shape: []int{2*i + 1}, DType: dt}, storetest.Elements(dt, 2*i+1))
+		storetest.Save(t, file+"#"+dt.String(), store.Meta{Shape: []int{2*i + 1}, DType: dt}, storetest.Elements(dt, 2*i+1))
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -198,9 +197,9 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	two := filepath.Join(dir, "two.safetensors")
 	for _, name := range []string{"a", "b"} {
-		save(t, two+"#"+name, store.Meta{Shape: []int{2}, DType: dtype.Int8}, []byte{1, 2})
+		storetest.Save(t, two+"#"+name, store.Meta{Shape: []int{2}, DType: dtype.Int8}, []byte{1, 2})
 	}
-	before := list(t, dir)
+	before := storetest.List(t, dir)
 	m := func(dt dtype.Type, change func(*store.Meta)) store.Meta {
 		m := store.Meta{Shape: []int{4}, DType: dt}
 		if change != nil {
@@ -225,9 +224,9 @@ func TestCreateRefuses(t *testing.T) {
 		{"s3://bucket/a.safetensors", "over s3", m(dtype.Int8, nil)},
 	} {
 		_, err := store.Create(c.path, c.m)
-		checkError(t, err, c.path, c.want)
+		storetest.CheckError(t, err, c.path, c.want)
 	}
-	if after := list(t, dir); !slices.Equal(before, after) {
+	if after := storetest.List(t, dir); !slices.Equal(before, after) {
 		t.Errorf("%v is left, there was %v", after, before)
 	}
 }
@@ -237,7 +236,7 @@ func TestCommitRefusesAChangedFile(t *testing.T) {
 	storetest.NoLeaks(t)
 	file := filepath.Join(t.TempDir(), "m.safetensors")
 	m := store.Meta{Shape: []int{2}, DType: dtype.Int8}
-	save(t, file+"#a", m, []byte{1, 2})
+	storetest.Save(t, file+"#a", m, []byte{1, 2})
 	w, err := store.Create(file+"#b", m)
 	if err != nil {
 		t.Fatal(err)
@@ -249,135 +248,15 @@ func TestCommitRefusesAChangedFile(t *testing.T) {
 	if err := os.WriteFile(file, append(other[:len(other)-1], 9), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	checkError(t, w.Commit(t.Context()), file+"#b", "was changed by another program")
+	storetest.CheckError(t, w.Commit(t.Context()), file+"#b", "was changed by another program")
 	if err := w.Abort(); err != nil {
 		t.Error(err)
 	}
-	a := open(t, file)
+	a := storetest.Open(t, file)
 	defer a.Close()
-	if got := read(t, a); got != "\x01\x09" {
+	if got := storetest.ReadAll(t, a); got != "\x01\x09" {
 		t.Errorf("the file has %x", got)
 	}
 }
 
-// A run that was interrupted does not resume where another array has moved its
-// place in the meantime.
-func TestAPlaceThatMoved(t *testing.T) {
-	storetest.NoLeaks(t)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "a.safetensors")
-	old := store.Meta{Shape: []int{3}, DType: dtype.Float64}
-	save(t, file+"#old", old, storetest.Elements(old.DType, 3))
-	data := storetest.Elements(dtype.Int16, 200)
-	half := func(w store.Writer, i int) {
-		t.Helper()
-		if err := w.Write(t.Context(), data[200*i:][:200], grid.Box{Start: []int{100 * i}, Shape: []int{100}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	begin := func(ws *store.StagingDir, resume bool) (store.Writer, error) {
-		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, StagingDir: ws, Resume: resume})
-	}
-	ws, err := store.NewStagingDir(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := begin(ws, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	half(w, 0)
-	if err := w.Sync(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Suspend(); err != nil {
-		t.Fatal(err)
-	}
-	// By a program that knows no workspace.
-	other := filepath.Join(dir, "b.safetensors")
-	save(t, other+"#old", old, storetest.Elements(old.DType, 3))
-	save(t, other+"#more", old, storetest.Elements(old.DType, 3))
-	if err := os.Rename(other, file); err != nil {
-		t.Fatal(err)
-	}
-	_, err = begin(ws, true)
-	checkError(t, err, file+"#new", "start over with --fresh")
-	if w, err = begin(ws, false); err != nil {
-		t.Fatal(err)
-	}
-	half(w, 0)
-	half(w, 1)
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := ws.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	a := open(t, file+"#new")
-	if got := read(t, a); got != string(data) {
-		t.Errorf("got %x, want %x", got, data)
-	}
-	a.Close()
-	if left := list(t, dir); len(left) != 1 {
-		t.Errorf("%v is left", left)
-	}
-}
-
-// save stores a whole array at once.
-func save(t testing.TB, path string, m store.Meta, data []byte) {
-	t.Helper()
-	w, err := store.Create(path, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Abort()
-	if err := w.Write(t.Context(), data, grid.Box{Start: make([]int, len(m.Shape)), Shape: m.Shape}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func open(t testing.TB, path string) store.Array {
-	t.Helper()
-	a, err := store.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func read(t testing.TB, a store.Array) string {
-	t.Helper()
-	info := a.Info()
-	dst := make([]byte, grid.Size(info.Shape)*info.DType.Size())
-	if err := a.Read(t.Context(), dst, storetest.All(info.Shape)); err != nil {
-		t.Fatal(err)
-	}
-	return string(dst)
-}
-
-// checkError wants an fs.PathError of one line that names file and cause.
-func checkError(t *testing.T, err error, path, cause string) {
-	t.Helper()
-	if pe, ok := err.(*fs.PathError); !ok || pe.Path != path {
-		t.Errorf("%s: error %#v does not name the file", path, err)
-		return
-	}
-	if msg := err.Error(); !strings.Contains(msg, cause) || strings.Contains(msg, "\n") {
-		t.Errorf("%s: error %q, want one line with %q", path, msg, cause)
-	}
-}
-
-func list(t testing.TB, dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
+func TestAPlaceThatMoved(t *testing.T) { storetest.TestMovedMember(t, ".safetensors") }

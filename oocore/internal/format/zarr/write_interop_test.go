@@ -2,9 +2,7 @@ package zarr
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,27 +110,7 @@ func TestInterchange(t *testing.T) {
 	t.Logf("%d readings", readings)
 }
 
-// zarrPython finds a Python with zarr-python and TensorStore: GONBEXT_PYTHON, or a
-// venv in the user's cache that is made on first use.
+// zarrPython finds a Python with zarr-python and TensorStore.
 func zarrPython(t *testing.T) string {
-	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
-		return python
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	venv := filepath.Join(cache, "gonbext", "zarr-3.1.6")
-	python := filepath.Join(venv, "bin", "python")
-	var commands [][]string
-	if _, err := os.Stat(python); errors.Is(err, fs.ErrNotExist) {
-		commands = append(commands, []string{"python3", "-m", "venv", venv})
-	}
-	commands = append(commands, []string{python, "-m", "pip", "install", "-q", "zarr==3.1.6", "tensorstore", "ml_dtypes"})
-	for _, c := range commands {
-		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", c, err, out)
-		}
-	}
-	return python
+	return testcases.Venv(t, "zarr-3.1.6", "zarr==3.1.6", "tensorstore", "ml_dtypes")
 }

@@ -17,14 +17,6 @@ import (
 
 var types = []dtype.Type{dtype.Uint8, dtype.Int16, dtype.Float32, dtype.Int64, dtype.Complex128}
 
-func random(rng *rand.Rand, lengths []int, t dtype.Type) blockwisetest.Array {
-	a := blockwisetest.Array{Shape: lengths, DType: t, Data: make([]byte, grid.Size(lengths)*t.Size())}
-	for i := range a.Data {
-		a.Data[i] = byte(rng.Uint32())
-	}
-	return a
-}
-
 // pointers are indices into a length, some from its end.
 func pointers(rng *rand.Rand, lengths []int, length int, sorted bool) blockwisetest.Array {
 	v := make([]int64, grid.Size(lengths))
@@ -72,7 +64,7 @@ func TestTaken(t *testing.T) {
 		indices := pointers(rng, lengths(r, "indices", rapid.IntRange(0, 2).Draw(r, "k"), 1, 6), from[at], rapid.Bool().Draw(r, "sorted"))
 		op := index.Gather{Axis: at, Dims: len(indices.Shape), Shape: from, Tile: lengths(r, "tile", len(from), 1, 12), Item: dt.Size(), Chunked: rapid.Bool().Draw(r, "chunked")}
 		to := slices.Concat(from[:at], indices.Shape, from[at+1:])
-		in := random(rng, from, dt)
+		in := blockwisetest.Random(rng, from, dt)
 		want := picked(to, in, func(i []int) []int {
 			x := int(dtype.Slice[int64](indices.Data)[place(i[at:at+op.Dims], indices.Shape)])
 			if x < 0 {
@@ -99,7 +91,7 @@ func TestAlong(t *testing.T) {
 		if rapid.Bool().Draw(r, "cut") {
 			op.Cut = lengths(r, "chunks", len(from), 1, 9)
 		}
-		in := random(rng, from, dt)
+		in := blockwisetest.Random(rng, from, dt)
 		want := picked(to, in, func(i []int) []int {
 			x := int(dtype.Slice[int64](indices.Data)[place(i, to)])
 			if x < 0 {
@@ -127,7 +119,7 @@ func TestAssigned(t *testing.T) {
 			op.Start, op.Step = append(op.Start, start), append(op.Step, step)
 			op.Count = append(op.Count, rapid.IntRange(1, (n-1-start)/step+1).Draw(r, "count"))
 		}
-		base, values := random(rng, lengths, dt), random(rng, op.Count, dt)
+		base, values := blockwisetest.Random(rng, lengths, dt), blockwisetest.Random(rng, op.Count, dt)
 		want := slices.Clone(base.Data)
 		size := dt.Size()
 		for _, b := range (grid.Grid{Shape: op.Count, Chunks: slices.Repeat([]int{1}, len(lengths))}).All() {
@@ -176,7 +168,7 @@ func TestCountedAndSelected(t *testing.T) {
 		if total == 0 {
 			return
 		}
-		in := random(rng, from, dt)
+		in := blockwisetest.Random(rng, from, dt)
 		want := picked([]int{len(places)}, blockwisetest.Array{Shape: []int{len(in.Data) / dt.Size()}, DType: dt, Data: in.Data},
 			func(at []int) []int { return []int{places[at[0]]} })
 		op := index.Selected{Shape: from, Block: block, Item: dt.Size(), Cut: rapid.IntRange(0, 9).Draw(r, "cut")}
@@ -201,7 +193,7 @@ func TestSelectedOfManyBlocks(t *testing.T) {
 		}
 		ends[i] = total
 	}
-	in := random(rng, from, dtype.Int16)
+	in := blockwisetest.Random(rng, from, dtype.Int16)
 	flat := blockwisetest.Array{Shape: []int{3000}, DType: dtype.Int16, Data: in.Data}
 	want := picked([]int{len(places)}, flat, func(at []int) []int { return []int{places[at[0]]} })
 	op := index.Selected{Shape: from, Block: []int{1, 3}, Item: 2}

@@ -16,15 +16,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// random is an array of random bytes.
-func random(rng *rand.Rand, lengths []int, t dtype.Type) blockwisetest.Array {
-	a := blockwisetest.Array{Shape: lengths, DType: t, Data: make([]byte, grid.Size(lengths)*t.Size())}
-	for i := range a.Data {
-		a.Data[i] = byte(rng.Uint32())
-	}
-	return a
-}
-
 func TestOdd(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
@@ -38,7 +29,7 @@ func TestOdd(t *testing.T) {
 		op.Before, op.After = rapid.IntRange(0, most).Draw(r, "before"), rapid.IntRange(0, most).Draw(r, "after")
 		to := slices.Clone(from)
 		to[op.Axis] += op.Before + op.After
-		in := random(rng, from, dtype.Int64)
+		in := blockwisetest.Random(rng, from, dtype.Int64)
 		value := func(at []int, j int) int64 {
 			n := 0
 			for d, i := range at {
@@ -74,7 +65,7 @@ func TestOdd(t *testing.T) {
 
 func TestKept(t *testing.T) {
 	rng := testcases.Rand(t)
-	in := random(rng, []int{5, 7}, dtype.Int16)
+	in := blockwisetest.Random(rng, []int{5, 7}, dtype.Int16)
 	if got := blockwisetest.Same(t, pad.Materialise{Lengths: []int{2, 7}}, in.Shape, in.DType, in); !bytes.Equal(got, in.Data) {
 		t.Error("it is another array")
 	}

@@ -18,15 +18,6 @@ import (
 
 var types = []dtype.Type{dtype.Uint8, dtype.Int16, dtype.Float32, dtype.Int64, dtype.Complex128}
 
-// random is an array of random bytes.
-func random(rng *rand.Rand, lengths []int, t dtype.Type) blockwisetest.Array {
-	a := blockwisetest.Array{Shape: lengths, DType: t, Data: make([]byte, grid.Size(lengths)*t.Size())}
-	for i := range a.Data {
-		a.Data[i] = byte(rng.Uint32())
-	}
-	return a
-}
-
 // picked is the array of the elements that from chooses for each index: their index in
 // one of the inputs, or none.
 func picked(lengths []int, t dtype.Type, from func(at []int) (blockwisetest.Array, []int)) []byte {
@@ -58,7 +49,7 @@ func TestJoined(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(r, "parts") {
 			part := slices.Clone(result)
 			part[op.Axis] = rapid.IntRange(1, 5).Draw(r, "length")
-			op.Parts, in = append(op.Parts, part), append(in, random(rng, part, dt))
+			op.Parts, in = append(op.Parts, part), append(in, blockwisetest.Random(rng, part, dt))
 		}
 		for _, part := range op.Parts {
 			result[op.Axis] += part[op.Axis]
@@ -142,7 +133,7 @@ func TestMapped(t *testing.T) {
 				op.Values[d][side] = dtype.FromInt(dt, rng.Int64N(100))
 			}
 		}
-		in := random(rng, from, dt)
+		in := blockwisetest.Random(rng, from, dt)
 		var fill [16]byte
 		want := picked(to, dt, func(at []int) (blockwisetest.Array, []int) {
 			index, value := make([]int, dims), (*dtype.Value)(nil)
@@ -173,7 +164,7 @@ func TestDiagonals(t *testing.T) {
 		op.Row = rapid.IntRange(0, from[dims-2]-1).Draw(r, "row")
 		op.Column = rapid.IntRange(0, from[dims-1]-1).Draw(r, "column")
 		to := append(slices.Clone(from[:dims-2]), min(from[dims-2]-op.Row, from[dims-1]-op.Column))
-		in := random(rng, from, dt)
+		in := blockwisetest.Random(rng, from, dt)
 		want := picked(to, dt, func(at []int) (blockwisetest.Array, []int) {
 			i := at[dims-2]
 			return in, append(slices.Clone(at[:dims-2]), op.Row+i, op.Column+i)
@@ -190,7 +181,7 @@ func TestTriangle(t *testing.T) {
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(2, 4).Draw(r, "dims"), 1, 9)
 		op := shape.Triangle{Diagonal: rapid.IntRange(-9, 9).Draw(r, "diagonal"), Upper: rapid.Bool().Draw(r, "upper"), Item: dt.Size()}
-		in := random(rng, from, dt)
+		in := blockwisetest.Random(rng, from, dt)
 		zero := blockwisetest.Array{Data: make([]byte, 16)}
 		want := picked(from, dt, func(at []int) (blockwisetest.Array, []int) {
 			above := at[len(at)-1] - at[len(at)-2] - op.Diagonal
@@ -210,7 +201,7 @@ func TestPlaced(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		op := shape.DiagEmbed{Row: rapid.IntRange(0, 5).Draw(r, "row"), Column: rapid.IntRange(0, 5).Draw(r, "column"), Len: rapid.IntRange(1, 9).Draw(r, "length"), Item: dt.Size()}
-		in := random(rng, []int{op.Len}, dt)
+		in := blockwisetest.Random(rng, []int{op.Len}, dt)
 		zero := blockwisetest.Array{Data: make([]byte, 16)}
 		to := []int{op.Row + op.Len + rapid.IntRange(0, 3).Draw(r, "more"), op.Column + op.Len}
 		want := picked(to, dt, func(at []int) (blockwisetest.Array, []int) {
