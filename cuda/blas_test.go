@@ -184,9 +184,7 @@ func TestGPUMultipliesItselfWhereCuBLASIsUnusable(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, content string) string {
 		name = filepath.Join(folder, name)
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, name, []byte(content), 0o600)
 		return name
 	}
 	foreign := filepath.Join(folder, "libcublas.so.12")
@@ -282,9 +280,7 @@ func TestDescribeFindsCuBLASWhereItIsInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "#!/bin/sh\necho " + folder + "/prefix\necho " + folder + "/site\n"
-	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(bin, "python3"), []byte(script), 0o700)
 	loader, home, old, wheel := place("loader"), place("home", "lib64"), place("old", "targets", "x86_64-linux", "lib"), place("site", "nvidia", "cublas", "lib")
 	t.Setenv("PATH", bin)
 	for _, c := range []struct {
@@ -322,9 +318,7 @@ func TestDescribeFindsNoCuBLASInThePresentFolder(t *testing.T) {
 		{"exit 1", "CUDA_HOME=cuda"},
 		{"exit 1", "CUDA_PATH=."},
 	} {
-		if err := os.WriteFile(filepath.Join(bin, "python3"), []byte("#!/bin/sh\n"+c.python+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(bin, "python3"), []byte("#!/bin/sh\n"+c.python+"\n"), 0o700)
 		a := ask(t, driverFolder, "", "GONBEXT_CUBLAS=", c.variable)
 		if want := "gonbext's own kernels: no cuBLAS was found"; a.Products != want {
 			t.Errorf("with %+v it says %s, want %s", c, a.Products, want)

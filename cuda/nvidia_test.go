@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // answer is what a process of its own says of its GPUs: the loader reads
@@ -110,9 +111,7 @@ func TestDriverWithoutDevices(t *testing.T) {
 // An empty file in its place hides the driver of a machine that has one.
 func TestNoDriver(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "libcuda.so.1"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(folder, "libcuda.so.1"), nil, 0o644)
 	a := ask(t, folder, "")
 	if a.First != nil || !strings.HasPrefix(a.FirstErr, "no NVIDIA driver was found (") || !strings.HasSuffix(a.FirstErr, ": use --device cpu, or model:SIZE for a modelled GPU of that memory") || strings.Contains(a.FirstErr, "\n") {
 		t.Errorf("listed %v, %s", a.First, a.FirstErr)

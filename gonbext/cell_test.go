@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestMain(m *testing.M) {
@@ -128,9 +129,7 @@ func TestCellWithoutRunLogSaysSo(t *testing.T) {
 	for cell, saved := range map[string]int{"kernel": 1, "several planned": 0} {
 		dir := t.TempDir()
 		log := filepath.Join(dir, "file")
-		if err := os.WriteFile(log, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, log, nil, 0o600)
 		c := exec.Command(os.Args[0])
 		c.Dir, c.Env = dir, append(os.Environ(), "GONBEXT_TEST_CELL="+cell, "GONBEXT_RUNS="+log, "PATH="+dir)
 		var stderr strings.Builder

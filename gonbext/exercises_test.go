@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // lessonCell is a cell of a lesson.
@@ -50,10 +52,7 @@ func (c lessonCell) shown() string {
 
 func lessonCells(t *testing.T, path string) []lessonCell {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, path)
 	var notebook struct{ Cells []lessonCell }
 	if err := json.Unmarshal(b, &notebook); err != nil {
 		t.Fatalf("%s: %v", path, err)
@@ -112,9 +111,7 @@ func TestAnswersOfLessonsCheckRight(t *testing.T) {
 	}
 	source := "package main\n\nimport (\n\"github.com/gonbext/gonbext/gonbext\"\n\"github.com/gonbext/gonbext/oocore\"\n)\n\nvar _ = oocore.Open\n\nfunc main() {\n" + program.String() + "}\n"
 	file := filepath.Join(t.TempDir(), "answers.go")
-	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, []byte(source), 0o600)
 	out, err := exec.Command("go", "run", file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -6,13 +6,14 @@ import (
 	"go/token"
 	"go/types"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // allowedFigures are figures in the prose of lessons that no output of their section has, and why.
@@ -194,10 +195,7 @@ func TestMinutesOfLessonsAddUp(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no lessons: %v", err)
 	}
-	table, err := os.ReadFile("../notebooks/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testcases.ReadFile(t, "../notebooks/README.md")
 	for _, path := range paths {
 		cells := lessonCells(t, path)
 		m := timetable.FindStringSubmatch(cells[0].text())

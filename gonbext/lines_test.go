@@ -1,19 +1,17 @@
 package gonbext
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestCellLines(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "main.go")
 	source := "package main\n\nfunc (p *pair[T]) sum() int {\n\treturn 1\n}\n\nfunc twice[T any](x T) T {\n\t// why\n\treturn x\n}\n\nfunc other() {\n}\n\nvar kept = 1\n\nfunc main() {\n"
-	if err := os.WriteFile(program, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, program, []byte(source), 0o600)
 	inCell := cellLines(host.Site{File: program, Line: 17}, 30, map[string]int{"twice": 3, "pair.sum": 10})
 	for site, want := range map[host.Site]string{
 		{File: program, Line: 19}:        "cell:32",

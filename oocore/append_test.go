@@ -151,10 +151,7 @@ func TestAppendRejects(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	x := saved(t, oocore.Ones(oocore.Float32, 4, 6), at("x.zarr"), oocore.Chunks(3, 3))
 	saved(t, oocore.Ones(oocore.Float32, 4, 6), at("x.npy"))
-	before, err := os.ReadFile(at("x.zarr/zarr.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testcases.ReadFile(t, at("x.zarr/zarr.json"))
 	row := oocore.Ones(oocore.Float32, 1, 6)
 	for i, c := range []struct {
 		a    *oocore.Array

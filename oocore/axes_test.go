@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Rows are 0 1 2 and 3 4 5.
@@ -42,10 +43,7 @@ func TestAxesRejectNamesThatAreNotTheArrays(t *testing.T) {
 	save(t, oocore.Ones(oocore.Float64, 2, 3), plain)
 	twice := filepath.Join(dir, "twice.zarr")
 	save(t, oocore.Ones(oocore.Float64, 2, 3), twice, oocore.DimNames("y", "x"))
-	text, err := os.ReadFile(filepath.Join(twice, "zarr.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(twice, "zarr.json"))
 	repeated := strings.Replace(string(text), `"x"`, `"y"`, 1)
 	if err := os.WriteFile(filepath.Join(twice, "zarr.json"), []byte(repeated), 0o600); err != nil || repeated == string(text) {
 		t.Fatalf("%v, %s", err, text)

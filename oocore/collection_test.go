@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func ExampleOpenAll() {
@@ -51,9 +52,7 @@ func TestOpenAll(t *testing.T) {
 	save("m/s1.safetensors#x", 0)
 	save("m/s2.safetensors#y", 1)
 	index := `{"metadata": {}, "weight_map": {"y": "s2.safetensors", "x": "s1.safetensors"}}`
-	if err := os.WriteFile(filepath.Join(dir, "m", "model.safetensors.index.json"), []byte(index), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "m", "model.safetensors.index.json"), []byte(index), 0o600)
 	for path, want := range map[string][]string{
 		"a.npz": {"x", "y"}, "z.zarr": {"g/x", "y"}, "z.zarr/g": {"x"}, "one.npy": {"one"}, "m/s2.safetensors": {"y"},
 		"m/model.safetensors.index.json": {"x", "y"}, "a.npz#y": {"y"},
@@ -101,9 +100,7 @@ func TestOpenAllRejectsPipes(t *testing.T) {
 func TestOpenAllCarriesErrors(t *testing.T) {
 	dir := t.TempDir()
 	escaping := filepath.Join(dir, "model.safetensors.index.json")
-	if err := os.WriteFile(escaping, []byte(`{"weight_map": {"x": "../../etc/x.safetensors"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, escaping, []byte(`{"weight_map": {"x": "../../etc/x.safetensors"}}`), 0o600)
 	for path, want := range map[string]string{
 		filepath.Join(dir, "none.npz"): "no such file", dir: "beside the index", escaping: "beside the index", filepath.Join(dir, "x.zarr"): "x.zarr",
 	} {
@@ -130,9 +127,7 @@ func TestIndexOfFilesThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	shard := func(name, header string, n int) {
 		b := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
-		if err := os.WriteFile(filepath.Join(dir, name+".safetensors"), append(b, make([]byte, n)...), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name+".safetensors"), append(b, make([]byte, n)...), 0o600)
 	}
 	long := strings.Repeat("n", 2<<20) // the last header that was read stays in memory, beside the budgets of other tests
 	shard("good", `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, 2)
@@ -152,9 +147,7 @@ func TestIndexOfFilesThatCannotBeRead(t *testing.T) {
 	} {
 		index := filepath.Join(dir, "m.safetensors.index.json")
 		text := fmt.Sprintf(`{"weight_map":{"a":"good.safetensors",%q:"%s.safetensors"}}`, c.name, c.shard)
-		if err := os.WriteFile(index, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, index, []byte(text), 0o600)
 		_, err := oocore.OpenAll(index).Save(t.Context(), filepath.Join(dir, "out.safetensors"))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), fmt.Sprintf("%.80q", c.name)) || len(err.Error()) > 800 {
 			t.Errorf("%.10s in %.10s: %.900v, want %q", c.name, c.shard, err, c.want)

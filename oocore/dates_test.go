@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // dates writes an npy file of NumPy's dates, as np.save does.
@@ -28,9 +28,7 @@ func dates(t *testing.T, descr string, values []int64) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "dates.npy")
-	if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, file.Bytes(), 0o644)
 	return path
 }
 

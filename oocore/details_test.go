@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // written is the part of a zarr.json that the options and inputs decide.
@@ -21,10 +22,7 @@ type written struct {
 
 func readWritten(t *testing.T, array string) (w written, dims string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(array, "zarr.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(array, "zarr.json"))
 	if err := json.Unmarshal(text, &w); err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +48,7 @@ func xarrayV2(t *testing.T, folder, dtype, fill string, data []byte) {
 		if err := os.MkdirAll(folder, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(folder, name), []byte(text), 0o666)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/cloud" // for addresses of web servers
 	"github.com/gonbext/gonbext/oocore/linalg"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Rows that arrive become a file; nothing is seen under its name until the last.
@@ -220,10 +221,7 @@ func TestProgramsOfExamplesAreShort(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testcases.ReadFile(t, file)
 			all := strings.Split(string(text), "\n")
 			for _, d := range tree.Decls {
 				f, ok := d.(*ast.FuncDecl)

@@ -24,6 +24,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A run that starts over says what is not as it was.
@@ -90,10 +91,7 @@ func TestInputEditedWhileItIsRead(t *testing.T) {
 	if _, err := oocore.Full(1.0, 4).Save(ctx, out); err != nil {
 		t.Fatal(err)
 	}
-	before, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testcases.ReadFile(t, out)
 	chunk := filepath.Join(in, "c", "3", "0")
 	edits := oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
 		b, err := os.ReadFile(chunk)
@@ -158,9 +156,7 @@ func writeNpy(t *testing.T, path string, v ...float64) {
 	for _, x := range v {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 	}
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, b, 0o644)
 }
 
 func TestInputsOfOneNameOnTwoServersDiffer(t *testing.T) {
@@ -254,10 +250,7 @@ func TestOutputRewrittenWithItsSizeAndTimeIsComputedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testcases.ReadFile(t, out)
 		b[len(b)-1] ^= 1
 		f, err := os.OpenFile(out, os.O_WRONLY, 0)
 		if err != nil {
@@ -352,10 +345,7 @@ func undated(t *testing.T, headers map[string]string) (url string, put func(v ..
 	file := filepath.Join(t.TempDir(), "x.npy")
 	put = func(v ...float64) {
 		writeNpy(t, file, v...)
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testcases.ReadFile(t, file)
 		contents.Store(&b)
 	}
 	return server.URL + "/x.npy", put

@@ -60,17 +60,11 @@ func TestGGUFInQ8HasTheBlocksOfItsDefinition(t *testing.T) {
 		}
 	}
 	want := blocksOfQ8(x)
-	file, err := os.ReadFile(filepath.Join(dir, "m.gguf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testcases.ReadFile(t, filepath.Join(dir, "m.gguf"))
 	if !bytes.Contains(file, want) {
 		t.Error("the blocks are others")
 	}
-	fixture, err := os.ReadFile(ggufFixture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture := testcases.ReadFile(t, ggufFixture)
 	if pairs := []byte("tokenizer.ggml.tokens"); !bytes.Contains(file, pairs) || !bytes.Contains(fixture, pairs) {
 		t.Error("the pairs of the template are not there")
 	}
@@ -104,9 +98,7 @@ func TestGGUFInQ8HasTheBlocksOfItsDefinition(t *testing.T) {
 	if !testcases.Full() || python == "" {
 		return // the rest is of the gguf package, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python that has it
 	}
-	if err := os.WriteFile(filepath.Join(dir, "x.f32"), dtype.Bytes(x), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "x.f32"), dtype.Bytes(x), 0o666)
 	cmd := exec.Command(python, "-c", `
 import gguf, numpy as np
 r = gguf.GGUFReader("m.gguf")

@@ -2,7 +2,6 @@ package oocore
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +14,7 @@ import (
 func newAdapter(t *testing.T, config string, tensors map[string]*Array) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "adapter_config.json"), []byte(config), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "adapter_config.json"), []byte(config), 0o666)
 	var outputs []Output
 	for name, a := range tensors {
 		outputs = append(outputs, Output{Array: a, Path: filepath.Join(dir, "adapter_model.safetensors") + "#" + name})

@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -143,9 +144,7 @@ func TestSaveAndOpen(t *testing.T) {
 	save(root)
 	save(root, oocore.Fresh())
 	save(root)
-	if err := os.WriteFile(out, []byte("someone else's"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, out, []byte("someone else's"), 0o600)
 	save(root)
 	want := []record.Status{record.Done, record.Skipped, record.Done, record.Done, record.Done, record.Skipped, record.Done}
 	if got := statuses(); !slices.Equal(got, want) {

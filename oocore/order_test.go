@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // sparse is a float32 array whose elements take no room on the disk.
@@ -29,9 +30,7 @@ func sparse(t *testing.T, shape ...int) *oocore.Array {
 	header := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text)))
 	path := filepath.Join(t.TempDir(), "sparse.npy")
 	header = append(header, text...)
-	if err := os.WriteFile(path, header, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, header, 0o666)
 	if err := os.Truncate(path, int64(len(header))+size); err != nil {
 		t.Skip("the file system has no sparse files: ", err)
 	}

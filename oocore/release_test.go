@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // released is what the release before revisions was told to compute, into chunks of 8000x250
@@ -54,18 +55,11 @@ func restore(t *testing.T, checkpoint, path string, f plan.Fingerprint) {
 	if err := os.MkdirAll(filepath.Join(staging, "out.zarr"), 0o755); err != nil { // empty after a snapshot
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(staging, "lock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(staging, "lock"), nil, 0o600)
 	journal := filepath.Join(staging, "journal")
-	b, err := os.ReadFile(journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, journal)
 	b = regexp.MustCompile(`"output":"[0-9a-f]*"`).ReplaceAll(b, []byte(`"output":"`+f.Output+`"`))
-	if err := os.WriteFile(journal, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, journal, b, 0o644)
 }
 
 func TestCheckpointOfReleaseIsResumed(t *testing.T) {
@@ -110,9 +104,7 @@ func TestWorkOfLaterVersionIsComputedAnew(t *testing.T) {
 		if err != nil || !strings.Contains(string(b), old) {
 			t.Fatalf("%s has no %s: %v", files[0], old, err)
 		}
-		if err := os.WriteFile(files[0], []byte(strings.Replace(string(b), old, new, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, files[0], []byte(strings.Replace(string(b), old, new, 1)), 0o600)
 	}
 	for name, edit := range map[string]func(t *testing.T, a *oocore.Array, path string, opts []oocore.Option){
 		"result": func(t *testing.T, a *oocore.Array, path string, opts []oocore.Option) {

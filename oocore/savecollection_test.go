@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // newCheckpoint writes a file of arrays whose elements count from n × 100 on, and returns their
@@ -120,9 +121,7 @@ func TestCheckpointKeepsTextsAndSmallFiles(t *testing.T) {
 		t.Errorf("files %q", shards)
 	}
 	mine := filepath.Join(dir, "a", "model-00003-of-00004.safetensors") // that no index names
-	if err := os.WriteFile(mine, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, mine, nil, 0o666)
 	if _, err := one.Save(t.Context(), index); err != nil {
 		t.Fatal(err)
 	}
@@ -419,9 +418,7 @@ func newWideCheckpoint(t testing.TB) string {
 	}
 	text := "{" + header.String()[1:] + "}"
 	name := filepath.Join(t.TempDir(), "m.safetensors")
-	if err := os.WriteFile(name, append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, name, append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), 0o666)
 	if err := os.Truncate(name, int64(8+len(text)+arrays*size)); err != nil {
 		t.Fatal(err)
 	}

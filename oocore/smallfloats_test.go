@@ -1,13 +1,13 @@
 package oocore_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Uniform numbers are below 1, which 16 bits and 8 would round some of them to.
@@ -42,9 +42,7 @@ func TestMergeLoRARejectsQuantizedWeights(t *testing.T) {
 	save(oocore.Ones(oocore.Int8, 3, 4), "m.safetensors#l.weight")
 	save(oocore.Ones(oocore.Float32, 2, 4), "adapter_model.safetensors#base_model.model.l.lora_A.weight")
 	save(oocore.Ones(oocore.Float32, 3, 2), "adapter_model.safetensors#base_model.model.l.lora_B.weight")
-	if err := os.WriteFile(filepath.Join(dir, "adapter_config.json"), []byte(`{"peft_type":"LORA","r":2,"lora_alpha":2}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "adapter_config.json"), []byte(`{"peft_type":"LORA","r":2,"lora_alpha":2}`), 0o666)
 	_, err := oocore.OpenAll(filepath.Join(dir, "m.safetensors")).MergeLoRA(dir).Save(t.Context(), filepath.Join(dir, "o.safetensors"))
 	if err == nil || !strings.Contains(err.Error(), "a weight in int8 is quantized") {
 		t.Error(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // settledFrames is frames of npy, written so long ago that the files' times tell what they hold.
@@ -97,10 +98,7 @@ func TestStackFilesAreLookedAtTwiceAndReadOncePerSave(t *testing.T) {
 		}
 		t.Fatalf("%v: %s", err, out)
 	}
-	text, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, trace)
 	for calls, most := range map[string]int{`open(at)?`: 2, `(l|newf|f)?stat(at|x)?`: 3, `p?read(64)?`: 2} {
 		began := regexp.MustCompile(`(?m)^\d+ +` + calls + `\(.*f007\.npy`)
 		if n := len(began.FindAll(text, -1)); n == 0 || n > most {
@@ -116,10 +114,7 @@ func rewrite(t *testing.T, path string, change func(b []byte) []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, path)
 	if err := errors.Join(os.WriteFile(path, change(b), 0o644), os.Chtimes(path, st.ModTime(), st.ModTime())); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // frames saves files whose elements are 1000·file + 10·row + column, in a format, and
@@ -153,9 +154,7 @@ func TestOpenStackRejects(t *testing.T) {
 	} {
 		saved(t, oocore.Full(1.5, shape...), at(path))
 	}
-	if err := os.WriteFile(at("broken.npy"), []byte("none"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, at("broken.npy"), []byte("none"), 0o644)
 	for _, c := range []struct {
 		pattern string
 		axis    int

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // cellRecords are a cell's process and two runs of it, one second and three after its start.
@@ -218,10 +218,7 @@ func TestReportOfRecordsOfEarlierReleases(t *testing.T) {
 		sample = 1 + 8*(1+int(record.Classes)+9)
 	)
 	for i, run := range cellRecords(t, &record.End{Status: record.Done, Duration: 5 * time.Second, ProcessPeak: 200 * mib})[:2] {
-		now, err := os.ReadFile(run.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := testcases.ReadFile(t, run.Path)
 		h := run.Header
 		header, err := json.Marshal(map[string]any{"run": h.Run, "title": h.Title, "start": h.Start, "budget": h.Budget, "process": h.Process, "output": h.Output, "stages": h.Stages})
 		if err != nil {
@@ -235,9 +232,7 @@ func TestReportOfRecordsOfEarlierReleases(t *testing.T) {
 			rows++
 		}
 		path := filepath.Join(t.TempDir(), filepath.Base(run.Path))
-		if err := os.WriteFile(path, old, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, old, 0o600)
 		read := open(t, path)
 		if read.Status() != record.Done || rows < 12 {
 			t.Fatalf("%s after %d rows", read.Status(), rows)

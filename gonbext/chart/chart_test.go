@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -37,14 +38,9 @@ func open(t testing.TB, path string) *record.Run {
 // cutEnd takes the End off a record, as a killed process leaves it.
 func cutEnd(t testing.TB, path string) *record.Run {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, path)
 	b = b[:len(b)-1] // an End is whole or there is none
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, b, 0o600)
 	return open(t, path)
 }
 
@@ -52,15 +48,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, []byte(got), 0o644)
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testcases.ReadFile(t, path)
 	if got != string(want) {
 		t.Errorf("%s is not what it was; look at the difference, and run with -update if it is meant.\n%s", name, got)
 	}
@@ -353,15 +344,10 @@ func TestThinnerKeepsPeaks(t *testing.T) {
 
 // Every prefix of a record gives a report.
 func TestReportOfACutRecord(t *testing.T) {
-	whole, err := os.ReadFile(cases(t)["device"].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testcases.ReadFile(t, cases(t)["device"].Path)
 	path := filepath.Join(t.TempDir(), "cut.gonbrun")
 	for n := len(whole); n > 0; n -= 97 {
-		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, whole[:n], 0o600)
 		r, err := record.Read(path)
 		if record.IsTorn(err) {
 			continue
@@ -447,9 +433,7 @@ func TestWritePages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".html"), page, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name+".html"), page, 0o644)
 	}
 }
 

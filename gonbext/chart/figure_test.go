@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // wave is a curve of blocks, with a gap.
@@ -159,9 +160,7 @@ func TestWriteFigures(t *testing.T) {
 		still.WriteString(out.HTML)
 	}
 	for name, html := range map[string]string{"figures": all.String(), "figures-still": still.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(`<!doctype html><html lang="en"><meta charset=utf-8><title>x</title><meta name="color-scheme" content="light dark"><style>@media(prefers-color-scheme:dark){body{background:#141414}}</style><body><h1>x</h1>`+html), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name+".html"), []byte(`<!doctype html><html lang="en"><meta charset=utf-8><title>x</title><meta name="color-scheme" content="light dark"><style>@media(prefers-color-scheme:dark){body{background:#141414}}</style><body><h1>x</h1>`+html), 0o644)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // writePage writes outputs as one page to $GONBEXT_PAGES, to be looked at, and for
@@ -30,9 +31,7 @@ func writePage(t *testing.T, name string, outputs ...func(Options) (Output, erro
 		}
 		page.WriteString(out.HTML)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(page.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, name+".html"), []byte(page.String()), 0o644)
 }
 
 // TestWriteSheets writes what is no report of a run.

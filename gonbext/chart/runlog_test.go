@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestRunLog(t *testing.T) {
@@ -140,7 +141,5 @@ func TestWriteComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "compare.html"), []byte("<!doctype html><meta charset=utf-8><body>"+out.HTML), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "compare.html"), []byte("<!doctype html><meta charset=utf-8><body>"+out.HTML), 0o644)
 }

@@ -105,14 +105,8 @@ func TestMergeKilledWhileItRemovesTheFolder(t *testing.T) {
 			a := counting(t, 100, 10)
 			q.submit(out, func(opts ...oocore.Option) error { _, err := a.Add(1).Save(t.Context(), out, opts...); return err })
 			staging := filepath.Dir(q.run.Plan)
-			kept, err := os.ReadFile(runFile(staging))
-			if err != nil {
-				t.Fatal(err)
-			}
-			lock, err := os.ReadFile(filepath.Join(staging, "lock"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			kept := testcases.ReadFile(t, runFile(staging))
+			lock := testcases.ReadFile(t, filepath.Join(staging, "lock"))
 			q.finish(0)
 			if err := os.MkdirAll(filepath.Join(staging, "jobs"), 0o700); err != nil {
 				t.Fatal(err)

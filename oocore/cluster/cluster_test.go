@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/linalg"
+	"github.com/gonbext/gonbext/oocore/testcases"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -31,9 +32,7 @@ func fakeSlurm(t *testing.T, arraySize int, answer string) (jobs string) {
 		"scontrol": fmt.Sprintf("echo 'MaxArraySize            = %d'", arraySize),
 		"gonbext":  "exit 0",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
@@ -58,10 +57,7 @@ func on(t *testing.T, name string) oocore.Option {
 
 func lines(t *testing.T, name string) []string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, name)
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
@@ -132,9 +128,7 @@ func TestSubmitRejects(t *testing.T) {
 // script gives a command of the fake Slurm another meaning.
 func script(t *testing.T, jobs, command, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(filepath.Dir(jobs), command), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(filepath.Dir(jobs), command), []byte("#!/bin/sh\n"+text+"\n"), 0o755)
 }
 
 // Slurm's commands say in several lines that its daemon is not found or does not answer: one sentence says what to do, and nothing is left.

@@ -57,10 +57,7 @@ func TestTensorLy(t *testing.T) {
 	if out, err := exec.Command(python(t), "testdata/tensorly.py", dir, strings.Join(numbers, ",")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	text, err := os.ReadFile(dir + "/cases.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, dir+"/cases.json")
 	var cases []struct {
 		Number     int
 		Rank       int

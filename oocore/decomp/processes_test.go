@@ -50,9 +50,7 @@ func TestTuckerReplacesKilledWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	deaths := filepath.Join(dir, "deaths")
-	if err := os.WriteFile(deaths, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, deaths, nil, 0o600)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

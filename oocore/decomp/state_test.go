@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 const (
@@ -164,10 +165,7 @@ func TestKilledDecompositionGoesOn(t *testing.T) {
 					t.Fatalf("it was killed %d times, and has not ended", kills)
 				}
 			}
-			text, err := os.ReadFile(result)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testcases.ReadFile(t, result)
 			var got values
 			if err := json.Unmarshal(text, &got); err != nil {
 				t.Fatal(err)
@@ -273,14 +271,9 @@ func TestDecompositionIsReused(t *testing.T) {
 			decomposed(x, record.Done, oocore.Fresh())
 			decomposed(x.Add(1), record.Done)
 			for name := range states(runs) {
-				b, err := os.ReadFile(name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := testcases.ReadFile(t, name)
 				b[len(b)/2] ^= 1
-				if err := os.WriteFile(name, b, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				testcases.WriteFile(t, name, b, 0o600)
 			}
 			if got := decomposed(x, record.Done); !reflect.DeepEqual(got, want) {
 				t.Error("over a damaged state it has another result")

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
-	"os"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // jax are the promotions of bfloat16 that neither NumPy nor ml_dtypes define.
@@ -26,10 +26,7 @@ func TestPromoteAsNumPy(t *testing.T) {
 		Three   map[string]string // where that differs from one promotion after the other
 		Weak    map[string]map[string]string
 	}
-	b, err := os.ReadFile("testdata/promote.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, "testdata/promote.json")
 	if err := json.Unmarshal(b, &table); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestReadHasUlimits(t *testing.T) {
@@ -42,9 +44,7 @@ func TestKeptOpenReadsWhatAFileHoldsNow(t *testing.T) {
 	}
 	for _, n := range []int{5, 0, 4095, 4096, 4097, 100_000, 7} {
 		want := bytes.Repeat([]byte{byte('a' + n%26)}, n)
-		if err := os.WriteFile(path, want, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, want, 0o600)
 		if got, err := fs.ReadFile(k, name); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes were read as %d, %v", n, len(got), err)
 		}

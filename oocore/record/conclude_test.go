@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A record whose process died is given its end by another process, once, behind its last
@@ -30,19 +32,14 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 	if err := Conclude(w.Path(), End{Status: Exited, Error: "exit status 3"}); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(w.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testcases.ReadFile(t, w.Path())
 	r, err := Read(w.Path())
 	if err != nil || r.Status() != Done {
 		t.Fatalf("a record with an end: %v, %v", r.Status(), err)
 	}
 	rows := int64(2*sampleSize + taskSize + eventSize)
 	for _, torn := range []int64{0, 1, 20} { // bytes of a row that did not reach the file whole
-		if err := os.WriteFile(w.Path(), whole[:r.start+rows], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, w.Path(), whole[:r.start+rows], 0o600)
 		if torn > 0 {
 			f, err := os.OpenFile(w.Path(), os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {

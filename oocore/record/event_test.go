@@ -3,12 +3,13 @@ package record
 import (
 	"encoding/binary"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestRecordOfFirstVersionIsRead(t *testing.T) {
@@ -38,9 +39,7 @@ func TestRecordOfFirstVersionIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "old"+suffix)
-	if err := os.WriteFile(path, append(file, end...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, append(file, end...), 0o600)
 	r, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -68,9 +67,7 @@ func TestRecordOfFirstVersionIsRead(t *testing.T) {
 
 func TestRecordOfNewerVersionIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new"+suffix)
-	if err := os.WriteFile(path, append([]byte(magic), byte(latest)+1, 2, 0, 0, 0, '{', '}'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, append([]byte(magic), byte(latest)+1, 2, 0, 0, 0, '{', '}'), 0o600)
 	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "a newer gonbext reads it") {
 		t.Errorf("got %v", err)
 	}

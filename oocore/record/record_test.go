@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/testcases"
 	"go.uber.org/goleak"
 )
 
@@ -147,10 +148,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestCutAnywhere(t *testing.T) {
-	whole, err := os.ReadFile(write(t, t.TempDir(), 7, 3, &End{Status: Failed, Error: "no space"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testcases.ReadFile(t, write(t, t.TempDir(), 7, 3, &End{Status: Failed, Error: "no space"}))
 	h := header()
 	headLen := 12 + int(whole[8]) + int(whole[9])<<8
 	endLen := len(whole) - headLen - 7*taskSize - 3*sampleSize
@@ -159,9 +157,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "cut"+suffix)
 	for n := range len(whole) + 1 {
-		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, whole[:n], 0o600)
 		r, err := Read(path)
 		if n < headLen {
 			if !IsTorn(err) {
@@ -204,10 +200,7 @@ func TestCutAnywhere(t *testing.T) {
 
 // A tail that sees a file grow by one byte at a time counts each row once.
 func TestFollowByteByByte(t *testing.T) {
-	whole, err := os.ReadFile(write(t, t.TempDir(), 6, 6, &End{Status: Done}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testcases.ReadFile(t, write(t, t.TempDir(), 6, 6, &End{Status: Done}))
 	head := 12 + int(whole[8]) + int(whole[9])<<8
 	f, err := os.Create(filepath.Join(t.TempDir(), "growing"+suffix))
 	if err != nil {
@@ -478,9 +471,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(magic + "\x02\x02\x00\x00\x00{}\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "fuzz"+suffix)
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, b, 0o600)
 		r, err := Read(path)
 		if err != nil {
 			return

@@ -41,9 +41,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.bin")
-	if err := os.WriteFile(file, make([]byte, 24), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, make([]byte, 24), 0o644)
 	if err := os.Mkdir(filepath.Join(dir, "folder.npy"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +69,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 
 func TestRawQuery(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "what?.dat") // a question mark alone begins no query
-	if err := os.WriteFile(file, []byte("head\x01\x02\x03\x04\x05\x06"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, []byte("head\x01\x02\x03\x04\x05\x06"), 0o644)
 	a, err := store.Open(file + "?shape=3x2&dtype=uint8&offset=4&order=F")
 	if err != nil {
 		t.Fatal(err)
@@ -96,9 +92,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Mkdir(at("folder.npy"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at("file"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, at("file"), nil, 0o644)
 	const huge = math.MaxInt64 / 8
 	for path, c := range map[string]struct {
 		m     store.Meta
@@ -162,10 +156,7 @@ func TestLargeArray(t *testing.T) {
 			if err := w.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testcases.ReadFile(t, path)
 			if len(got) != 4096+len(data) || !bytes.Equal(got[4096:], data) {
 				t.Error("the file holds something else than what was written")
 			}
@@ -185,9 +176,7 @@ func aligned(n, align int) []byte {
 func TestCreateReplacesWhatALinkLeadsTo(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "real.npy"), filepath.Join(dir, "link.npy")
-	if err := os.WriteFile(target, nil, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, target, nil, 0o640)
 	if err := os.Symlink("real.npy", link); err != nil {
 		t.Fatal(err)
 	}

@@ -10,15 +10,14 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // openZeros opens a raw array of rows × 4096 bytes, and returns its file.
 func openZeros(t *testing.T, rows int) (*flat, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.bin")
-	if err := os.WriteFile(file, make([]byte, rows*4096), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, make([]byte, rows*4096), 0o644)
 	a, err := open(file + "?shape=2000,4096&dtype=uint8")
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +77,7 @@ func TestWindow(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i ^ i>>8 ^ i>>16)
 	}
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, data, 0o644)
 	for _, r := range []grid.Region{
 		{Start: []int{1999, 4095}, Count: []int{2000, 5}, Step: []int{-1, -3}},
 		{Start: []int{0, 1}, Count: []int{2000, 4095}, Step: []int{1, 1}},

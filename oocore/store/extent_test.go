@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // parts are files in which one array is replaced, and another kept.
@@ -204,9 +205,7 @@ func TestOpenExtentRejectsWhatCannotBe(t *testing.T) {
 	b.Put("x", make([]byte, 600))
 	blob.Register("extents", func(string) (blob.Bucket, error) { return b, nil })
 	local := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(local, make([]byte, 600), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, local, make([]byte, 600), 0o600)
 	for _, c := range []struct {
 		e    store.Extent
 		want string

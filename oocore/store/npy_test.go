@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,16 +10,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // elements returns the values in a file that NumPy wrote in C order and
 // little-endian: all that follows the header's line.
 func elements(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, path)
 	_, data, found := strings.Cut(string(b), "}")
 	_, data, ok := strings.Cut(data, "\n")
 	if !found || !ok {

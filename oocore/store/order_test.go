@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Elements 0, 1, … 5 of a 2 × 3 array, as they lie in files of either order.
@@ -49,10 +49,7 @@ func TestCreateWritesFortranOrderAndBigEndian(t *testing.T) {
 			t.Fatal(err)
 		}
 		name, _, _ := strings.Cut(path, "?")
-		file, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := testcases.ReadFile(t, name)
 		want := []float32{0, 1, 2, 3, 4, 5}
 		if c.columns {
 			want = []float32{0, 3, 1, 4, 2, 5}

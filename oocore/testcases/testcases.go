@@ -107,3 +107,17 @@ func Must[T any](t testing.TB) func(T, error) T {
 		return v
 	}
 }
+
+// WriteFile is os.WriteFile, and ends the test on an error.
+func WriteFile(t testing.TB, name string, text []byte, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(name, text, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadFile is os.ReadFile, and ends the test on an error.
+func ReadFile(t testing.TB, name string) []byte {
+	t.Helper()
+	return Must[[]byte](t)(os.ReadFile(name))
+}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // checked calls gonbext check and returns what it prints.
@@ -34,10 +36,7 @@ func TestCheckFailsWherePlanGrows(t *testing.T) {
 	floats(t, filepath.Join(dir, "large.npy"), "(8000, 500)", 4_000_000)
 	expression := []string{"x - mean(x, 0)", "x=x.npy", "-o", "c.npy", "--against", "plan.json"}
 	has(t, checked(t, dir, 0, append(expression, "--memory", "64MiB", "--workers", "2", "--write")...), "wrote plan.json", "one plan")
-	before, err := os.ReadFile(filepath.Join(dir, "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testcases.ReadFile(t, filepath.Join(dir, "plan.json"))
 	has(t, checked(t, dir, 0, expression...), "one plan: none grew")
 	if files := listing(t, dir); len(files) != 3 {
 		t.Errorf("it leaves %v", files)
@@ -92,17 +91,12 @@ func TestCheckRejectsBadBaselinesAndUsage(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(40, 50)", 2000)
 	checked(t, dir, 0, "sum(x)", "x=x.npy", "--against", "plan.json", "--memory", "64MiB", "--workers", "2", "--write")
-	good, err := os.ReadFile(filepath.Join(dir, "plan.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testcases.ReadFile(t, filepath.Join(dir, "plan.json"))
 	for name, text := range map[string]string{
 		"torn.json": string(good[:len(good)/2]), "empty.json": "", "newer.json": strings.Replace(string(good), `"format": 1`, `"format": 2`, 1),
 		"other.json": "{}", "nothing.json": `{"format": 1, "budget": 1, "workers": 1, "plans": []}`, "text.json": "plans",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name), []byte(text), 0o600)
 	}
 	for _, c := range []struct {
 		status int

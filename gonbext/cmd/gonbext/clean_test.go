@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // clean removes what unfinished runs have left, below a folder and of an output, and nothing
@@ -40,9 +41,7 @@ func TestClean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".theirs.npy.gonbext", "thesis.txt"), []byte("years"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, ".theirs.npy.gonbext", "thesis.txt"), []byte("years"), 0o600)
 	if err := os.Symlink(elsewhere, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}

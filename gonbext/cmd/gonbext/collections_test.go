@@ -261,9 +261,7 @@ func TestMergeMergesAnAdapter(t *testing.T) {
 	if _, err := one.T().Save(t.Context(), filepath.Join(dir, "adapter/adapter_model.safetensors#base_model.model.q.lora_B.weight")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(adapter, "adapter_config.json"), []byte(`{"peft_type":"LORA","r":1,"lora_alpha":5}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(adapter, "adapter_config.json"), []byte(`{"peft_type":"LORA","r":1,"lora_alpha":5}`), 0o666)
 	succeed(t, dir, "merge", "m.safetensors", "--lora", "adapter", "-o", "o.safetensors", "--memory", "64MiB")
 	if got := sums(t, filepath.Join(dir, "o.safetensors"))["q.weight"]; got != 1+2+3+4+4*5 {
 		t.Errorf("the merged weight sums to %v, want 30", got)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // asCommand makes the test's binary be the command.
@@ -71,9 +72,7 @@ func npyFile(t *testing.T, path, descr, shape string, data []byte) {
 	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
 	file := append([]byte("\x93NUMPY\x01\x00"), 0, 0)
 	binary.LittleEndian.PutUint16(file[8:], uint16(len(header)))
-	if err := os.WriteFile(path, append(append(file, header...), data...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, append(append(file, header...), data...), 0o644)
 }
 
 // floats writes a float32 array of squares: 0, 1, 4, …
@@ -89,10 +88,7 @@ func floats(t *testing.T, path, shape string, n int) {
 // elements are those of an npy file of version 1.
 func elements[T dtype.Element](t *testing.T, path string) []T {
 	t.Helper()
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testcases.ReadFile(t, path)
 	return slices.Clone(dtype.Slice[T](bytes.Clone(file[10+int(binary.LittleEndian.Uint16(file[8:])):])))
 }
 
@@ -188,10 +184,7 @@ func TestComputeReport(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(12,)", 12)
 	succeed(t, dir, "compute", "sqrt(x)", "x=x.npy", "-o", "<u>.npy", "--report", "run.html")
-	page, err := os.ReadFile(filepath.Join(dir, "run.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testcases.ReadFile(t, filepath.Join(dir, "run.html"))
 	if !bytes.Contains(page, []byte("sqrt(x)")) || !bytes.Contains(page, []byte("Peak")) {
 		t.Error("the report does not say what was run, or its peak")
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // dask starts a scheduler with three workers of the Python of GONBEXT_PYTHON, and ends them with the test.
@@ -83,9 +85,7 @@ func TestDaskRejects(t *testing.T) {
 	if os.Getenv("GONBEXT_PYTHON") != "" {
 		rejected(t, dir, command(dir, args("dask://127.0.0.1:1")...), 1, "no Dask scheduler answers at tcp://127.0.0.1:1")
 		without := t.TempDir()
-		if err := os.WriteFile(filepath.Join(without, "distributed.py"), []byte("raise ImportError('there is none')\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(without, "distributed.py"), []byte("raise ImportError('there is none')\n"), 0o600)
 		t.Setenv("PYTHONPATH", without)
 		rejected(t, dir, command(dir, args("dask://127.0.0.1:1")...), 1, "cannot import the package distributed (there is none): pip install distributed")
 	}

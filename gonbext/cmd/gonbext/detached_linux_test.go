@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // submitting puts a Slurm on PATH that takes all jobs and starts none but the first, which answers that it sees everything, and
@@ -22,9 +24,7 @@ func submitting(t *testing.T) (dir string) {
 		"scancel":  "exit 0",
 		"scontrol": "echo 'MaxArraySize = 1001'",
 	} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755)
 	}
 	dir = t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -132,13 +132,9 @@ func TestJobsAnswer(t *testing.T) {
 		cannot(1, "gonbext: a.npy: the run was cancelled: the same command again resumes it\n", do, "a.npy")
 	}
 	log := filepath.Join(dir, ".a.npy.gonbext", "jobs", "merge-0-0.log")
-	if err := os.WriteFile(log, []byte("what a job has said\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, log, []byte("what a job has said\n"), 0o600)
 	says("== merge-0-0.log\nwhat a job has said", "logs", "a.npy")
 	failed := `{"error":{"text":"sqrt(x): the disk is gone"}}`
-	if err := os.WriteFile(filepath.Join(filepath.Dir(log), "failed.json"), []byte(failed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(filepath.Dir(log), "failed.json"), []byte(failed), 0o600)
 	cannot(1, "gonbext: a.npy: sqrt(x): the disk is gone\n", "attach", "a.npy")
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/testcases"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
@@ -97,9 +98,7 @@ func groups(t *testing.T) {
 func hold(t *testing.T) (release func()) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hold")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, nil, 0o600)
 	t.Setenv(heldBy, file)
 	return func() { _ = os.Remove(file) }
 }

@@ -34,12 +34,8 @@ func TestFullDisk(t *testing.T) {
 
 	// What is written beside arrays stays as it was: a report is larger than a kilobyte.
 	old := filepath.Join(disk, "page.html")
-	if err := os.WriteFile(old, []byte("the page before"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(disk, "filler"), make([]byte, 1<<20-16<<10), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, old, []byte("the page before"), 0o644)
+	testcases.WriteFile(t, filepath.Join(disk, "filler"), make([]byte, 1<<20-16<<10), 0o644)
 	for _, page := range []string{"disk/page.html", "disk/new.html"} {
 		before := listing(t, dir)
 		if o := finish(t, command(dir, "compute", "sum(x)", "x=x.npy", "--report", page)); o.status != 1 || !strings.Contains(o.stderr, "the report cannot be written") {

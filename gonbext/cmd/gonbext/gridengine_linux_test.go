@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // gridEngine starts Grid Engine with three slots on this machine, on ports of its own, and ends it with the test.
@@ -35,9 +37,7 @@ func gridEngine(t *testing.T) {
 	}
 	write := func(name, text string) string {
 		path := filepath.Join(root, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, []byte(text), 0o644)
 		return path
 	}
 	do := func(args ...string) string {
@@ -61,10 +61,7 @@ worker_threads 2
 scheduler_threads 1
 `, "ROOT", root))
 	write("test/common/act_qmaster", "localhost\n")
-	settings, err := os.ReadFile("/usr/share/gridengine/default-configuration")
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := testcases.ReadFile(t, "/usr/share/gridengine/default-configuration")
 	replace := func(text string, settings ...string) string {
 		lines := strings.Split(text, "\n")
 		for i, line := range lines {

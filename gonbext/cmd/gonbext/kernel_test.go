@@ -91,9 +91,7 @@ func TestRunNotebook(t *testing.T) {
 		}
 		path := filepath.Join(dir, name)
 		text := `{"cells":[` + b.String() + `],"metadata":{"kernelspec":{"name":"gonbext","display_name":"Go (gonbext)","language":"go"}},"nbformat":4,"nbformat_minor":4}`
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, []byte(text), 0o600)
 		return path
 	}
 	run := func(args ...string) (stdout, stderr string, status int) {
@@ -111,10 +109,7 @@ func TestRunNotebook(t *testing.T) {
 	}
 
 	good := write("good.ipynb", `%%\nfmt.Println(\"shown\")`)
-	before, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testcases.ReadFile(t, good)
 	out, html := filepath.Join(dir, "out.ipynb"), filepath.Join(dir, "out.html")
 	stdout, stderr, status := run(good, "-o", out, "--html", html)
 	if stdout != "shown\n" || status != 0 || !strings.Contains(stderr, "[1/1]") {
@@ -144,9 +139,7 @@ func TestRunNotebook(t *testing.T) {
 		t.Errorf("why a cell was ended: %s", stderr)
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "text.ipynb"), []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "text.ipynb"), []byte("text"), 0o600)
 	for _, c := range []struct {
 		status int
 		args   []string
@@ -171,9 +164,7 @@ func TestCheckOfNotebookPlansItsCellsAndComputesNothing(t *testing.T) {
 		source := `%%memory\nx := oocore.Open(\"x.npy\")\ngonbext.Save(` + expression + `, \"y.npy\")`
 		text := `{"cells":[{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":"` + source +
 			`"}],"metadata":{"kernelspec":{"name":"gonbext","display_name":"Go (gonbext)","language":"go"}},"nbformat":4,"nbformat_minor":4}`
-		if err := os.WriteFile(filepath.Join(dir, "n.ipynb"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, "n.ipynb"), []byte(text), 0o600)
 		cmd := exec.Command(binary, append([]string{"check", "n.ipynb", "--against", "plan.json"}, args...)...)
 		cmd.Dir, cmd.Env = dir, env
 		out, _ := cmd.Output()

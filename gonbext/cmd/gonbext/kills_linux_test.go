@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // jobsOf are the processes of a run's jobs, by what they do.
@@ -40,10 +41,7 @@ func (e engine) kills(t *testing.T) {
 	}
 	dir := t.TempDir()
 	digest := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testcases.ReadFile(t, filepath.Join(dir, name))
 		return fmt.Sprintf("%x", sha256.Sum256(text))
 	}
 	succeed(t, dir, "compute", "reshape(sin(arange(2000000)*0.37), 4000, 500)", "-o", "x.npy")

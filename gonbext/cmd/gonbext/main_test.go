@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // call runs the command in this process; what it says is one string.
@@ -110,9 +111,7 @@ func TestReportCommandShowsFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
-	if err := os.WriteFile(none, []byte("no card"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, none, []byte("no card"), 0o600)
 	var out strings.Builder
 	root := newRoot()
 	root.SetArgs([]string{gonbext.ReportCommand, ""})

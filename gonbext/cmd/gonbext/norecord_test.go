@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Where the run log cannot be had, the value is printed and the output written all the
@@ -13,9 +15,7 @@ import (
 func TestComputeWithoutRunLogPrintsItsValue(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, nil, 0o600)
 	succeed(t, dir, "compute", "arange(0, 5, 1)", "-o", "x.npy")
 	for name, log := range map[string][]string{
 		"no home":        {"GONBEXT_RUNS=", "HOME=", "XDG_CACHE_HOME="},

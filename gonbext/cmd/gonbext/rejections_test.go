@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // rejected holds a call to a status, one clear line, and nothing left behind.
@@ -54,9 +56,7 @@ func TestRejections(t *testing.T) {
 	npyFile(t, in("structured.npy"), "[('a', '<f4'), ('b', '<i2')]", "(3,)", make([]byte, 18))
 	for name, text := range map[string]string{"empty.npy": "", "magic.npy": "\x93NUMPX\x01\x00", "header.npy": "\x93NUMPY\x01\x00\x76",
 		"short.bin": "abc"} {
-		if err := os.WriteFile(in(name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, in(name), []byte(text), 0o644)
 	}
 	for _, name := range []string{"two.zarr/a", "two.zarr/b"} {
 		succeed(t, dir, "convert", "x.npy", name)
@@ -215,14 +215,9 @@ func TestNoPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	binary, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := testcases.ReadFile(t, os.Args[0])
 	tool := filepath.Join(dir, "gonbext")
-	if err := os.WriteFile(tool, binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, tool, binary, 0o755)
 	floats(t, filepath.Join(dir, "x.npy"), "(3,)", 3)
 	floats(t, filepath.Join(dir, "secret.npy"), "(3,)", 3)
 	if err := os.Chmod(filepath.Join(dir, "secret.npy"), 0); err != nil {

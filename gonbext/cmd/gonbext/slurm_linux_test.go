@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // slurm starts Slurm with three nodes on this machine, on ports of its own, and ends it with the test.
@@ -80,9 +82,7 @@ PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "slurm.conf")
-	if err := os.WriteFile(file, []byte(conf.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, []byte(conf.String()), 0o644)
 	t.Setenv("SLURM_CONF", file)
 	t.Cleanup(func() {
 		for _, name := range []string{"n1", "n2", "n3", "slurmctld"} {

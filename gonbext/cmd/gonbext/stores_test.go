@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/testcases"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -118,9 +119,7 @@ func TestInfoOfSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, place := range []string{group, filepath.Join(group, "layer")} {
-		if err := os.WriteFile(filepath.Join(place, "zarr.json"), []byte(`{"zarr_format": 3, "node_type": "group", "attributes": {}}`), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(place, "zarr.json"), []byte(`{"zarr_format": 3, "node_type": "group", "attributes": {}}`), 0o644)
 	}
 	succeed(t, dir, "convert", "x.npy", "g.zarr/top", "--chunks", "3x2")
 	succeed(t, dir, "convert", "x.npy", "g.zarr/layer/0", "--dtype", "int32")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Expressions computed in worker processes have the bytes of one process.
@@ -47,10 +49,7 @@ func TestComputeInProcesses(t *testing.T) {
 func same(t *testing.T, dir, what, a, b string) {
 	t.Helper()
 	elements := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testcases.ReadFile(t, filepath.Join(dir, name))
 		return data[10+binary.LittleEndian.Uint16(data[8:]):]
 	}
 	if !bytes.Equal(elements(a), elements(b)) {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // tensorFile is a safetensors file of the header's tensors, all zero.
@@ -20,9 +20,7 @@ func tensorFile(t *testing.T, header string, data int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "w.safetensors")
 	file := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
-	if err := os.WriteFile(path, append(append(file, header...), make([]byte, data)...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, append(append(file, header...), make([]byte, data)...), 0o644)
 	return path
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // complete puts the cursor at the | in code.
@@ -72,9 +74,7 @@ func TestCompletePaths(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"acts.npy", "actual.npy", "data/a.npy"} {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, name, nil, 0o644)
 	}
 	archive, err := os.Create("w.npz")
 	if err != nil {
@@ -123,9 +123,7 @@ func TestCompletePathsThatNeedQuotes(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, name, nil, 0o644)
 	}
 	in, err := filepath.Abs("in")
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestDiskShowsWhatIsKeptAndCleans(t *testing.T) {
@@ -16,9 +18,7 @@ func TestDiskShowsWhatIsKeptAndCleans(t *testing.T) {
 	if err := os.MkdirAll(unfinished, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(unfinished, "lock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(unfinished, "lock"), nil, 0o600)
 	text, err := late(t, "%disk")
 	if err != nil || !strings.Contains(text, "2 records of runs") || !strings.Contains(text, "1 unfinished outputs") {
 		t.Errorf("%s, %v", text, err)

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Without Jupyter at hand, lessons are at least held to be notebooks for our
@@ -20,10 +21,7 @@ func TestLessonsRewriteToGo(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := testcases.ReadFile(t, path)
 			var notebook struct {
 				Cells []struct {
 					Type   string   `json:"cell_type"`

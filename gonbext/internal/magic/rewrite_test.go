@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var update = goflag.Bool("update", false, "rewrite golden files")
@@ -45,10 +47,7 @@ func TestRewriteGolden(t *testing.T) {
 	}
 	for _, path := range cells {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".cell"), func(t *testing.T) {
-			source, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := testcases.ReadFile(t, path)
 			code := strings.TrimSuffix(string(source), "\n")
 			cell, err := newSession().Rewrite(code)
 			if err != nil {
@@ -60,14 +59,9 @@ func TestRewriteGolden(t *testing.T) {
 			checkLines(t, code, cell.Code)
 			golden := strings.TrimSuffix(path, ".cell") + ".golden"
 			if *update {
-				if err := os.WriteFile(golden, []byte(cell.Code+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testcases.WriteFile(t, golden, []byte(cell.Code+"\n"), 0o644)
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := testcases.ReadFile(t, golden)
 			if cell.Code+"\n" != string(want) {
 				t.Errorf("got\n%s\nwant\n%s", cell.Code, want)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // logged writes records of runs that began at times after noon, and gives the
@@ -215,14 +216,9 @@ func TestRunsOfUnreadableRecords(t *testing.T) {
 	names := logged(t, 0, time.Second)
 	dir := os.Getenv("GONBEXT_RUNS")
 	newer, torn := "20270101-000000.000000-1-0001", "20260101-000000.000000-1-0001"
-	whole, err := os.ReadFile(record.Path(dir, names[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testcases.ReadFile(t, record.Path(dir, names[0]))
 	for name, data := range map[string][]byte{newer: append([]byte("gonbrun\xff"), whole[8:]...), torn: whole[:20]} {
-		if err := os.WriteFile(record.Path(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, record.Path(dir, name), data, 0o600)
 	}
 	if text, err := late(t, "%runs"); err != nil || !strings.Contains(text, "2 of 2 runs") || !strings.Contains(text, "a newer gonbext reads it") || !strings.Contains(text, newer) {
 		t.Errorf("%s, %v", text, err)
@@ -236,9 +232,7 @@ func TestRunsOfUnreadableRecords(t *testing.T) {
 		}
 	}
 	// One that was cut among its rows holds those before.
-	if err := os.WriteFile(record.Path(dir, names[1]), whole[:len(whole)-10], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, record.Path(dir, names[1]), whole[:len(whole)-10], 0o600)
 	if text, err := late(t, "%report last"); err != nil || !strings.Contains(text, "Killed") {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/gonbext/internal/watchdog"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // fakeGoNB makes the test binary be a GoNB: tests of the relay need the
@@ -233,9 +234,7 @@ func start(t *testing.T, magic Rewriter, watch func(Cell, string) Watcher) *clie
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, data, 0o600)
 	ctx, stop := context.WithCancel(context.Background())
 	x := &client{
 		t: t, at: c, key: signer(c.Key), session: newID(), stop: stop, ended: make(chan error, 1),

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestSweepLeavesPipesInUse(t *testing.T) {
@@ -26,9 +28,7 @@ func TestSweepLeavesPipesInUse(t *testing.T) {
 	if err := os.Chtimes(old, time.Time{}, begun.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, nil, 0o600)
 	cell := exec.Command("sleep", "60")
 	cell.Env = []string{"GONB_PIPE=" + used, "GONB_PIPE_BACK=" + back}
 	if err := cell.Start(); err != nil {

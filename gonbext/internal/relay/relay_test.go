@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // words is a Rewriter of three magics: up writes a cell in capitals, show has an
@@ -520,9 +521,7 @@ func TestGoNBThatDoesNotStart(t *testing.T) {
 	t.Setenv("TMPDIR", shortDir(t))
 	file := filepath.Join(shortDir(t), "c.json")
 	content := `{"transport":"ipc","ip":"` + filepath.Dir(file) + `/f","shell_port":1,"control_port":2,"stdin_port":3,"iopub_port":4,"hb_port":5,"key":"k"}`
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, []byte(content), 0o600)
 	o := Options{Connection: file, GoNB: []string{os.Args[0]}, Env: os.Environ(), Magic: words{}}
 	err := Run(t.Context(), o)
 	if err == nil || !strings.Contains(err.Error(), "cannot start") {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func runOf(t *testing.T, dir, cell, title string) *record.Writer {
@@ -39,9 +40,7 @@ func TestRunsOfOneCell(t *testing.T) {
 		t.Error("progress without a run")
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "stray"), []byte("no record"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "stray"), []byte("no record"), 0o600)
 	other, first := runOf(t, dir, "B", "of another cell"), runOf(t, dir, "A", "the first")
 	defer end(other)
 	if b, ok := w.Progress(); !ok || !strings.Contains(text(b), "0 of 10") {
@@ -98,10 +97,7 @@ func TestReportOfProcessThatExited(t *testing.T) {
 	if err := r.End(record.End{}); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(r.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testcases.ReadFile(t, r.Path())
 	if err := os.WriteFile(r.Path(), whole[:len(whole)-1], 0o600); err != nil { // an End is whole or there is none
 		t.Fatal(err)
 	}

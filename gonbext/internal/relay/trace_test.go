@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 const tracedProgram = `package main
@@ -39,9 +41,7 @@ func TestTraceInFragments(t *testing.T) {
 		t.Fatal(err)
 	}
 	main := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(main, []byte(tracedProgram), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, main, []byte(tracedProgram), 0o600)
 	for line, want := range map[int]string{10: "Line 6 ", 9: "Line 5 ", 7: "Line 3 "} {
 		got := stderrOf("panic: ", "nil\n", main, ":", fmt.Sprint(line), " +0x5f\n").missing("id")
 		if !strings.Contains(got, want) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/testcases"
 	"pgregory.net/rapid"
 )
 
@@ -84,9 +85,7 @@ func TestConnectionFiles(t *testing.T) {
 		`{`: "unexpected end",
 	} {
 		file := filepath.Join(dir, "c.json")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, file, []byte(content), 0o600)
 		_, err := readConnection(file)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", content, err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // alone gives the test a home of its own.
@@ -28,9 +30,7 @@ func alone(t *testing.T) string {
 func program(t *testing.T, dir, name, script string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, []byte("#!/bin/sh\n"+script), 0o755)
 	return path
 }
 
@@ -39,10 +39,7 @@ func TestPinsAreThoseOfGoMod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(source, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testcases.ReadFile(t, filepath.Join(source, "go.mod"))
 	for _, want := range []string{
 		"github.com/janpfeifer/gonb " + gonbVersion, "golang.org/x/tools " + toolsVersion,
 		"\ngo " + minGo, "\tgithub.com/janpfeifer/gonb\n", "\tgolang.org/x/tools/cmd/goimports\n",
@@ -159,10 +156,7 @@ func TestKernelIsInstalledWhereJupyterLooks(t *testing.T) {
 		if dir != filepath.Join(want, "kernels", "gonbext") {
 			t.Errorf("installed in %s", dir)
 		}
-		content, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := testcases.ReadFile(t, filepath.Join(dir, "kernel.json"))
 		var spec kernelSpec
 		if err := json.Unmarshal(content, &spec); err != nil {
 			t.Fatal(err)
@@ -244,10 +238,7 @@ esac`
 	if first != second || !strings.HasPrefix(first, home) || len(said) != 1 {
 		t.Errorf("%s, %s, said %q", first, second, said)
 	}
-	pip, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pip := testcases.ReadFile(t, log)
 	if got := strings.Count(string(pip), "\n"); got != 1 || !strings.Contains(string(pip), "--require-hashes -r "+filepath.Dir(filepath.Dir(first))) {
 		t.Errorf("pip was called %d times: %s", got, pip)
 	}
@@ -259,10 +250,7 @@ esac`
 
 // Each requirement is one version, with the hashes of its files.
 func TestRequirementsAreLocked(t *testing.T) {
-	asked, err := os.ReadFile("requirements.in")
-	if err != nil {
-		t.Fatal(err)
-	}
+	asked := testcases.ReadFile(t, "requirements.in")
 	for pin := range strings.FieldsSeq(string(asked)) {
 		if !strings.Contains("\n"+requirements, "\n"+pin+" ") {
 			t.Errorf("%s is not in requirements.txt", pin)
@@ -376,9 +364,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if own {
-			if err := os.WriteFile(filepath.Join(lessons, "mine.ipynb"), []byte("{}"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testcases.WriteFile(t, filepath.Join(lessons, "mine.ipynb"), []byte("{}"), 0o600)
 		}
 		removed, kept, err := Uninstall()
 		if err != nil || len(removed) < 3 {
@@ -466,9 +452,7 @@ func TestCompleterSettings(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		if own != "" {
-			if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testcases.WriteFile(t, path, []byte(own), 0o600)
 			if err := AwaitCompletions(); err != nil {
 				t.Fatal(err)
 			}

@@ -63,9 +63,7 @@ func save(t *testing.T, text string, o csv.Options) (*oocore.Array, error) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.csv")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, []byte(text), 0o600)
 	a, err := csv.Save(t.Context(), file, filepath.Join(dir, "o.npy"), o)
 	checkFiles(t, dir, err)
 	return a, err
@@ -91,10 +89,7 @@ func TestSaveHasNumPysElements(t *testing.T) {
 	if out, err := exec.Command(python, "testdata/make.py", dir, strconv.FormatUint(seed, 10), "80").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(dir, "cases.json"))
 	var cases []struct {
 		File, Want, DType, Comma string
 		Header                   bool
@@ -212,9 +207,7 @@ func TestSaveColumnsOfTypes(t *testing.T) {
 	for _, output := range []string{"o.zarr", "o.npz", "o.safetensors", "o"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "x.csv")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, file, []byte(text), 0o600)
 		path := filepath.Join(dir, output)
 		if output == "o" {
 			if err := os.Mkdir(path, 0o700); err != nil {
@@ -300,9 +293,7 @@ func TestSaveHoldsNoMoreThanBuffers(t *testing.T) {
 func TestSaveEndsWithContext(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.csv")
-	if err := os.WriteFile(file, []byte("a\n1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, file, []byte("a\n1\n"), 0o600)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := csv.Save(ctx, file, filepath.Join(dir, "o.npy"), csv.Options{})

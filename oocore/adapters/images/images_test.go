@@ -215,10 +215,7 @@ func TestBudgetHoldsDecodedPictures(t *testing.T) {
 func TestHeadersThatCannotBeAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	file := write(t, filepath.Join(dir, "x.png"), image.NewGray(image.Rect(0, 0, 4, 4)))
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, file)
 	binary.BigEndian.PutUint32(text[16:], 1<<20)
 	binary.BigEndian.PutUint32(text[20:], 1<<20)
 	binary.BigEndian.PutUint32(text[29:], crc32.ChecksumIEEE(text[12:29]))
@@ -232,9 +229,7 @@ func TestHeadersThatCannotBeAreRejected(t *testing.T) {
 		"empty.jpg": {nil, "the file is cut short"},
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, c.text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, c.text, 0o600)
 		if err := oocore.Open(path).Err(); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v, want %q", name, err, c.words)
 		}

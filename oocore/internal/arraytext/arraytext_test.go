@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -109,10 +108,7 @@ func check(t *testing.T, data []byte) {
 }
 
 func TestPrintIsNumPys(t *testing.T) {
-	data, err := os.ReadFile("testdata/numpy.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testcases.ReadFile(t, "testdata/numpy.json")
 	check(t, data)
 }
 

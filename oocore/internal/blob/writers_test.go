@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Two writers of one key, as two processes are, never share a temporary file: what is
@@ -52,9 +53,7 @@ func TestDirWritersShareNoTemporaryFile(t *testing.T) {
 // is not followed.
 func TestDirReplacesTemporaryFilesOfEndedWriters(t *testing.T) {
 	root, other := t.TempDir(), filepath.Join(t.TempDir(), "precious")
-	if err := os.WriteFile(other, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, other, []byte("precious"), 0o600)
 	if err := errors.Join(os.WriteFile(filepath.Join(root, ".x.gonbext"), []byte("left over"), 0o600), os.Symlink(other, filepath.Join(root, ".y.gonbext"))); err != nil {
 		t.Fatal(err)
 	}

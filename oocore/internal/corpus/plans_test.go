@@ -3,7 +3,6 @@ package corpus
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	stores "github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 const plansFile = "testdata/plans"
@@ -32,15 +32,10 @@ func TestPlans(t *testing.T) {
 		for _, e := range slices.Sorted(maps.Keys(found)) {
 			fmt.Fprintf(&b, "%s\t%s\n", e, found[e])
 		}
-		if err := os.WriteFile(plansFile, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, plansFile, []byte(b.String()), 0o644)
 		return
 	}
-	b, err := os.ReadFile(plansFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, plansFile)
 	for l := range strings.Lines(string(b)) {
 		e, want, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "\t")
 		if got := found[e]; got != want {

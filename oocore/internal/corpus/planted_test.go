@@ -137,18 +137,14 @@ func built(t *testing.T, edits []edit) string {
 	replaced := map[string]string{}
 	for i, path := range slices.Sorted(maps.Keys(texts)) {
 		replaced[path] = filepath.Join(folder, string(rune('a'+i))+filepath.Ext(path))
-		if err := os.WriteFile(replaced[path], []byte(texts[path]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, replaced[path], []byte(texts[path]), 0o600)
 	}
 	b, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err != nil {
 		t.Fatal(err)
 	}
 	overlay, binary := filepath.Join(folder, "overlay.json"), filepath.Join(folder, "corpus.test")
-	if err := os.WriteFile(overlay, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, overlay, b, 0o600)
 	if out, err := command.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -3,7 +3,6 @@ package graph_test
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // numpy is what testdata/make.py found out about NumPy. An empty type is an
@@ -37,10 +37,7 @@ type shapes struct {
 
 func reference(t *testing.T) (n numpy) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/numpy.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, "testdata/numpy.json")
 	if err := json.Unmarshal(b, &n); err != nil {
 		t.Fatal(err)
 	}

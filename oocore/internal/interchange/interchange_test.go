@@ -36,10 +36,7 @@ func TestWhatOthersWrite(t *testing.T) {
 	for i, c := range all {
 		count[c.Library]++
 		t.Run(fmt.Sprintf("%s/%s/%s", c.Library, c.Name, c.DType), func(t *testing.T) {
-			want, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.want", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := testcases.ReadFile(t, filepath.Join(dir, fmt.Sprintf("%d.want", i)))
 			path := filepath.Join(dir, c.Path)
 			a := oocore.Open(path)
 			if a.Err() != nil {
@@ -150,9 +147,7 @@ func TestWhatOthersRead(t *testing.T) {
 	for i, c := range all {
 		want := elements(c.DType, grid.Size(c.Shape))
 		raw := filepath.Join(dir, fmt.Sprintf("%d.want", i))
-		if err := os.WriteFile(raw, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, raw, want, 0o666)
 		shape := strings.Trim(strings.ReplaceAll(grid.Format(c.Shape), " ", ""), "(,)")
 		if shape == "" {
 			shape = "()"

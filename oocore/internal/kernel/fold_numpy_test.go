@@ -4,12 +4,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // hexBytes are bytes written as hexadecimal digits.
@@ -23,10 +23,7 @@ func (h *hexBytes) UnmarshalText(b []byte) (err error) {
 // TestFoldNumPy compares every reduction of every dtype with what NumPy gave
 // (testdata/make_reduce.py), over either axis and over both.
 func TestFoldNumPy(t *testing.T) {
-	text, err := os.ReadFile("testdata/reduce.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, "testdata/reduce.json")
 	var cases []struct {
 		Label      string
 		DType      dtype.Type

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"math"
 	"math/cmplx"
-	"os"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // reference is NumPy's word, made by testdata/make_elementwise.py.
@@ -33,10 +33,7 @@ type reference struct {
 
 func readReference(t *testing.T) (r reference) {
 	t.Helper()
-	file, err := os.ReadFile("testdata/elementwise.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testcases.ReadFile(t, "testdata/elementwise.json.gz")
 	z, err := gzip.NewReader(bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package op_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/compose"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // The example of CONTRIBUTING.md, from here to its end:
@@ -35,14 +35,8 @@ func TestMidrangeIsMadeOfOthers(t *testing.T) {
 
 // example returns the result of a row, which CONTRIBUTING shows as it stands in a file.
 func example(t *testing.T, file string, row op.Row, args ...any) *graph.Node {
-	here, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guide, err := os.ReadFile("../../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := testcases.ReadFile(t, file)
+	guide := testcases.ReadFile(t, "../../CONTRIBUTING.md")
 	_, text, _ := strings.Cut(string(here), "to its end:\n\n")
 	text, _, _ = strings.Cut(text, "\n// end")
 	var indented strings.Builder

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,13 +11,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestPageIsCurrent(t *testing.T) {
-	text, err := os.ReadFile("../../OPERATIONS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, "../../OPERATIONS.md")
 	want, err := page()
 	if err != nil {
 		t.Fatal(err)
@@ -33,10 +30,7 @@ func TestArrayAPIPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../ARRAY_API.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, "../../ARRAY_API.md")
 	if string(text) != want {
 		t.Error("oocore/ARRAY_API.md is stale: run go generate ./oocore/internal/operations")
 	}

@@ -81,10 +81,7 @@ type sample struct {
 // read lists the cases that reference.py wrote to a folder.
 func read(t *testing.T, dir string) []sample {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(dir, "cases.json"))
 	var all []sample
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
@@ -123,10 +120,7 @@ func check(t *testing.T, all []sample) {
 			if a.DType() != c.DType || !slices.Equal(a.Shape(), c.Shape) {
 				t.Fatalf("%s is %s of %v, want %s of %v", c.Expression, a.DType(), a.Shape(), c.DType, c.Shape)
 			}
-			want, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.want", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := testcases.ReadFile(t, filepath.Join(dir, fmt.Sprintf("%d.want", i)))
 			allowed, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.error", i)))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestTablesAreCurrent(t *testing.T) {
@@ -53,10 +55,7 @@ func TestPackagesWithoutCommentAreRejected(t *testing.T) {
 
 // README.md is to be read in minutes.
 func TestReadmeIsShort(t *testing.T) {
-	text, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, "../../../README.md")
 	if n := len(strings.Fields(string(text))); n > 1500 {
 		t.Errorf("README.md has %d words, and 1,500 at most", n)
 	}

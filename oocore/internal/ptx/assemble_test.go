@@ -135,9 +135,7 @@ func TestEveryKernelAssembles(t *testing.T) {
 				text.WriteString(entryNames.ReplaceAllString(body, fmt.Sprintf(".entry ${1}_%d", i)))
 			}
 			source := filepath.Join(folder, card+".ptx")
-			if err := os.WriteFile(source, []byte(text.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testcases.WriteFile(t, source, []byte(text.String()), 0o600)
 			if out, err := exec.Command(ptxas, "-v", "-arch="+card, "-o", filepath.Join(folder, card+".cubin"), source).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %.2000s", err, out)
 			} else if spills := regexp.MustCompile(`[1-9]\d* bytes spill`).Find(out); spills != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // made is a machine whose rates are known: by how much each kind of work differs.
@@ -260,9 +260,7 @@ func TestReadLeavesOutRecordsThatSayNothing(t *testing.T) {
 		write(t, dir, h, e)
 	}
 	for name, text := range map[string]string{"torn": "gonbrun\x01\xff\x00\x00\x00{\"run\":", "newer": "gonbrun\x02\x02\x00\x00\x00{}", "foreign": "{}", "empty": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name+".gonbrun"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name+".gonbrun"), []byte(text), 0o600)
 	}
 	if r := Read(dir, "this"); r != nil {
 		t.Errorf("rates were learned: %+v", r)
@@ -327,9 +325,7 @@ func TestRunsThatWaitForANetworkAreNeitherLearnedFromNorPredicted(t *testing.T) 
 
 func TestLaterStagesFindInThePageCacheWhatItKeeps(t *testing.T) {
 	gone := filepath.Join(t.TempDir(), "x.npy")
-	if err := os.WriteFile(gone, make([]byte, 1<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, gone, make([]byte, 1<<20), 0o600)
 	read := func(path string) record.Stage {
 		return record.Stage{Work: []record.Work{{Of: record.Reading, Kind: "file", Nanos: 1, Bytes: 1 << 20, Path: path}}}
 	}
@@ -385,9 +381,7 @@ func TestKept(t *testing.T) {
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, ".rates-*"))
 	for _, f := range files {
-		if err := os.WriteFile(f, []byte("damaged"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, f, []byte("damaged"), 0o600)
 	}
 	if got := kept(dir, "this"); !reflect.DeepEqual(got, Read(dir, "this")) {
 		t.Error("a damaged file has rates")

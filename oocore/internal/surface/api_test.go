@@ -3,10 +3,11 @@ package surface
 import (
 	"flag"
 	"go/types"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var update = flag.Bool("update", false, "write testdata/api.txt anew")
@@ -79,14 +80,9 @@ func TestExportedNamesKeepTheirTypes(t *testing.T) {
 	}
 	now := api(load(t, paths))
 	if *update {
-		if err := os.WriteFile(golden, []byte(strings.Join(now, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, golden, []byte(strings.Join(now, "\n")+"\n"), 0o644)
 	}
-	text, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, golden)
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if _, found := slices.BinarySearch(now, line); !found {

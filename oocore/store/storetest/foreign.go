@@ -27,10 +27,7 @@ func Foreign(t *testing.T, written, script string, files int) {
 	if out, err := exec.Command(python, script, dir, strconv.FormatUint(seed, 10), strconv.Itoa(files)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(dir, "cases.json"))
 	var cases []struct{ Path, Want string }
 	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
@@ -98,10 +95,7 @@ func transposed(data []byte, shape []int, size int) (out []byte) {
 // are an error of one line.
 func Damaged(t *testing.T, file string, random *rand.Rand, rounds int, arrays ...string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, file)
 	path := filepath.Join(t.TempDir(), filepath.Base(file))
 	for range rounds {
 		b := bytes.Clone(text)
@@ -138,9 +132,7 @@ func Fuzz(f *testing.F, files []string, arrays ...string) {
 // tryDamaged reads arrays of a file of any bytes.
 func tryDamaged(t *testing.T, path string, b []byte, arrays []string) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, b, 0o600)
 	for _, array := range arrays {
 		a, err := store.Open(path + array)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"syscall"
 	"testing"
 
@@ -30,10 +29,7 @@ func (r failing) ReadAt(p []byte, at int64) (int, error) {
 }
 
 func TestImagesReportsFailingRead(t *testing.T) {
-	data, err := os.ReadFile("testdata/small.fits")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testcases.ReadFile(t, "testdata/small.fits")
 	all, err := images(bytes.NewReader(data), int64(len(data)))
 	if err != nil || len(all) < 2 {
 		t.Fatalf("images %v, %v: the test needs two", all, err)

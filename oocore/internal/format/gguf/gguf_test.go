@@ -41,10 +41,7 @@ func whole(shape []int) grid.Region {
 // held compares every tensor of a file with what the gguf package makes of it.
 func held(t *testing.T, file, floats string) {
 	t.Helper()
-	raw, err := os.ReadFile(floats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testcases.ReadFile(t, floats)
 	want := dtype.Slice[float32](raw)
 	members, err := store.Members(t.Context(), file)
 	if err != nil || len(members) != 11 {
@@ -83,10 +80,7 @@ func TestReadsWhatTheReferenceReads(t *testing.T) { held(t, "testdata/all.gguf",
 func TestReadsWhatTheReferenceWritesToday(t *testing.T) {
 	python := testcases.Python(t, "the gguf package")
 	dir := t.TempDir()
-	script, err := os.ReadFile("testdata/make.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := testcases.ReadFile(t, "testdata/make.py")
 	cmd := exec.Command(python, "-c", strings.Replace(string(script), "default_rng(24)", "default_rng()", 1), dir+"/a.gguf", dir+"/a.f32")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -96,10 +90,7 @@ func TestReadsWhatTheReferenceWritesToday(t *testing.T) {
 
 // fixture is the file as bytes, and its header.
 func fixture(t testing.TB) ([]byte, Header) {
-	b, err := os.ReadFile("testdata/all.gguf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, "testdata/all.gguf")
 	h, err := ReadHeader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
@@ -173,9 +164,7 @@ func TestRejectsHostileHeaders(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.gguf")
-	if err := os.WriteFile(path, file(start(1, 0), tensor("t", 10, 0, 256)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, file(start(1, 0), tensor("t", 10, 0, 256)), 0o666)
 	if _, err := store.Open(path); err == nil || !strings.Contains(err.Error(), "Q2_K cannot be read") {
 		t.Errorf("Q2_K: %v", err)
 	}

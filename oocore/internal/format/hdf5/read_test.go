@@ -196,10 +196,7 @@ func FuzzDamaged(f *testing.F) {
 // edited is a copy of a file in which change was made to the first place that begins with a text and fits.
 func edited(t *testing.T, file string, begins []byte, change func(b []byte, at int) bool) string {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, file)
 	for at := 0; ; at++ {
 		next := bytes.Index(b[at:], begins)
 		if next < 0 {
@@ -210,9 +207,7 @@ func edited(t *testing.T, file string, begins []byte, change func(b []byte, at i
 		}
 	}
 	path := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, path, b, 0o600)
 	return path
 }
 

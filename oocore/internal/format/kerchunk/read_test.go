@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,9 +35,7 @@ func write(t *testing.T, text string) (path string) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, name), b, 0o600)
 	}
 	return path
 }
@@ -132,9 +131,7 @@ func TestOpenRejectsOtherFiles(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, ".zmetadata"), []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(folder, ".zmetadata"), []byte("{}"), 0o600)
 	if _, err := store.Open(folder); err == nil || !strings.Contains(err.Error(), "where package oocore/adapters/arrow is imported") {
 		t.Error(err)
 	}
@@ -178,9 +175,7 @@ func TestDigestChangesWithTheFiles(t *testing.T) {
 	if again := digest(); again != before {
 		t.Errorf("%s, then %s", before, again)
 	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "data/count.bin"), make([]byte, 10), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(filepath.Dir(path), "data/count.bin"), make([]byte, 10), 0o600)
 	if after := digest(); after == before {
 		t.Error("the digest is that of the file before")
 	}
@@ -192,9 +187,7 @@ func TestFilesStayFew(t *testing.T) {
 	f := &files{}
 	for i := range 3 * maxOpen {
 		name := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.WriteFile(name, []byte{1}, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, name, []byte{1}, 0o600)
 		o, err := f.open(context.Background(), i, name)
 		if err != nil {
 			t.Fatal(err)

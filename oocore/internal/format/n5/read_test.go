@@ -50,9 +50,7 @@ func container(t *testing.T, files map[string]string) (root string) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, name, []byte(text), 0o600)
 	}
 	return root
 }
@@ -158,9 +156,7 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 		b := bytes.Clone([]byte(files[name]))
 		b[random.IntN(len(b))] ^= 1 << random.IntN(8)
 		b = b[:len(b)-random.IntN(2)*random.IntN(len(b))]
-		if err := os.WriteFile(filepath.Join(root, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(root, name), b, 0o600)
 		a, err := store.Open(root)
 		if err == nil {
 			if region := storetest.All(a.Info().Shape); region.Size() < 1<<16 {
@@ -171,9 +167,7 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q has several lines", err)
 		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(files[name]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(root, name), []byte(files[name]), 0o600)
 	}
 }
 

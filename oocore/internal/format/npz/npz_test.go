@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // types are those that npy has.
@@ -164,13 +165,8 @@ func TestArraysAreAddedAndReplaced(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.npz")
-	original, err := os.ReadFile("testdata/described.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, original, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	original := testcases.ReadFile(t, "testdata/described.npz")
+	testcases.WriteFile(t, file, original, 0o640)
 	want := map[string]string{}
 	for _, name := range []string{"one", "fortran"} {
 		a := storetest.Open(t, file+"#"+name)
@@ -226,9 +222,7 @@ func TestCreateRefuses(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()
 	bad, two := filepath.Join(dir, "bad.npz"), filepath.Join(dir, "two.npz")
-	if err := os.WriteFile(bad, []byte("something else"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, bad, []byte("something else"), 0o666)
 	for _, name := range []string{"a", "b"} {
 		storetest.Save(t, two+"#"+name, store.Meta{Shape: []int{2}, DType: dtype.Int8}, []byte{1, 2})
 	}

@@ -2,7 +2,6 @@ package safetensors_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // types are those that the format has.
@@ -166,10 +166,7 @@ func TestEachTensorIsAligned(t *testing.T) {
 	for i, dt := range types {
 		storetest.Save(t, file+"#"+dt.String(), store.Meta{Shape: []int{2*i + 1}, DType: dt}, storetest.Elements(dt, 2*i+1))
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testcases.ReadFile(t, file)
 	head, _, _ := strings.Cut(string(b[8:]), "\x00")
 	var h map[string]struct {
 		DType string `json:"dtype"`
@@ -192,9 +189,7 @@ func TestCreateRefuses(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.safetensors")
-	if err := os.WriteFile(bad, []byte("something else"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, bad, []byte("something else"), 0o666)
 	two := filepath.Join(dir, "two.safetensors")
 	for _, name := range []string{"a", "b"} {
 		storetest.Save(t, two+"#"+name, store.Meta{Shape: []int{2}, DType: dtype.Int8}, []byte{1, 2})
@@ -241,13 +236,8 @@ func TestCommitRefusesAChangedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(other[:len(other)-1], 9), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	other := testcases.ReadFile(t, file)
+	testcases.WriteFile(t, file, append(other[:len(other)-1], 9), 0o666)
 	storetest.CheckError(t, w.Commit(t.Context()), file+"#b", "was changed by another program")
 	if err := w.Abort(); err != nil {
 		t.Error(err)

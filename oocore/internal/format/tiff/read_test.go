@@ -150,9 +150,7 @@ func TestOpenRejectsBombs(t *testing.T) {
 		"version 7 of TIFF is not supported":          []byte("II\x07\x00abcdabcdabcd"),
 	} {
 		path := filepath.Join(t.TempDir(), "x.tif")
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, path, file, 0o600)
 		a, err := store.Open(path)
 		if err == nil {
 			t.Errorf("%s: opened as %+v", want, a.Info())

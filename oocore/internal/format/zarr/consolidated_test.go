@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // consolidate writes a group's consolidated metadata as zarr-python does: the
@@ -44,18 +45,13 @@ func consolidate(t testing.TB, folder string) {
 		t.Fatal(err)
 	}
 	text = bytes.Replace(text, []byte(`"title"`), []byte(`"missing": NaN, "text": "NaN", "title"`), 1) // as Python writes it
-	if err := os.WriteFile(filepath.Join(folder, v3File), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(folder, v3File), text, 0o666)
 }
 
 // entries are those of a group's consolidated metadata, in order; nil where there are none.
 func entries(t testing.TB, folder string) map[string]json.RawMessage {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, v3File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(folder, v3File))
 	var group struct {
 		Consolidated *struct {
 			Metadata map[string]json.RawMessage `json:"metadata"`

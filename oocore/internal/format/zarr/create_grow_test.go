@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // appending is an array of bytes that rows are appended to.
@@ -119,10 +120,7 @@ func TestAppendAbortLeavesChunksOfArrayGrownMeanwhile(t *testing.T) {
 
 func readText(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, name)
 	return text
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestLayouts(t *testing.T) {
@@ -135,9 +136,7 @@ func TestGroups(t *testing.T) {
 	// A group that is there stays as it is.
 	group := filepath.Join(dir, "x.zarr", "group", v3File)
 	text := []byte(`{"zarr_format": 3, "node_type": "group", "attributes": {"mine": 1}}`)
-	if err := os.WriteFile(group, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, group, text, 0o666)
 	second := filepath.Join(dir, "x.zarr", "group", "b")
 	saveAll(t, second, smallMeta, smallData())
 	if now, _ := os.ReadFile(group); !bytes.Equal(now, text) {

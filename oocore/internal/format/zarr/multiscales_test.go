@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // writeFiles writes files of this machine by their paths below a folder.
@@ -20,9 +21,7 @@ func writeFiles(t *testing.T, files map[string]string) (root string) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, name, []byte(text), 0o600)
 	}
 	return root
 }

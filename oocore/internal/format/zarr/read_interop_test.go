@@ -3,7 +3,6 @@ package zarr
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,10 +24,7 @@ func TestReadInterchange(t *testing.T) {
 	if out, err := exec.Command(zarrPython(t), "testdata/read_make.py", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testcases.ReadFile(t, filepath.Join(dir, "cases.json"))
 	var cases []struct {
 		Name, DType string
 		Shape       []int
@@ -40,10 +36,7 @@ func TestReadInterchange(t *testing.T) {
 		t.Errorf("%d cases are too few", len(cases))
 	}
 	for _, c := range cases {
-		want, err := os.ReadFile(filepath.Join(dir, c.Name+".raw"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := testcases.ReadFile(t, filepath.Join(dir, c.Name+".raw"))
 		a, err := store.Open(filepath.Join(dir, c.Name+".zarr"))
 		if err != nil {
 			t.Error(strings.TrimPrefix(err.Error(), "open "+dir+"/"))

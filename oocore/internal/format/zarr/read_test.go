@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestArrayConformance runs the suite of stores over arrays put together by hand.
@@ -499,9 +500,7 @@ func TestArrayRemoved(t *testing.T) {
 	if err := read(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "zarr.json"), []byte("{}"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "zarr.json"), []byte("{}"), 0o666)
 	if err := read(); !errors.Is(err, store.ErrChanged) {
 		t.Errorf("with other metadata: %v", err)
 	}

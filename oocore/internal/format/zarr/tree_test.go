@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob/memblob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 const (
@@ -35,9 +36,7 @@ func makeGroup(t *testing.T) string {
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, file, []byte(text), 0o666)
 	}
 	return root
 }
@@ -104,9 +103,7 @@ func TestConsolidated(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(root, name), []byte(text), 0o666)
 	}
 	write("zarr.json", strings.Replace(groupV3, `"attributes"`, `"consolidated_metadata": {"kind": "inline", "must_understand": false,
 		"metadata": {"x/y": `+array+`, "x": `+groupV3+`, "../up": `+array+`}}, "attributes"`, 1))
@@ -187,9 +184,7 @@ func TestNoWayOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := metadata([]int{2}, []int{2}, dtype.Float32, plainCodec)
-	if err := os.WriteFile(filepath.Join(secret, "zarr.json"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(secret, "zarr.json"), []byte(text), 0o666)
 	if err := os.Symlink(secret, filepath.Join(root, "link")); err != nil {
 		t.Fatal(err)
 	}

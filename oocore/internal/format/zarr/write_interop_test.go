@@ -3,7 +3,6 @@ package zarr
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -43,9 +42,7 @@ func TestInterchange(t *testing.T) {
 			}
 		}
 		saveAll(t, filepath.Join(dir, s.Name+".zarr"), m, data)
-		if err := os.WriteFile(filepath.Join(dir, s.Name+".raw"), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, filepath.Join(dir, s.Name+".raw"), data, 0o666)
 		all = append(all, s)
 		if readings += 2; m.DType == dtype.BFloat16 {
 			readings--
@@ -91,9 +88,7 @@ func TestInterchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "cases.json"), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testcases.WriteFile(t, filepath.Join(dir, "cases.json"), text, 0o666)
 	out, err := exec.Command(python, "testdata/write_check.py", dir).Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

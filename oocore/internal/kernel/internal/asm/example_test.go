@@ -54,10 +54,7 @@ func TestExampleOfContributing(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(path string) string {
-		b, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testcases.ReadFile(t, filepath.Join(root, path))
 		return string(b)
 	}
 	contributing := read("oocore/CONTRIBUTING.md")
@@ -73,9 +70,7 @@ func TestExampleOfContributing(t *testing.T) {
 	folder, replaced := t.TempDir(), map[string]string{}
 	write := func(path, text string) {
 		file := filepath.Join(folder, strings.ReplaceAll(path, "/", "_"))
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, file, []byte(text), 0o666)
 		replaced[filepath.Join(root, path)] = file
 	}
 	overlay := filepath.Join(folder, "overlay.json")
@@ -84,9 +79,7 @@ func TestExampleOfContributing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(overlay, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testcases.WriteFile(t, overlay, b, 0o666)
 		c := exec.Command("go", append([]string{args[0], "-overlay", overlay}, args[1:]...)...)
 		c.Dir = root
 		if out, err := c.CombinedOutput(); err != nil {
