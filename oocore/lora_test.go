@@ -2,6 +2,7 @@ package oocore
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"

@@ -2,6 +2,7 @@ package safetensors_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
