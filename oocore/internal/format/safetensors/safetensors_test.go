@@ -109,7 +109,7 @@ func TestOpenOfNoTensorsAsksForNoName(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := store.Open(file)
-	checkError(t, err, file, "the file has no tensor")
+	storetest.CheckError(t, err, file, "the file has no tensor")
 	if strings.Contains(err.Error(), "#NAME") {
 		t.Error(err)
 	}
