@@ -176,21 +176,26 @@ func (r *run) sizeFiles(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
 	var outputs, all int64 // all: of what may be spilled in memory
 	var path string
 	var array, spilled bool
+	var spills int64
+	for k := range p.Arrays {
+		if place := p.Arrays[k].Place; place == plan.InTemp || place == plan.InCollect && o.Processes > 0 {
+			spills += exec.SpillBytes(&p.Arrays[k])
+		}
+	}
 	for i := range p.Outputs() {
-		if at := p.StagingPath(i); i == p.Output || at != path {
+		at := p.StagingPath(i)
+		if at == "" && spills == 0 { // nothing of it is in a file
+			continue
+		}
+		if i == p.Output || at != path {
 			path = at
 			array, spilled = store.InMemory(path)
 		}
 		if array {
 			outputs += p.Arrays[i].Bytes()
 		}
-		if i != p.Output || !spilled {
-			continue
-		}
-		for k := range p.Arrays {
-			if place := p.Arrays[k].Place; place == plan.InTemp || place == plan.InCollect && o.Processes > 0 {
-				all += exec.SpillBytes(&p.Arrays[k])
-			}
+		if i == p.Output && spilled {
+			all = spills
 		}
 	}
 	budget := o.Budget

@@ -10,18 +10,24 @@ import (
 // numbers above it.
 const unlimited = 1 << 60
 
-// readLimits reads a Linux system's limits from the tree that / is, for a process of a cgroup. Those that
-// ulimit sets are asked for by system calls.
+// readLimits reads a Linux system's limits from the tree that / is, for a process of a cgroup, but for those
+// that ulimit sets.
 func readLimits(root fs.FS, own cgroup) Limits {
 	meminfo := text(root, "proc/meminfo")
-	status := text(root, "proc/self/status")
 	return Limits{
-		Total:        field(meminfo, "MemTotal:"),
-		Available:    field(meminfo, "MemAvailable:"),
-		Container:    own.limit(root),
-		AddressSpace: Limit{Used: field(status, "VmSize:")},
-		Data:         Limit{Used: field(status, "VmData:")},
+		Total:     field(meminfo, "MemTotal:"),
+		Available: field(meminfo, "MemAvailable:"),
+		Container: own.limit(root),
 	}
+}
+
+// readUsed reads what is taken of limits that ulimit sets, which few processes have.
+func (l *Limits) readUsed(root fs.FS) {
+	if l.AddressSpace.Max == 0 && l.Data.Max == 0 {
+		return
+	}
+	status := text(root, "proc/self/status")
+	l.AddressSpace.Used, l.Data.Used = field(status, "VmSize:"), field(status, "VmData:")
 }
 
 // text is a file's, or nothing where it cannot be read.

@@ -12,6 +12,7 @@ import (
 func read() Limits {
 	l := readLimits(kernel, ownCgroup())
 	l.AddressSpace.Max, l.Data.Max = softLimit(unix.RLIMIT_AS), softLimit(unix.RLIMIT_DATA)
+	l.readUsed(kernel)
 	return l
 }
 

@@ -39,7 +39,7 @@ func (p *Progress) Done() int64 {
 
 // Follow opens a record that may still grow. The caller closes the Tail.
 func Follow(path string) (*Tail, error) {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("run record: %w", err)
 	}

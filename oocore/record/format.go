@@ -42,6 +42,8 @@ const (
 
 	// A header carries a plan's figures, an End less: neither comes near this.
 	maxJSON = 16 << 20
+	// What is read at first of a record's header and of its End: all of those of a run of few stages.
+	headBytes, endBytes = 4 << 10, 1 << 10
 )
 
 // version is a version of the format. Those from 1 to latest are read, and latest is
@@ -174,32 +176,40 @@ func encodeHeader(h *Header) ([]byte, error) {
 // decodeHeader reads the file's beginning and returns where the rows start, and their
 // version.
 func decodeHeader(f io.ReaderAt, h *Header) (rows int64, v version, err error) {
-	var fixed [len(magic) + 5]byte
-	n, err := f.ReadAt(fixed[:], 0)
-	if got := min(n, len(magic)); string(fixed[:got]) != magic[:got] {
+	const fixed = len(magic) + 5
+	head := make([]byte, headBytes)
+	n, err := f.ReadAt(head, 0)
+	if got := min(n, len(magic)); string(head[:got]) != magic[:got] {
 		return 0, 0, errors.New("not a run record")
 	}
-	switch v = version(fixed[len(magic)]); {
+	switch v = version(head[len(magic)]); {
 	case n > len(magic) && v > latest:
 		return 0, 0, fmt.Errorf("it has version %d of the format, and this gonbext reads up to %d: a newer gonbext reads it", v, latest)
 	case n > len(magic) && v < 1:
 		return 0, 0, errors.New("not a run record")
 	}
-	if n < len(fixed) {
+	if n < fixed {
 		return 0, 0, tornOr(err)
 	}
-	size := binary.LittleEndian.Uint32(fixed[len(magic)+1:])
+	size := int(binary.LittleEndian.Uint32(head[len(magic)+1:]))
 	if size > maxJSON {
 		return 0, 0, fmt.Errorf("its header claims %d bytes", size)
 	}
-	j := make([]byte, size)
-	if n, err := f.ReadAt(j, int64(len(fixed))); n < len(j) {
-		return 0, 0, tornOr(err)
+	j := head[fixed:n]
+	if size <= len(j) {
+		j = j[:size]
+	} else {
+		j = append(make([]byte, 0, size), j...)
+		rest := j[len(j):size]
+		if n, err := f.ReadAt(rest, int64(fixed+len(j))); n < len(rest) {
+			return 0, 0, tornOr(err)
+		}
+		j = j[:size]
 	}
 	if err := json.Unmarshal(j, h); err != nil {
 		return 0, 0, fmt.Errorf("its header: %w", err)
 	}
-	return int64(len(fixed)) + int64(size), v, nil
+	return int64(fixed + size), v, nil
 }
 
 func tornOr(err error) error {
@@ -225,20 +235,25 @@ func encodeEnd(e *End) ([]byte, error) {
 // size bytes whose rows begin at rows; nil where there is none.
 func decodeEnd(f io.ReaderAt, rows, size int64) (*End, int64) {
 	const tail = 4 + len(endMagic)
-	var t [tail]byte
 	if size < rows+5+int64(tail) {
 		return nil, 0
 	}
-	if n, _ := f.ReadAt(t[:], size-int64(tail)); n < tail || string(t[4:]) != endMagic {
+	last := make([]byte, min(size-rows, endBytes))
+	if n, _ := f.ReadAt(last, size-int64(len(last))); n < len(last) || string(last[n-len(endMagic):]) != endMagic {
 		return nil, 0
 	}
-	n := int64(binary.LittleEndian.Uint32(t[:]))
+	n := int64(binary.LittleEndian.Uint32(last[len(last)-tail:]))
 	at := size - int64(tail) - n - 5
 	if n > maxJSON || at < rows {
 		return nil, 0
 	}
 	b := make([]byte, 5+n)
-	if got, _ := f.ReadAt(b, at); got < len(b) || b[0] != kindEnd || int64(binary.LittleEndian.Uint32(b[1:])) != n {
+	if from := at - (size - int64(len(last))); from >= 0 {
+		copy(b, last[from:])
+	} else if got, _ := f.ReadAt(b, at); got < len(b) {
+		return nil, 0
+	}
+	if b[0] != kindEnd || int64(binary.LittleEndian.Uint32(b[1:])) != n {
 		return nil, 0
 	}
 	e := new(End)

@@ -104,7 +104,8 @@ func OfCell(dir, cell string, since time.Time) ([]*Run, error) {
 	var runs []*Run
 	first, _ := slices.BinarySearch(names, stamp(since))
 	for _, name := range names[first:] {
-		if r, err := Read(filepath.Join(dir, name)); err == nil && r.Header.Cell == cell {
+		r, err := readIf(filepath.Join(dir, name), func(h *Header) bool { return h.Cell == cell })
+		if err == nil && r != nil {
 			runs = append(runs, r)
 		}
 	}
@@ -209,7 +210,7 @@ func prune(dir string, count int, size int64) {
 
 // writing reports whether the record at path has a living writer.
 func writing(path string) bool {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return false
 	}

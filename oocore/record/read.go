@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"syscall"
 )
 
 // Run is a record that was read. Its rows stay on disk: each walk over them
@@ -15,7 +16,7 @@ type Run struct {
 	Path   string
 	Header Header
 	End    *End // nil while the run lasts, and for good if it was killed
-	Alive  bool // its process was writing when the record was opened
+	Alive  bool // its process was writing when the record was read
 	start  int64
 	format version
 }
@@ -24,16 +25,38 @@ type Run struct {
 // is no error: it holds the rows up to there. One that still grows holds, at
 // each walk, the rows written by then.
 func Read(path string) (*Run, error) {
-	f, err := os.Open(path)
+	return readIf(path, nil)
+}
+
+// readIf is Read, and nil of a record whose header is not wanted; nil wants each.
+func readIf(path string, wanted func(*Header) bool) (*Run, error) {
+	f, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("run record: %w", err)
 	}
 	defer f.Close()
-	r := &Run{Path: path, Alive: locked(f)}
-	if err := r.load(f); err != nil {
+	r := &Run{Path: path}
+	if r.start, r.format, err = decodeHeader(f, &r.Header); err == nil {
+		if wanted != nil && !wanted(&r.Header) {
+			return nil, nil
+		}
+		err = r.loadEnd(f)
+	}
+	if err == nil && r.End == nil {
+		if r.Alive = locked(f); !r.Alive { // it may have ended since
+			err = r.loadEnd(f)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("run record %s: %w", path, err)
 	}
 	return r, nil
+}
+
+// open opens a file of the log. The flag spares package os four system calls, by which it looks whether it
+// could wait for the file.
+func open(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // load reads the header and the End, if there is one.
@@ -41,6 +64,10 @@ func (r *Run) load(f *os.File) (err error) {
 	if r.start, r.format, err = decodeHeader(f, &r.Header); err != nil {
 		return err
 	}
+	return r.loadEnd(f)
+}
+
+func (r *Run) loadEnd(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err
@@ -93,7 +120,7 @@ func (r *Run) Lines() iter.Seq[*Line] { return walk[Line](r, kindLine) }
 
 // rows calls f with each whole row.
 func (r *Run) rows(f func(row []byte) bool) {
-	file, err := os.Open(r.Path)
+	file, err := open(r.Path)
 	if err != nil {
 		return
 	}

@@ -229,6 +229,11 @@ func (w *Writer) write(rows []byte) {
 		return
 	}
 	n, err := w.f.WriteAt(rows, w.at)
+	w.wrote(rows, n, err)
+}
+
+// wrote notes of rows that n of their bytes are in the file.
+func (w *Writer) wrote(rows []byte, n int, err error) {
 	for len(rows) > 0 {
 		size := latest.rowSize(rows[0])
 		if n >= size {
@@ -277,11 +282,10 @@ func (w *Writer) End(e End) error {
 
 	w.out.Lock() // after a tick that goes on
 	defer w.out.Unlock()
-	w.write(w.buf)
+	err := w.last(e)
 	release(w.buf)
 	release(w.spare)
 	w.buf, w.spare = nil, nil
-	err := w.end(e)
 	if cerr := w.f.Close(); err == nil {
 		err = cerr
 	}
@@ -292,6 +296,28 @@ func (w *Writer) End(e End) error {
 		return fmt.Errorf("run record %s: %d of its rows could not be written: %w", w.path, w.lost, w.why)
 	}
 	return nil
+}
+
+// last writes the rows that are buffered and the End, in one call where both fit into the buffer.
+func (w *Writer) last(e End) error {
+	one := e
+	one.Lost += w.lost
+	b, err := encodeEnd(&one)
+	if err != nil {
+		return err
+	}
+	rows := w.buf
+	if w.why != nil || len(rows)+len(b) > cap(rows) {
+		w.write(rows)
+		return w.end(e)
+	}
+	all := append(rows, b...)
+	n, err := w.f.WriteAt(all, w.at)
+	w.wrote(rows, min(n, len(rows)), err)
+	if err == nil {
+		return nil
+	}
+	return w.end(e) // over what is there of this one
 }
 
 // end writes the End behind the last row, or over the last rows where the disk

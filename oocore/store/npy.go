@@ -18,8 +18,8 @@ const (
 	npyMagic     = "\x93NUMPY"
 	npyMaxHeader = 1 << 20
 	// npyHeaderBytes are read at first: all of the header that NumPy writes of an array of few
-	// dimensions.
-	npyHeaderBytes = 128
+	// dimensions, and of those written here, whose elements begin at a page.
+	npyHeaderBytes = dataAlign
 )
 
 // npyDescr are the type codes without their byte order. The format has none for

@@ -12,6 +12,7 @@ package arena
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -89,7 +90,7 @@ func (a *Arena) Alloc(tag Tag, n int64) (*Buffer, error) {
 	if room >= hugePage {
 		room += hugePage // to begin on a huge page; what is never touched costs nothing
 	}
-	m, err := mapAnonymous(room)
+	m, err := obtain(room)
 	if err != nil {
 		a.give(b)
 		return nil, fmt.Errorf("arena: %w", err)
@@ -142,7 +143,7 @@ func (a *Arena) give(b *Buffer) {
 	a.now[b.tag.Class] -= b.reserved
 }
 
-// Free returns the buffer's memory to the system. Data must not be used
+// Free returns the buffer's memory to the system, but for that of a few small ones. Data must not be used
 // afterwards. Freeing twice, or a nil buffer, does nothing.
 func (b *Buffer) Free() {
 	if b == nil {
@@ -150,7 +151,7 @@ func (b *Buffer) Free() {
 	}
 	b.arena.give(b)
 	if b.mapped != nil {
-		unmap(b.mapped)
+		yield(b.mapped)
 		b.mapped, b.Data = nil, nil
 	}
 }
@@ -178,6 +179,51 @@ func (a *Arena) Peak() (int64, record.Bytes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.peak, a.peakBy
+}
+
+// small are the lengths of freed memory that stays mapped, as at most keptSmall pieces in all, for buffers of runs
+// that come: mapping it, unmapping it on all cores and faulting it in is much of what a run of a thousand
+// elements takes.
+const (
+	small     = 4 * PageSize
+	keptSmall = 16
+)
+
+var kept struct {
+	sync.Mutex
+	free [][]byte
+}
+
+// obtain returns n zero bytes that begin on a page, for yield.
+func obtain(n int) ([]byte, error) {
+	if n <= small {
+		kept.Lock()
+		for i := len(kept.free) - 1; i >= 0; i-- {
+			if m := kept.free[i]; len(m) == n {
+				kept.free = slices.Delete(kept.free, i, i+1)
+				kept.Unlock()
+				clear(m)
+				return m, nil
+			}
+		}
+		kept.Unlock()
+	}
+	return mapAnonymous(n)
+}
+
+func yield(m []byte) {
+	if len(m) <= small {
+		kept.Lock()
+		room := len(kept.free) < keptSmall
+		if room {
+			kept.free = append(kept.free, m)
+		}
+		kept.Unlock()
+		if room {
+			return
+		}
+	}
+	unmap(m)
 }
 
 // ErrLeak is returned by Close when a buffer was never freed.

@@ -115,7 +115,7 @@ func parent(name string) (dir *os.File, rest string, err error) {
 	if h == nil || rel == "." {
 		return nil, name, nil
 	}
-	dir, err = h.root.Open(filepath.Dir(rel))
+	dir, err = h.root.OpenFile(filepath.Dir(rel), os.O_RDONLY|quick, 0)
 	return dir, filepath.Base(rel), full(err, name)
 }
 
@@ -128,12 +128,14 @@ func between(a, b, op string, do func(dirA *os.File, a string, dirB *os.File, b 
 	if dirA != nil {
 		defer dirA.Close()
 	}
-	dirB, nameB, err := parent(b)
-	if err != nil {
-		return err
-	}
-	if dirB != nil {
-		defer dirB.Close()
+	dirB, nameB := dirA, filepath.Base(b)
+	if dirA == nil || filepath.Dir(a) != filepath.Dir(b) {
+		if dirB, nameB, err = parent(b); err != nil {
+			return err
+		}
+		if dirB != nil {
+			defer dirB.Close()
+		}
 	}
 	err = do(dirA, nameA, dirB, nameB)
 	if err == nil || err == errors.ErrUnsupported {

@@ -14,8 +14,8 @@ const (
 	sampleOften = 10 * time.Millisecond
 	sampleMost  = 500 * time.Millisecond
 	sampleUntil = 200 // samples at one interval, before it doubles
-	// Reading the process's memory takes some 30 µs, so that it holds for this long.
-	sampleFresh = 200 * time.Microsecond
+	// Reading the process's memory takes some 40 µs, so that it holds for this long.
+	sampleFresh = 500 * time.Microsecond
 )
 
 // sampler records the process's memory while a run lasts: by the clock, and where
