@@ -56,7 +56,7 @@ func TestCollectionBecomesACard(t *testing.T) {
 		t.Errorf("title %q, %d bytes", c.Title, c.Bytes)
 	}
 	if n := len(c.Arrays); n != 25 || !slices.Equal(c.Arrays[0], []string{"w0", "1", "float32", "4 bytes"}) || c.Arrays[12][0] != "… 8 more" ||
-		!slices.Equal(c.Arrays[23], []string{"layers.{0–9}.w", "5", "float16", "10 × 10 bytes"}) || c.Arrays[24][0] != "b\ufffd[31m "+strings.Repeat("x", 193) {
+		!slices.Equal(c.Arrays[23], []string{"layers.{0–9}.w", "5", "float16", "10 × 10 bytes"}) || c.Arrays[24][0] != "b\ufffd[31m "+strings.Repeat("x", 192)+"…" {
 		t.Errorf("arrays %q", c.Arrays)
 	}
 	r = run(t, "collection as text")

@@ -156,6 +156,7 @@ func (b *batch) call(ctx context.Context, command []string, in string) (string, 
 	}
 	c := osexec.CommandContext(ctx, command[0], command[1:]...)
 	c.Stdin, c.WaitDelay = strings.NewReader(in), time.Second
+	endWhole(c)
 	var words strings.Builder
 	c.Stderr = &words
 	out, err := c.Output()

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,18 +55,41 @@ echo "$*" >jobs/$n; if [ $1 = probe ] && ! [ -e silent ]; then : >"${2%/*}/seen"
 	return q
 }
 
-// Commands of a batch system that do not end are ended.
+// Commands of a batch system that do not end are ended, with what they have started: it would hold
+// the pipe open.
 func TestSilentBatchSystem(t *testing.T) {
+	held, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	file := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), pipe.Fd())
 	defer func(limit time.Duration) { answerTime = limit }(answerTime)
 	answerTime = 100 * time.Millisecond
 	for name, b := range map[string]*batch{
-		"a command": {Name: "Queue", State: []string{"sh", "-c", "sleep 600"}},
+		"a command": {Name: "Queue", State: []string{"sh", "-c", fmt.Sprintf("sleep 600 9>%s; true", file)}},
 		"a session": {Name: "Queue", Session: []string{"sh", "-c", "exec sleep 600"}, State: []string{"state"}},
 	} {
 		began := time.Now()
 		if _, err := b.active(t.Context(), []string{"1"}); err == nil || !strings.Contains(err.Error(), "Queue does not answer: ") || strings.Contains(err.Error(), "\n") || time.Since(began) > time.Minute {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.ReadAll(held)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("what a command has started goes on")
 	}
 }
 
