@@ -170,6 +170,13 @@ func compare(wanted, found map[string]*digests) map[string]string {
 			bitsChanged, planChanged = bitsChanged || b != wantBits, planChanged || p != wantPlan
 		}
 		revised := got.revisions != want.revisions
+		if !bitsChanged && !planChanged && !revised {
+			for level, d := range want.of {
+				if got.of[level] == "" { // this machine has not the instructions
+					got.of[level] = d
+				}
+			}
+		}
 		switch {
 		case bitsChanged && !revised:
 			problems[key] = bits
