@@ -157,8 +157,11 @@ def check():
             continue
         want = merged(name, w, factors)
         assert got.dtype == want.dtype
-        off = got.view("i2" if want.dtype == BF16 else "u1") != want.view("i2" if want.dtype == BF16 else "u1")
-        assert off.mean() < 1e-3 and (not off.any() or np.allclose(got[off].astype("f4"), want[off].astype("f4"), rtol=2.0**-6, atol=1e-5)), name
+        bits = f"u{want.dtype.itemsize}"
+        off = got.view(bits) != want.view(bits)
+        was, got, want = (x[off].astype("f4") for x in (w, got, want))
+        # What is added may be rounded to its neighbour, and nearly cancel.
+        assert off.mean() < 1e-3 and (np.abs(got - want) <= 2.0**-7 * (np.abs(was) + np.abs(want))).all(), name
 
 
 {"make": make, "float16": float16, "lora": lora, "q8_0": q8_0}.get(job, check)()
