@@ -1,6 +1,7 @@
 package oocore_test
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,11 +95,14 @@ func TestTinyRunAsksLittleOfFiles(t *testing.T) {
 				}
 				return len(regexp.MustCompile(`(?m)^\d+ +\w+\(`).FindAll(text, -1))
 			}
-			if n := (calls(15) - calls(5)) / 10; n > c.most {
-				t.Errorf("a run of a thousand elements calls the system for files %d times, want at most %d", n, c.most)
-			} else {
-				t.Logf("%d calls a run", n)
+			least := math.MaxInt
+			for range 3 { // the clock only adds calls: samples of memory, threads that are woken
+				if least = min(least, (calls(15)-calls(5))/10); least <= c.most {
+					t.Logf("%d calls a run", least)
+					return
+				}
 			}
+			t.Errorf("a run of a thousand elements calls the system for files %d times, want at most %d", least, c.most)
 		})
 	}
 }

@@ -70,12 +70,12 @@ func (p *page) name(text string) {
 	p.add(`<p class=gonbext-name role=heading aria-level=2 style="margin:0;font-size:12px"><code style=background:none>%s</code></p>`, text)
 }
 
-// verdict is the line that says it all, beside a bar of a colour.
+// verdict writes the line that sums up a run, beside a coloured bar.
 func (p *page) verdict(color, text string) {
 	p.add(`<p class=gonbext-verdict style="border-left:4px solid %s;padding:4px 0 4px 10px;margin:2px 0 6px;font-size:15px"><strong>%s</strong></p>`, color, text)
 }
 
-// fold begins what unfolds, with its title and what is said beside it.
+// fold opens a details element with its title and a line beside it.
 func (p *page) fold(open bool, title markup, line string) {
 	p.add(`<details class=gonbext-fold style="border-top:1px solid #999;padding:5px 0"%s><summary><b>%s</b> %s</summary>`, when(open, " open"), title, line)
 }
@@ -150,7 +150,7 @@ func (p *page) view(v *view) {
 	p.add("\n</div>")
 }
 
-// figures draws those that are folded, or the others.
+// figures writes the figures that belong into the fold, or the others.
 func (p *page) figures(all []figure, folded bool) {
 	for _, f := range all {
 		if f.Folded == folded {

@@ -34,14 +34,10 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 			o.identify(resp.Header)
 			switch resp.StatusCode {
 			case http.StatusPartialContent:
-				from, size, err := contentRange(resp.Header)
-				if err == nil && from != 0 {
-					err = fmt.Errorf("the server sent bytes from %d on, those from 0 on were asked for", from)
-				}
-				if err != nil {
+				var err error
+				if o.entry.Size, err = sizeFrom(resp.Header, 0); err != nil {
 					return err
 				}
-				o.entry.Size = size
 			case http.StatusOK: // a server without ranges, which are not needed here
 				if o.entry.Size = resp.ContentLength; o.entry.Size < 0 {
 					return errNoRanges
@@ -60,6 +56,15 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 		},
 	})
 	return o.entry, err
+}
+
+// sizeFrom returns the size of the object of which an answer is the bytes from at on.
+func sizeFrom(h http.Header, at int64) (size int64, err error) {
+	from, size, err := contentRange(h)
+	if err == nil && from != at {
+		err = fmt.Errorf("the server sent bytes from %d on, those from %d on were asked for", from, at)
+	}
+	return size, err
 }
 
 // OpenAt opens an object by the request that reads its first range, which tells the object's
@@ -83,10 +88,7 @@ func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (bl
 			default:
 				return rejected(resp)
 			}
-			from, size, err := contentRange(resp.Header)
-			if err == nil && from != at {
-				err = fmt.Errorf("the server sent bytes from %d on, those from %d on were asked for", from, at)
-			}
+			size, err := sizeFrom(resp.Header, at)
 			if err != nil {
 				return err
 			}

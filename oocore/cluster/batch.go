@@ -298,10 +298,10 @@ func (b *batch) stuck(states map[string]string) error {
 
 // held says why one of some jobs waits, by their states; "" where it waits for others to end.
 func (b *batch) held(states map[string]string) string {
+	if b.Held == nil {
+		return ""
+	}
 	for _, id := range slices.Sorted(maps.Keys(states)) {
-		if b.Held == nil {
-			break
-		}
 		if m := b.Held.FindStringSubmatch(states[id]); m != nil {
 			return fmt.Sprintf(": job %s waits, and the reason that %s gives is %s", id, b.Name, m[1])
 		}

@@ -317,7 +317,7 @@ func (w *Writer) last(e End) error {
 	if err == nil {
 		return nil
 	}
-	return w.end(e) // over what is there of this one
+	return w.end(e) // in the place of the End that was cut short
 }
 
 // end writes the End behind the last row, or over the last rows where the disk

@@ -20,17 +20,7 @@ type Object interface {
 // A file that is changed afterwards is an error of the read.
 func OpenObject(ctx context.Context, file string) (Object, FileVersion, error) {
 	if blob.Remote(file) {
-		folder, key := path.Split(file)
-		bucket, err := blob.At(folder)
-		if err != nil {
-			return nil, FileVersion{}, err
-		}
-		o, err := bucket.Open(ctx, key)
-		if err != nil {
-			return nil, FileVersion{}, err
-		}
-		e := o.Entry()
-		return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, nil
+		return openRemote(ctx, file, nil)
 	}
 	f, id, err := openFile(file)
 	if err != nil {
@@ -48,18 +38,27 @@ func openHead(ctx context.Context, file string) (Object, FileVersion, io.ReaderA
 		}
 		return o, id, HeadOf(ctx, o, id.Size), nil
 	}
+	first := make([]byte, headBytes)
+	o, id, err := openRemote(ctx, file, first)
+	if err != nil {
+		return nil, id, nil, err
+	}
+	return o, id, &head{ctx, o, id.Size, first[:min(id.Size, headBytes)]}, nil
+}
+
+// openRemote opens an object of a store, and fills first from its beginning, as far as it goes.
+func openRemote(ctx context.Context, file string, first []byte) (Object, FileVersion, error) {
 	folder, key := path.Split(file)
 	bucket, err := blob.At(folder)
 	if err != nil {
-		return nil, FileVersion{}, nil, err
+		return nil, FileVersion{}, err
 	}
-	first := make([]byte, headBytes)
 	o, err := blob.OpenAt(ctx, bucket, key, first, 0)
 	if err != nil {
-		return nil, FileVersion{}, nil, err
+		return nil, FileVersion{}, err
 	}
 	e := o.Entry()
-	return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, &head{ctx, o, e.Size, first[:min(e.Size, headBytes)]}, nil
+	return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, nil
 }
 
 // fileObject is a file of this machine as an object.

@@ -181,9 +181,8 @@ func (a *Arena) Peak() (int64, record.Bytes) {
 	return a.peak, a.peakBy
 }
 
-// small are the lengths of freed memory that stays mapped, as at most keptSmall pieces in all, for buffers of runs
-// that come: mapping it, unmapping it on all cores and faulting it in is much of what a run of a thousand
-// elements takes.
+// Freed memory of at most small bytes stays mapped, up to keptSmall pieces of it, and is reused by later
+// allocations: mapping, unmapping on all cores and page faults are much of what a run of a thousand elements takes.
 const (
 	small     = 4 * PageSize
 	keptSmall = 16
