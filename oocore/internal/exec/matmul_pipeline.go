@@ -31,6 +31,7 @@ type matmulPipeline struct {
 	moved  *sync.Cond   // what follows has changed
 	panels []*panel     // filled, not yet handed out to the last tile
 	next   int          // tile of the first panel
+	supers int          // that were begun
 	last   bool         // no more panels will come
 	owner  []*superTile // of each row of accumulators; nil where it is free
 	adding []int        // workers that add a panel to a tile of each row
@@ -78,7 +79,8 @@ type tileRow struct {
 func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 	p := c.product
 	s := &superTile{batch: batch, box: box, tiles: grid.Grid{Shape: box.Shape, Chunks: []int{p.m.TileM, p.m.TileN}},
-		steps: max(p.sums.Len(), 1), first: box.Start[0] / p.m.TileM % p.m.SuperM, start: time.Since(p.run.start)}
+		steps: max(p.sums.Len(), 1), first: c.supers%p.m.Beside*p.m.SuperM + box.Start[0]/p.m.TileM%p.m.SuperM, start: time.Since(p.run.start)}
+	c.supers++
 	s.added, s.spent = make([]int, s.tiles.Len()), make([]time.Duration, s.tiles.Len())
 	s.left = make([]int, s.tiles.Count(0))
 	for i := range s.left {
@@ -103,7 +105,8 @@ func (p *product) taskOf(s *superTile, tile int) int {
 }
 
 func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
-	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan tileRow, p.m.SuperM), owner: make([]*superTile, p.m.SuperM), adding: make([]int, p.m.SuperM), held: noRow}
+	rows := p.m.Beside * p.m.SuperM
+	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan tileRow, rows), owner: make([]*superTile, rows), adding: make([]int, rows), held: noRow}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {

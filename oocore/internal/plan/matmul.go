@@ -25,6 +25,7 @@ type SuperTile struct {
 	*MatMul
 	SuperM, SuperN int
 	Depth          int // panels in flight: 2 reads ahead
+	Beside         int // super-tiles in memory at once: more than 1 where one has too few tiles for all workers
 }
 
 // even cuts n into parts of about tile, all alike, each a multiple of a number.
@@ -209,18 +210,18 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 	m := s.Super
 	tilesM, tilesN := m.tiles()
 	bytesA, bytesB := s.operandBytes()
-	try := func(superM, superN, depth int) int64 {
-		m.SuperM, m.SuperN, m.Depth = superM, superN, depth
+	try := func(superM, superN, depth, beside int) int64 {
+		m.SuperM, m.SuperN, m.Depth, m.Beside = superM, superN, depth, beside
 		p.declare(s)
 		s.predict()
 		return s.Predicted.Host()
 	}
-	least := try(1, 1, 1)
+	least := try(1, 1, 1, 1)
 	best, bestCost, bestHost := [3]int{1, 1, 1}, int64(-1), int64(0)
-	for superM := 1; superM <= tilesM && try(superM, 1, 1) <= room; superM++ {
-		for superN := 1; superN <= tilesN && try(superM, superN, 1) <= room; superN++ {
+	for superM := 1; superM <= tilesM && try(superM, 1, 1, 1) <= room; superM++ {
+		for superN := 1; superN <= tilesN && try(superM, superN, 1, 1) <= room; superN++ {
 			for depth := 1; depth <= 2; depth++ {
-				host := try(superM, superN, depth)
+				host := try(superM, superN, depth, 1)
 				if host > room {
 					continue
 				}
@@ -231,7 +232,15 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 			}
 		}
 	}
-	try(best[0], best[1], best[2])
+	try(best[0], best[1], best[2], 1)
+	if tiles := tilesM * tilesN; best[0]*best[1] == tiles && m.Panels().Len() == 1 {
+		// Matrices of few tiles leave workers idle while rows are written. So many are on their
+		// way that all workers multiply, and as many again are written.
+		busy := (p.Workers + tiles - 1) / tiles
+		for beside := min(int64(2*busy), s.batch()); beside > 1 && try(best[0], best[1], min(busy+1, int(beside)), int(beside)) > room; beside-- {
+			try(best[0], best[1], best[2], 1)
+		}
+	}
 	s.Read, s.Slots = p.readPanelBytes(s), m.Depth
 	return least
 }

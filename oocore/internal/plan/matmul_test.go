@@ -37,6 +37,38 @@ func TestProductsWriteLongRuns(t *testing.T) {
 	}
 }
 
+// Small matrices are multiplied many at once, so that all workers have tiles, as far as there
+// is room.
+func TestProductsOfSmallMatricesAreManyAtOnce(t *testing.T) {
+	for _, c := range []struct{ batch, side, workers, beside int }{
+		{1, 256, 4, 1}, {3, 256, 4, 3}, {2000, 256, 4, 8}, {2000, 512, 4, 2}, {2000, 512, 8, 4}, {2000, 256, 1, 2}, {2000, 1000, 4, 1}, {2000, 2000, 4, 1},
+	} {
+		a := file(t, "a.npy", dtype.Float32, c.batch, c.side, c.side)
+		n := node(t)(graph.Product(graph.Site{}, a, a))
+		of := func(budget int64) *SizedStage {
+			p, err := sized(n, Target{Path: "out.npy"}, Options{Budget: budget, Workers: c.workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &p.Stages[0]
+		}
+		much := of(1 << 30)
+		if much.Super.Beside != c.beside {
+			t.Errorf("%+v: %d at once", c, much.Super.Beside)
+		}
+		if much.Super.Depth <= c.workers/(much.Tasks()/c.batch) && c.beside > 1 && c.batch > c.workers {
+			t.Errorf("%+v: %d panels", c, much.Super.Depth)
+		}
+		if c.beside < 4 || c.batch < c.beside { // less is rejected, as budgets are whole MiB
+			continue
+		}
+		host := much.Predicted.Host()
+		if less := of(host - 1).Super; less.Beside >= c.beside {
+			t.Errorf("%+v: %d at once with a byte less than they need", c, less.Beside)
+		}
+	}
+}
+
 // Operands that are generated are not read.
 func TestProductsReadWhatIsInFiles(t *testing.T) {
 	const n = 2000

@@ -371,7 +371,7 @@ func (t *tally) product(s *SizedStage, workers int) (d Product) {
 	m := s.Super
 	rows, cols, k := m.lengths()
 	tile := min(m.TileM, m.M)
-	d.Sums = t.matrix(record.Output, rows, cols, m.Type)
+	d.Sums = t.matrix(record.Output, (m.Beside-1)*m.SuperM*m.TileM+rows, cols, m.Type)
 	for range m.Depth {
 		d.Panels = append(d.Panels, t.panels(record.Input, s))
 	}

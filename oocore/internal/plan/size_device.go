@@ -553,7 +553,7 @@ func (m *SuperTile) lengths() (rows, cols, k int) {
 func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *DeviceStage {
 	v, m := &DeviceStage{SizedStage: *s, transfer: bytes}, *s.Super
 	v.Super = &m
-	m.SuperM, m.SuperN = superM, superN
+	m.SuperM, m.SuperN, m.Beside = superM, superN, 1
 	down, across := m.supers()
 	panels := int64(m.Panels().Len()) * down * across * s.batch()
 	m.Depth = int(max(min(DeviceSets, panels), 1))
