@@ -11,8 +11,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/exectest"
+	"github.com/gonbext/gonbext/oocore/internal/faultstore"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Products come out with the same bits in any budget and by any number of workers,
@@ -118,4 +122,73 @@ func converted[T int8 | int32 | float32 | float64](v []int64) []T {
 		out[i] = T(x)
 	}
 	return out
+}
+
+// Small matrices that are multiplied many at once are products by arithmetic, in order and
+// backwards, also by a run that goes on after another that failed, and take what was predicted.
+func TestSmallProductsManyAtOnce(t *testing.T) {
+	const batch, m, n, k = 37, 300, 110, 90 // of two tiles
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(5, 6))
+	numbers := func(name string, rows, cols int) ([]int64, *graph.Node) {
+		v := make([]int64, batch*rows*cols)
+		for i := range v {
+			v[i] = int64(random.IntN(16)) - 8
+		}
+		path := filepath.Join(dir, name)
+		file := must[*os.File](t)(os.Create(path))
+		if err := errors.Join(writeNPY(file, []int{batch, rows, cols}, dtype.Float32, elements(dtype.Float32, v)), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return v, open(t, path)
+	}
+	x, a := numbers("a.npy", m, k)
+	y, b := numbers("b.npy", k, n)
+	want := make([]int64, batch*m*n)
+	for i := range batch * m {
+		for p := range k {
+			v, row := x[i*k+p], y[(i/m*k+p)*n:][:n]
+			for j, w := range row {
+				want[i*n+j] += v * w
+			}
+		}
+	}
+	node := must[*graph.Node](t)(graph.Product(site, a, b))
+	out := filepath.Join(dir, "out.npy")
+	for _, workers := range []int{1, 2, 3, 8} {
+		for _, by := range []exec.Executor{exec.Slots{}, exectest.Backwards(exec.Slots{})} {
+			p := must[*plan.Sized](t)(sized(node, plan.Target{Path: out}, plan.Options{Budget: 1 << 30, Workers: workers}))
+			if p.Stages[0].Super.Beside < 2 {
+				t.Fatalf("%d workers: %d at once", workers, p.Stages[0].Super.Beside)
+			}
+			once := func(fails int64) error {
+				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
+				fault := &faultstore.Fault{Op: faultstore.Read, N: fails, Err: errDisk}
+				end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Executor: by, Open: func(path string) (store.Array, error) {
+					a, err := store.Open(path)
+					if err != nil {
+						return nil, err
+					}
+					return fault.Array(a), nil
+				}})
+				if err == nil && end.Peak != p.Peak.Host() {
+					t.Errorf("%d workers: the peak is %d bytes, predicted %d", workers, end.Peak, p.Peak.Host())
+				}
+				return err
+			}
+			if err := once(40); !errors.Is(err, errDisk) {
+				t.Fatal(err)
+			}
+			if err := once(0); err != nil {
+				t.Fatal(err)
+			}
+			got := must[[]byte](t)(os.ReadFile(out))
+			if !bytes.Equal(got[len(got)-4*len(want):], elements(dtype.Float32, want)) {
+				t.Errorf("%T, %d workers: another product than by its definition", by, workers)
+			}
+			if err := os.Remove(out); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
