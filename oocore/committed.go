@@ -1,9 +1,14 @@
 package oocore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -21,10 +26,11 @@ func (r *run) committed(ctx context.Context, output int, print plan.Fingerprint)
 	if !ok {
 		return false, ""
 	}
-	now, err := r.versionOf(ctx, output, place)
+	now, info, err := r.versionOf(ctx, output, place)
 	if err != nil {
 		return false, ""
 	}
+	r.infos[place] = info
 	if why = print.Difference(e.Fingerprint); why == "" && (now.Unknown || !e.Version.Equal(now)) {
 		why = "what was saved there has been changed since"
 	}
@@ -38,10 +44,11 @@ func (r *run) remember(ctx context.Context, output int, print plan.Fingerprint) 
 	if err != nil || print == (plan.Fingerprint{}) {
 		return ""
 	}
-	v, err := r.versionOf(ctx, output, place)
+	v, info, err := r.versionOf(ctx, output, place)
 	if err != nil {
 		return ""
 	}
+	r.infos[place] = info
 	_ = resultcache.Put(resultcache.Entry{Path: place, Region: r.regionKey(output), Fingerprint: print, Version: v})
 	return place
 }
@@ -68,12 +75,31 @@ func (r *run) inNew(output int) bool {
 	return c > 0 && !r.plan.Collections[c-1].Add
 }
 
-// versionOf is the version of what is at an output's place.
-func (r *run) versionOf(ctx context.Context, output int, place string) (store.Version, error) {
+// versionOf is the version of what is at an output's place, and the Info of an array there; of a collection that has no
+// Path.
+func (r *run) versionOf(ctx context.Context, output int, place string) (v store.Version, info store.Info, err error) {
 	if r.inNew(output) {
-		return store.VersionOfAll(ctx, place)
+		v, err = store.VersionOfAll(ctx, place)
+		return v, info, err
 	}
-	return store.VersionOf(ctx, place)
+	a, v, err := store.OpenVersion(ctx, place)
+	if err != nil {
+		return v, info, err
+	}
+	return v, a.Info(), a.Close()
+}
+
+// info is that of an array that the run has put in its place, or found there. In an object store it is what
+// its version was read with, which saves a request.
+func (r *run) info(ctx context.Context, path string) (store.Info, error) {
+	if info := r.infos[path]; info.Path == path && blob.Remote(path) {
+		return info, nil
+	}
+	a, err := store.OpenContext(ctx, path)
+	if err != nil {
+		return store.Info{}, err
+	}
+	return a.Info(), a.Close()
 }
 
 // regionKey is the region that an output, an index into the plan's arrays, is written to, as
@@ -101,10 +127,19 @@ func (r *run) readVersions(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// versions are those of the stored arrays that a plan reads; before are those before it read them.
-func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version) (map[int]store.Version, error) {
-	all := map[int]store.Version{}
+// versionsAtOnce is how many objects are asked for their versions at the same time, and how many arrays stay open then.
+const versionsAtOnce = 16
+
+// versions are those of the stored arrays that a plan reads; before are those before it read them. Some that
+// lie in object stores are given to keep, where there is one, which closes them; others are closed.
+func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version, keep func(path string, a store.Array)) (map[int]store.Version, error) {
+	all, same := map[int]store.Version{}, map[int]int{}
 	of := map[store.FileVersion]int{} // the first array of each file
+	var mu sync.Mutex
+	var remote errgroup.Group
+	remote.SetLimit(versionsAtOnce)
+	kept := 0
+	var err error
 	for i := range p.Arrays {
 		a := &p.Arrays[i]
 		if a.Place != plan.InFile {
@@ -112,14 +147,42 @@ func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version) (
 		}
 		first, ok := of[a.ID]
 		if ok && store.OneFile(a.Path, p.Arrays[first].Path) {
-			all[i] = all[first]
+			same[i] = first
 			continue
 		}
-		v, err := store.VersionAfter(ctx, a.Path, before[i])
-		if err != nil {
-			return nil, err
+		of[a.ID] = i
+		if !blob.Remote(a.Path) {
+			v, failed := store.VersionAfter(ctx, a.Path, before[i])
+			if err = failed; err != nil {
+				break
+			}
+			mu.Lock()
+			all[i] = v
+			mu.Unlock()
+			continue
 		}
-		all[i], of[a.ID] = v, i
+		kept++
+		keeps := keep != nil && kept <= versionsAtOnce
+		remote.Go(func() error {
+			opened, v, err := store.OpenVersion(ctx, a.Path)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all[i] = v
+			if keeps {
+				keep(a.Path, opened)
+				return nil
+			}
+			return opened.Close()
+		})
+	}
+	if err = cmp.Or(err, remote.Wait()); err != nil {
+		return nil, err
+	}
+	for i, first := range same {
+		all[i] = all[first]
 	}
 	return all, nil
 }

@@ -26,15 +26,17 @@ type run struct {
 	workers    *exec.Processes // nil where the tasks run in this process
 	read       []string        // versions of files that Go functions read
 	overhead   int64
-	budget     int64    // of the process: the plan's own is less where loops over batches hold some
-	files      int64    // bytes of it that lie in files in memory
-	reported   bool     // how it ended
-	written    []string // paths of outputs that are whole
+	budget     int64                  // of the process: the plan's own is less where loops over batches hold some
+	files      int64                  // bytes of it that lie in files in memory
+	reported   bool                   // how it ended
+	written    []string               // paths of outputs that are whole
+	inputs     map[string]store.Array // that are open, by their paths
+	infos      map[string]store.Info  // of outputs whose version was read, by their places
 }
 
 // prepare plans a run that makes outputs.
 func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*run, error) {
-	r := &run{settings: s, site: site, limits: machine.Read(), overhead: s.overhead()}
+	r := &run{settings: s, site: site, infos: map[string]store.Info{}, limits: machine.Read(), overhead: s.overhead()}
 	failure := &Error{Op: op, Site: site}
 	failed := func(err error) (*run, error) {
 		failure.Err = err

@@ -1,6 +1,7 @@
 package oocore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,12 +38,8 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	}
 	ctx = context.WithoutCancel(ctx) // the outputs are in their places: an interrupt is too late
 	for _, path := range paths {
-		stored, err := store.OpenContext(ctx, path)
+		info, err := r.info(ctx, path)
 		if err != nil {
-			return nil, err
-		}
-		info := stored.Info()
-		if err := stored.Close(); err != nil {
 			return nil, err
 		}
 		a, err := r.stored(info)
@@ -73,11 +70,11 @@ func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, e
 		}
 		return r.foreseenArrays(paths)
 	}
-	if err := r.findFolder(ctx); err != nil {
-		return nil, err
-	}
-	inputs, err := versions(ctx, r.plan.Plan, nil)
-	if err != nil {
+	found := make(chan error, 1)
+	go func() { found <- r.findFolder(ctx) }()
+	defer r.closeInputs()
+	inputs, err := versions(ctx, r.plan.Plan, nil, r.keepInput)
+	if err = cmp.Or(<-found, err); err != nil {
 		return nil, err
 	}
 	if r.read, err = r.readVersions(ctx); err != nil {
@@ -98,10 +95,39 @@ func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, e
 		_ = checkpoint.Discard(r.plan.Plan, print) // which costs room only
 		return nil, r.recordOnly(ctx, record.Skipped)
 	}
+	clear(r.infos)
 	if r.cluster != nil {
 		return nil, r.submit(ctx, print, inputs, why)
 	}
 	return nil, r.make(ctx, print, inputs, why)
+}
+
+// keepInput keeps an input open that lies in an object store, so that its header is not asked for again.
+func (r *run) keepInput(path string, a store.Array) {
+	if r.inputs == nil {
+		r.inputs = map[string]store.Array{}
+	}
+	if was := r.inputs[path]; was != nil {
+		_ = was.Close() // it was only read
+	}
+	r.inputs[path] = a
+}
+
+// openInput opens an input, or returns the one that is open.
+func (r *run) openInput(ctx context.Context, path string) (store.Array, error) {
+	if a := r.inputs[path]; a != nil {
+		delete(r.inputs, path)
+		return a, nil
+	}
+	return store.Reopen(ctx, path)
+}
+
+// closeInputs closes those that no stage has read.
+func (r *run) closeInputs() {
+	for _, a := range r.inputs {
+		_ = a.Close() // it was only read
+	}
+	clear(r.inputs)
 }
 
 // storedShape returns the shape of the array in whose file the output of a root is then: of
@@ -139,7 +165,7 @@ func (r *run) make(ctx context.Context, print plan.Fingerprint, before map[int]s
 	grown := false
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
-			after, err := versions(ctx, r.plan.Plan, before)
+			after, err := versions(ctx, r.plan.Plan, before, nil)
 			for i, v := range before {
 				if err == nil && !after[i].Equal(v) {
 					err = fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
@@ -280,7 +306,7 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// instead of 56, and took 9.1 s of processors instead of 3.2.
 	room := max(min(stageBytes*int64(len(r.plan.Stages)), r.plan.Budget-peak-r.overhead), 0)
 	defer machine.LimitRuntime(r.overhead + room + int64(len(env.Into)) + r.plan.Heap())()
-	env.Open = func(path string) (store.Array, error) { return store.Reopen(ctx, path) }
+	env.Open = func(path string) (store.Array, error) { return r.openInput(ctx, path) }
 	env.Checkpoint = r.checkpoint
 	if r.cluster == nil || r.cluster.Records() {
 		env.Record = r.record()

@@ -53,7 +53,7 @@ func (t *state) fingerprint(ctx context.Context) (plan.Fingerprint, error) {
 	if t.s.planned {
 		return plan.Fingerprint{}, nil
 	}
-	inputs, err := versions(ctx, t.input, nil)
+	inputs, err := versions(ctx, t.input, nil, nil)
 	if err != nil {
 		return plan.Fingerprint{}, err
 	}

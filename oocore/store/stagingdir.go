@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 
@@ -30,6 +31,7 @@ type StagingDir struct {
 	owned  bool        // by the file that names the process
 	// attached says that another process holds the staging folder: nothing is removed.
 	attached bool
+	running  sync.WaitGroup // what Go has begun
 }
 
 // LockedError is returned where another process writes the same output.
@@ -445,11 +447,18 @@ func (w *StagingDir) sync() error {
 	return errors.Join(disk.SyncDir(w.Path), disk.SyncDir(filepath.Dir(w.Path)))
 }
 
+// Go calls f, which is what is left to do of an output that is in its place. Remove and Close wait until it returns.
+func (w *StagingDir) Go(f func()) { w.running.Go(f) }
+
 // Remove removes the staging folder and releases it.
-func (w *StagingDir) Remove() error { return errors.Join(w.Clear(), w.Close()) }
+func (w *StagingDir) Remove() error {
+	w.running.Wait()
+	return errors.Join(w.Clear(), w.Close())
+}
 
 // Close releases the staging folder and keeps what is in it. An empty one is removed.
 func (w *StagingDir) Close() error {
+	w.running.Wait()
 	if w.lock == nil {
 		return nil
 	}

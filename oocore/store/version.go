@@ -36,9 +36,21 @@ func (v Version) Equal(w Version) bool {
 // gives another one. It lists chunks that are stored by themselves, and reads a file only
 // where neither the file system's times nor what a server says of it can be relied on. For
 // a file that was changed a moment ago it waits for a tick of the clock.
-func VersionOf(ctx context.Context, name string) (v Version, err error) {
+func VersionOf(ctx context.Context, name string) (Version, error) {
+	a, v, err := OpenVersion(ctx, name)
+	if err == nil {
+		err = a.Close()
+	}
+	return v, err
+}
+
+// OpenVersion is VersionOf, which returns the open array too.
+func OpenVersion(ctx context.Context, name string) (a Array, v Version, err error) {
 	if _, _, _, several := cutStack(name); several {
-		return stackVersion(ctx, name)
+		if v, err = stackVersion(ctx, name); err == nil {
+			a, err = OpenContext(ctx, name)
+		}
+		return a, v, err
 	}
 	reliable := true
 	file := formatOf(name).Place(name)
@@ -47,37 +59,73 @@ func VersionOf(ctx context.Context, name string) (v Version, err error) {
 		if v.Unknown = errors.Is(err, fs.ErrNotExist); v.Unknown {
 			reliable = true // as its format says, where that can open it
 		} else if err != nil {
-			return v, pathError("open", name, err)
+			return nil, v, pathError("open", name, err)
 		}
 	}
-	a, err := OpenContext(ctx, name)
+	digest := digestAhead(ctx, name)
+	a, err = OpenContext(ctx, name)
+	early, failed := digest()
 	if err != nil {
-		return v, err
+		return nil, v, err
 	}
+	defer func() {
+		if err != nil && a != nil {
+			err = errors.Join(err, a.Close())
+			a = nil
+		}
+	}()
 	if wait := a.Info().ID.Settles; wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return v, errors.Join(context.Cause(ctx), a.Close())
+			return a, v, context.Cause(ctx)
 		}
 		if err := a.Close(); err != nil {
-			return v, err
+			return nil, v, err
 		}
 		if a, err = OpenContext(ctx, name); err != nil {
-			return v, err
+			return nil, v, err
 		}
+		failed = errors.ErrUnsupported // it was of before
 	}
 	v.File = a.Info().ID
 	v.Unknown = v.Unknown && v.File.Version == ""
 	reliable = reliable && v.File.Settles == 0
 	listed, ok := a.(Listed)
-	if ok {
+	switch {
+	case ok && errors.Is(failed, errors.ErrUnsupported):
 		v.Objects, err = listed.Digest(ctx)
-	}
-	if err = errors.Join(err, a.Close()); err == nil && !reliable && !ok {
+	case ok:
+		v.Objects, err = early, failed
+	case !reliable:
 		v.Checksum, err = checksum(ctx, file)
 	}
-	return v, err
+	return a, v, err
+}
+
+// digester is a Format of arrays whose chunks are stored by themselves. Its Digest is Listed's, without
+// opening the array; errors.ErrUnsupported for a path that tells too little.
+type digester interface {
+	Digest(ctx context.Context, path string) (string, error)
+}
+
+// digestAhead begins the digest of an array in an object store, while its metadata are asked for.
+func digestAhead(ctx context.Context, name string) (wait func() (string, error)) {
+	d, ok := formatOf(name).(digester)
+	if !ok || !blob.Remote(name) {
+		return func() (string, error) { return "", errors.ErrUnsupported }
+	}
+	var digest string
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		digest, err = d.Digest(ctx, name)
+	}()
+	return func() (string, error) {
+		<-done
+		return digest, err
+	}
 }
 
 // VersionOfFile is VersionOf of a file of any kind.

@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,6 +13,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -25,12 +29,7 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 		return nil, err
 	}
 	t := &remoteTarget{bucket: bucket, made: made, ws: m.StagingDir}
-	if !t.ws.Attached() {
-		if err := t.find(ctx, name); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.begin(ctx, m.Resume); err != nil {
+	if err := t.begin(ctx, name, m.Resume); err != nil {
 		return nil, errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !m.Resume && !t.ws.Attached()), t.log.close())
 	}
 	d := newWriteLayout(made, bucket.Random())
@@ -83,33 +82,19 @@ func (r replaced) meta() *meta {
 
 func (t *remoteTarget) resumed() bool { return t.resumes }
 
-// find reads what is at the array's name and in the groups above it.
+// find reads what is at the array's name and in the groups above it, all at once.
 func (t *remoteTarget) find(ctx context.Context, name string) error {
-	old, e, err := loadMeta(ctx, t.bucket)
-	switch {
-	case err == errGroup:
-		return errors.New("it is a group: name an array in it, or remove it first")
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case err == nil:
-		text, now, err := readMetadata(ctx, t.bucket, e.Key)
-		if err != nil {
-			return err
-		}
-		if old.version == 2 {
-			t.found.V2 = string(text)
-		} else {
-			t.found.V3, t.found.Version = string(text), now.Version
-		}
+	type node struct {
+		bucket     blob.Bucket
+		name, node string // the path, and what of it lies in the store
+		meta       *meta
+		text       []byte
+		entry      blob.Entry
+		err        error
 	}
 	name = strings.TrimRight(name, "/")
 	_, array := split(name)
-	made := array // the outermost node that comes with the array
-	type above struct {
-		bucket blob.Bucket
-		node   string
-	}
-	var groups []above
+	nodes := []node{{bucket: t.bucket, name: name, node: array}} // the array, and the groups above it from the inner to the outer
 	for {
 		root, inner := split(name)
 		if inner == "" {
@@ -126,18 +111,40 @@ func (t *remoteTarget) find(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		switch _, e, err := loadMeta(ctx, group); {
-		case err == nil:
-			return fmt.Errorf("%s is an array: there can be none in it", name)
-		case errors.Is(err, fs.ErrNotExist):
-			t.groups = append(t.groups, group)
-			made = parent
-		case err == errGroup && e.Key != v3File:
-			return errV2Group(name)
-		case err != errGroup:
-			return fmt.Errorf("%s: %w", name, err)
+		nodes = append(nodes, node{bucket: group, name: name, node: parent})
+	}
+	var all sync.WaitGroup
+	for i := range nodes {
+		all.Go(func() {
+			n := &nodes[i]
+			n.meta, n.text, n.entry, n.err = loadMetaAtOnce(ctx, n.bucket)
+		})
+	}
+	all.Wait()
+	t.found, t.groups, t.copies = replaced{}, nil, nil
+	switch old := &nodes[0]; {
+	case old.err == errGroup:
+		return errors.New("it is a group: name an array in it, or remove it first")
+	case old.err != nil && !errors.Is(old.err, fs.ErrNotExist):
+		return old.err
+	case old.err == nil && old.meta.version == 2:
+		t.found.V2 = string(old.text)
+	case old.err == nil:
+		t.found.V3, t.found.Version = string(old.text), old.entry.Version
+	}
+	made, groups := array, nodes[1:] // made is the outermost node that comes with the array
+	for _, g := range groups {
+		switch {
+		case g.err == nil:
+			return fmt.Errorf("%s is an array: there can be none in it", g.name)
+		case errors.Is(g.err, fs.ErrNotExist):
+			t.groups = append(t.groups, g.bucket)
+			made = g.node
+		case g.err == errGroup && g.entry.Key != v3File:
+			return errV2Group(g.name)
+		case g.err != errGroup:
+			return fmt.Errorf("%s: %w", g.name, g.err)
 		}
-		groups = append(groups, above{group, parent})
 	}
 	for _, g := range groups {
 		if below := strings.TrimPrefix(made, g.node); g.node == "" || strings.HasPrefix(below, "/") {
@@ -161,7 +168,7 @@ type note struct {
 
 // begin takes the array, chooses the form of its keys, and removes what an earlier run
 // has left, or resumes that.
-func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
+func (t *remoteTarget) begin(ctx context.Context, name string, resume bool) error {
 	var earlier note
 	if text, err := os.ReadFile(t.noteName()); err != nil || json.Unmarshal(text, &earlier) != nil {
 		earlier = note{}
@@ -170,22 +177,15 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 		return t.attach(ctx, earlier)
 	}
 	if resume {
+		if err := t.find(ctx, name); err != nil {
+			return err
+		}
 		if ok, err := t.resume(ctx, earlier); ok || err != nil {
 			t.resumes = ok
 			return err
 		}
 	}
-	var before *owner
-	var err error
-	if t.owner == nil {
-		t.owner, before, err = own(ctx, t.bucket, earlier.Run)
-		if err != nil {
-			return err
-		}
-	} else { // what resume found was not what it had left
-		before = &owner{Array: t.owner.me.Array}
-	}
-	if err := t.choose(ctx, before); err != nil {
+	if err := t.take(ctx, name, earlier.Run); err != nil {
 		return err
 	}
 	text, err := json.Marshal(note{t.owner.me.Run, string(t.made.encodeV3()), t.found})
@@ -201,7 +201,139 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 	if err := disk.WriteFile(t.noteName(), text); err != nil {
 		return err
 	}
-	return t.owner.says(ctx, t.made.encodeV3())
+	t.owner.keep()
+	return nil
+}
+
+// take makes the array this run's and chooses the form of its keys. earlier is the run of this
+// machine that has had it, "" for none: that has ended, since this one has its staging folder.
+//
+// Where nothing is in the way that takes three rounds of requests: what is there is looked at, the
+// owner's object says which keys the run will use, and then, when no other run can begin, it is made sure
+// that nothing has come to lie under these keys since.
+func (t *remoteTarget) take(ctx context.Context, name, earlier string) error {
+	var left *meta // what an owner before has left
+	for range 5 {
+		s, err := t.survey(ctx, name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case t.owner != nil && (s.owner == nil || s.owner.Run != t.owner.me.Run):
+			return errTaken
+		case t.owner == nil && s.owner != nil && s.owner.Run != earlier && (s.entry.Age == 0 || s.entry.Age < ownerExpires):
+			return s.owner.busy(s.entry.Age)
+		case s.listing != nil:
+			return s.listing
+		}
+		old := t.found.meta()
+		if left == nil && s.owner != nil && s.owner.Array != nil {
+			if left, err = parseV3(s.owner.Array); err == nil { // the object tells of it until it is removed
+				ok, err := t.claim(ctx, s, s.owner.Array)
+				if ok {
+					err = t.remove(ctx, func(key string) bool { return left.has(key) && (old == nil || !old.has(key)) })
+				}
+				if err != nil {
+					return err
+				}
+				if !ok {
+					left = nil
+				}
+				continue
+			}
+		}
+		if err := t.choose(s.taken, old, left); err != nil {
+			return err
+		}
+		ok, err := t.claim(ctx, s, t.made.encodeV3())
+		if ok {
+			ok, err = t.confirm(ctx)
+		}
+		if ok || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("other runs begin to write this array at the same time: %w", errTaken)
+}
+
+// survey is what is there before an array is taken.
+type survey struct {
+	owner   *owner
+	entry   blob.Entry // of its object
+	taken   []string   // for each of keyForms a key under which an object lies, or ""
+	listing error      // why there is no taken
+}
+
+// survey finds what is there, all at once.
+func (t *remoteTarget) survey(ctx context.Context, name string) (s survey, err error) {
+	var all sync.WaitGroup
+	var failed error
+	all.Go(func() { s.owner, s.entry, failed = readOwner(ctx, t.bucket) })
+	all.Go(func() { s.taken, s.listing = t.taken(ctx) })
+	err = t.find(ctx, name)
+	all.Wait()
+	return s, cmp.Or(err, failed)
+}
+
+// taken lists the array, and returns an example of the keys of each form under which objects lie.
+func (t *remoteTarget) taken(ctx context.Context) ([]string, error) {
+	index := make([]int, len(t.made.shape))
+	taken := make([]string, len(keyForms))
+	m := *t.made
+	for e, err := range t.bucket.List(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		if folder, file := path.Split(e.Key); folder != "" && slices.Contains([]string{v3File, v2File, v2Group}, file) {
+			return nil, fmt.Errorf("another array or group lies in it, %s: choose another name, or remove that first", strings.TrimSuffix(folder, "/"))
+		}
+		for i, keys := range keyForms {
+			if m.keys = keys; taken[i] == "" && m.parseKey(e.Key, index) {
+				taken[i] = e.Key
+			}
+		}
+	}
+	return taken, ctx.Err()
+}
+
+// claim stores the owner's object, in place of the one that was there, with the metadata of what may be
+// found of this run. ok is false where another has been stored meanwhile.
+func (t *remoteTarget) claim(ctx context.Context, s survey, array []byte) (ok bool, err error) {
+	o := t.owner
+	if o == nil {
+		o = &ownership{bucket: t.bucket, me: newOwner()}
+	}
+	o.me.Array, o.version = array, ""
+	if s.owner != nil {
+		o.version = s.entry.Version
+	}
+	if err := o.put(ctx); errors.Is(err, blob.ErrReplaced) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	t.owner = o
+	return true, nil
+}
+
+// confirm makes sure that the array is this run's also where the server knows no conditions, and
+// reports whether nothing lies where its chunks will.
+func (t *remoteTarget) confirm(ctx context.Context) (free bool, err error) {
+	var all sync.WaitGroup
+	var owned error
+	all.Go(func() { owned = t.owner.verify(ctx) })
+	free = true
+	index := make([]int, len(t.made.shape))
+	for e, failed := range t.bucket.List(ctx, t.made.keyPrefix()) {
+		if err = failed; err != nil {
+			break
+		}
+		if free = !t.made.parseKey(e.Key, index); !free {
+			break
+		}
+	}
+	all.Wait()
+	return free, cmp.Or(owned, err, ctx.Err())
 }
 
 // attach lets a process write chunks of the array that the owner of the staging folder has begun. It keeps
@@ -272,41 +404,9 @@ func (t *remoteTarget) resume(ctx context.Context, earlier note) (ok bool, err e
 // keyForms are those that new arrays have, the usual one first.
 var keyForms = []keyEncoding{{separator: "/"}, {separator: "."}, {v2: true, separator: "."}, {v2: true, separator: "/"}}
 
-// choose removes what an owner before has left, and takes a form of keys under which
-// nothing lies then, if possible neither the old array's nor that owner's.
-func (t *remoteTarget) choose(ctx context.Context, before *owner) error {
-	old := t.found.meta()
-	var left *meta
-	if before != nil && before.Array != nil {
-		left, _ = parseV3(before.Array)
-	}
-	index := make([]int, len(t.made.shape))
-	taken := make([]string, len(keyForms)) // an example
-	var remove []string
-	for e, err := range t.bucket.List(ctx, "") {
-		if err != nil {
-			return err
-		}
-		if folder, file := path.Split(e.Key); folder != "" && slices.Contains([]string{v3File, v2File, v2Group}, file) {
-			return fmt.Errorf("another array or group lies in it, %s: choose another name, or remove that first", strings.TrimSuffix(folder, "/"))
-		}
-		if left != nil && left.has(e.Key) && (old == nil || !old.has(e.Key)) {
-			remove = append(remove, e.Key)
-			continue
-		}
-		m := *t.made
-		for i, keys := range keyForms {
-			if m.keys = keys; taken[i] == "" && m.parseKey(e.Key, index) {
-				taken[i] = e.Key
-			}
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := t.delete(ctx, remove); err != nil {
-		return err
-	}
+// choose takes a form of keys under which nothing lies, if possible neither the old array's nor that
+// of what an owner before has left.
+func (t *remoteTarget) choose(taken []string, old, left *meta) error {
 	for _, last := range []bool{false, true} {
 		for i, keys := range keyForms {
 			mine := keys.is(old) || keys.is(left)
@@ -325,14 +425,6 @@ func (k keyEncoding) is(m *meta) bool { return m != nil && m.keys == k }
 // has reports a key of one of the array's chunks.
 func (m *meta) has(key string) bool { return m.parseKey(key, make([]int, len(m.shape))) }
 
-// delete deletes objects.
-func (t *remoteTarget) delete(ctx context.Context, keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	return blob.DeleteKeys(ctx, t.bucket, slices.Values(keys))
-}
-
 // remove deletes the objects of a kind.
 func (t *remoteTarget) remove(ctx context.Context, kind func(key string) bool) error {
 	return blob.Clear(ctx, t.bucket, kind)
@@ -342,25 +434,25 @@ func (t *remoteTarget) commit(ctx context.Context) error {
 	if t.ws.Attached() {
 		return store.ErrAttachedCommit
 	}
-	if err := t.owner.renew(ctx); err != nil {
-		return err
-	}
+	var all sync.WaitGroup
+	var owned error
+	all.Go(func() { owned = t.owner.verify(ctx) })
 	err := t.log.compare(ctx, t.bucket, t.made, func(key string) error {
 		return fmt.Errorf("%s is there, and this run has not stored it: %w", key, errForeign)
 	})
-	if err != nil {
+	all.Wait()
+	if err := cmp.Or(owned, err); err != nil {
 		return err
 	}
-	for _, group := range t.groups {
-		if _, err := blob.PutIf(ctx, group, v3File, []byte(groupText), ""); err != nil && !errors.Is(err, blob.ErrReplaced) {
-			return err
-		}
-		if err := group.Sync(ctx); err != nil {
-			return err
-		}
+	if err := t.makeGroups(ctx); err != nil {
+		return err
 	}
 	text := t.made.encodeV3()
 	if err := t.copies.remove(ctx, text); err != nil {
+		t.copies.restore(context.WithoutCancel(ctx))
+		return err
+	}
+	if err := t.owner.held(ctx); err != nil { // what came before may have taken long
 		t.copies.restore(context.WithoutCancel(ctx))
 		return err
 	}
@@ -379,9 +471,25 @@ func (t *remoteTarget) commit(ctx context.Context) error {
 			return old.has(key) && !t.made.has(key) || t.found.V2 != "" && (key == v2File || key == v2Attributes)
 		})
 	}
-	_ = t.owner.end(ctx, true)
-	_ = errors.Join(t.log.close(), removeObjectLogs(t.logName()), disk.Remove(t.noteName()))
+	t.ws.Go(func() {
+		_ = t.owner.end(ctx, true)
+		_ = errors.Join(t.log.close(), removeObjectLogs(t.logName()), disk.Remove(t.noteName()))
+	})
 	return nil
+}
+
+// makeGroups stores the metadata of the groups that are missing.
+func (t *remoteTarget) makeGroups(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	for _, group := range t.groups {
+		all.Go(func() error {
+			if _, err := blob.PutIf(ctx, group, v3File, []byte(groupText), ""); err != nil && !errors.Is(err, blob.ErrReplaced) {
+				return err
+			}
+			return group.Sync(ctx)
+		})
+	}
+	return all.Wait()
 }
 
 // place puts the metadata in the place of those that were there when the run began.

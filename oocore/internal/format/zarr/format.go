@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -169,29 +170,62 @@ func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.
 // it found. Where a group lies there the error is errGroup, where nothing does
 // fs.ErrNotExist.
 func loadMeta(ctx context.Context, b blob.Bucket) (*meta, blob.Entry, error) {
-	text, e, err := readMetadata(ctx, b, v3File)
+	m, _, e, err := parseNode(func(key string) ([]byte, blob.Entry, error) { return readMetadata(ctx, b, key) })
+	return m, e, err
+}
+
+// loadMetaAtOnce is loadMeta, which asks for all files that there may be at the same time. It
+// returns the text of the file that it found, too.
+func loadMetaAtOnce(ctx context.Context, b blob.Bucket) (*meta, []byte, blob.Entry, error) {
+	keys := []string{v3File, v2File, v2Group}
+	type file struct {
+		text  []byte
+		entry blob.Entry
+		err   error
+	}
+	files := make([]file, len(keys))
+	var all sync.WaitGroup
+	for i, key := range keys {
+		all.Go(func() {
+			f := &files[i]
+			f.text, f.entry, f.err = readMetadata(ctx, b, key)
+		})
+	}
+	all.Wait()
+	return parseNode(func(key string) ([]byte, blob.Entry, error) {
+		if i := slices.Index(keys, key); i >= 0 {
+			return files[i].text, files[i].entry, files[i].err
+		}
+		return readMetadata(ctx, b, key)
+	})
+}
+
+// parseNode reads an array's metadata from the files that there are, and returns the text and the
+// entry of the main one.
+func parseNode(read func(key string) ([]byte, blob.Entry, error)) (*meta, []byte, blob.Entry, error) {
+	text, e, err := read(v3File)
 	if err == nil {
 		m, err := parseV3(text)
-		return m, e, err
+		return m, text, e, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, e, err
+		return nil, nil, e, err
 	}
-	text, e, err = readMetadata(ctx, b, v2File)
+	text, e, err = read(v2File)
 	if err == nil {
-		attributes, _, err := readMetadata(ctx, b, v2Attributes)
+		attributes, _, err := read(v2Attributes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, e, err
+			return nil, nil, e, err
 		}
 		m, err := parseV2(text, attributes)
-		return m, e, err
+		return m, text, e, err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, _, err := readMetadata(ctx, b, v2Group); err == nil {
-			return nil, e, errGroup
+		if _, _, err := read(v2Group); err == nil {
+			return nil, nil, e, errGroup
 		}
 	}
-	return nil, e, err
+	return nil, nil, e, err
 }
 
 // openIn opens the array in a bucket; path is what it is called.

@@ -2,8 +2,11 @@ package zarr
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -101,5 +104,32 @@ func (m *meta) keyPrefix() string {
 
 // Digest identifies the version of every stored object, metadata included.
 func (a *array) Digest(ctx context.Context) (string, error) {
-	return a.Array.Digest(ctx, a.bucket)
+	return a.Array.Digest(ctx, withoutOwner{a.bucket})
+}
+
+// Digest is that of an array in an object store, before it is opened.
+func (format) Digest(ctx context.Context, path string) (string, error) {
+	if _, _, ok := cutLevel(path); ok { // its folder is known once it is open
+		return "", errors.ErrUnsupported
+	}
+	b, err := bucketOf(path)
+	if err != nil {
+		return "", err
+	}
+	a := &array{bucket: b}
+	a.Path = path
+	return a.Digest(ctx)
+}
+
+// withoutOwner is an array's bucket without the object of the run that writes it, which is no part of it.
+type withoutOwner struct{ blob.Bucket }
+
+func (b withoutOwner) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, error] {
+	return func(yield func(blob.Entry, error) bool) {
+		for e, err := range b.Bucket.List(ctx, prefix) {
+			if e.Key != ownerKey && !yield(e, err) {
+				return
+			}
+		}
+	}
 }

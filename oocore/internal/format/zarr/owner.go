@@ -84,31 +84,6 @@ func readOwner(ctx context.Context, b blob.Bucket) (*owner, blob.Entry, error) {
 	return &o, e, nil
 }
 
-// own takes an array. earlier is the run of this machine that has had it, "" for none:
-// that has ended, since this one has its staging folder. It returns the owner before, if any.
-func own(ctx context.Context, b blob.Bucket, earlier string) (*ownership, *owner, error) {
-	for range 3 {
-		before, e, err := readOwner(ctx, b)
-		if err != nil {
-			return nil, nil, err
-		}
-		if before != nil && before.Run != earlier && (e.Age == 0 || e.Age < ownerExpires) {
-			return nil, nil, before.busy(e.Age)
-		}
-		version := ""
-		if before != nil {
-			version = e.Version
-		}
-		o := &ownership{bucket: b, me: newOwner(), version: version}
-		if err := o.put(ctx); err == nil {
-			return o, before, nil
-		} else if !errors.Is(err, blob.ErrReplaced) {
-			return nil, nil, err
-		}
-	}
-	return nil, nil, fmt.Errorf("other runs begin to write this array at the same time: %w", errTaken)
-}
-
 // resumeOwner takes an array again for a run that had it before; nil where another has had
 // it since, or it is of another store.
 func resumeOwner(ctx context.Context, b blob.Bucket, run string) (*ownership, error) {
@@ -187,14 +162,22 @@ func (o *ownership) renewLocked(ctx context.Context) error {
 	return o.lost
 }
 
-// says notes what the run makes, and keeps the array from now on.
-func (o *ownership) says(ctx context.Context, array []byte) error {
-	o.me.Array = array
-	if err := o.renew(ctx); err != nil {
+// verify makes sure, by one request where it was renewed not long ago, that the array is this run's.
+func (o *ownership) verify(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lost != nil {
+		return o.lost
+	}
+	now, _, err := readOwner(ctx, o.bucket)
+	if err != nil {
 		return err
 	}
-	o.keep()
-	return nil
+	if now == nil || now.Run != o.me.Run {
+		o.lost = errTaken
+		return o.lost
+	}
+	return o.heldLocked(ctx)
 }
 
 // keep renews the object from time to time.
@@ -219,6 +202,10 @@ func (o *ownership) keep() {
 func (o *ownership) held(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.heldLocked(ctx)
+}
+
+func (o *ownership) heldLocked(ctx context.Context) error {
 	if o.lost != nil {
 		return o.lost
 	}

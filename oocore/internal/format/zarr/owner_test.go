@@ -157,7 +157,7 @@ func TestTwoMachinesDoNotMixChunks(t *testing.T) {
 		t.Error("a killed run has damaged the array that is there")
 	}
 	fourth := a.must(true)
-	if err := errors.Join(a.rows(fourth, dataOf(2), 0, 6), fourth.Commit(t.Context())); err != nil {
+	if err := errors.Join(a.rows(fourth, dataOf(2), 0, 6), fourth.Commit(t.Context()), remoteOf(fourth).ws.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := readAll(t, a.path); !bytes.Equal(got, dataOf(2)) {
@@ -288,7 +288,7 @@ func TestResumeVerifiesWhatIsStored(t *testing.T) {
 			if c.resumes {
 				from = 4
 			}
-			if err := errors.Join(a.rows(w, dataOf(0), from, 6), w.Commit(t.Context())); err != nil {
+			if err := errors.Join(a.rows(w, dataOf(0), from, 6), w.Commit(t.Context()), remoteOf(w).ws.Close()); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := readAll(t, a.path); !bytes.Equal(got, dataOf(0)) {
@@ -521,8 +521,8 @@ func (b interrupted) PutIf(ctx context.Context, key string, p []byte, version st
 func TestOwnerRenewedBySiblings(t *testing.T) {
 	m, _ := newMemory(t)
 	b := &memoryBucket{m, "a.zarr/", &[]*memoryUpload{}}
-	first, _, err := own(t.Context(), b, "")
-	if err != nil {
+	first := &ownership{bucket: b, me: newOwner()}
+	if err := first.put(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pid := 0
