@@ -547,27 +547,29 @@ func VersionAfter(ctx context.Context, name string, was Version) (Version, error
 	return VersionOf(ctx, name)
 }
 
-// stackVersion is VersionOf a stack.
-func stackVersion(ctx context.Context, path string) (v Version, err error) {
+// openStackVersion is OpenVersion of a stack.
+func openStackVersion(ctx context.Context, path string) (_ Array, v Version, err error) {
 	a, err := OpenContext(ctx, path)
 	if err != nil {
-		return v, err
+		return nil, v, err
 	}
 	s := a.(*stack)
+	v = Version{File: a.Info().ID, Objects: s.versions}
 	if s.alike != nil {
-		return Version{File: a.Info().ID, Objects: s.versions}, a.Close()
+		return a, v, nil
 	}
 	h := sha256.New()
 	for _, file := range s.files {
 		one, err := VersionOf(ctx, file)
 		if err != nil {
-			return v, err
+			return nil, v, errors.Join(err, a.Close())
 		}
 		text, err := json.Marshal(one)
 		if err != nil {
-			return v, err
+			return nil, v, errors.Join(err, a.Close())
 		}
 		h.Write(append(text, file...))
 	}
-	return Version{File: a.Info().ID, Objects: hex.EncodeToString(h.Sum(nil)[:16])}, a.Close()
+	v.Objects = hex.EncodeToString(h.Sum(nil)[:16])
+	return a, v, nil
 }

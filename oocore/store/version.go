@@ -47,10 +47,7 @@ func VersionOf(ctx context.Context, name string) (Version, error) {
 // OpenVersion is VersionOf, which returns the open array too.
 func OpenVersion(ctx context.Context, name string) (a Array, v Version, err error) {
 	if _, _, _, several := cutStack(name); several {
-		if v, err = stackVersion(ctx, name); err == nil {
-			a, err = OpenContext(ctx, name)
-		}
-		return a, v, err
+		return openStackVersion(ctx, name)
 	}
 	reliable := true
 	file := formatOf(name).Place(name)
