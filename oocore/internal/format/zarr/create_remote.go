@@ -213,6 +213,7 @@ func (t *remoteTarget) begin(ctx context.Context, name string, resume bool) erro
 // that nothing has come to lie under these keys since.
 func (t *remoteTarget) take(ctx context.Context, name, earlier string) error {
 	var left *meta // what an owner before has left
+	said := false  // the object that is there tells of this run
 	for range 5 {
 		s, err := t.survey(ctx, name)
 		if err != nil {
@@ -227,10 +228,14 @@ func (t *remoteTarget) take(ctx context.Context, name, earlier string) error {
 			return s.listing
 		}
 		old := t.found.meta()
-		if left == nil && s.owner != nil && s.owner.Array != nil {
+		if left == nil && !said && s.owner != nil && s.owner.Array != nil {
 			if left, err = parseV3(s.owner.Array); err == nil { // the object tells of it until it is removed
 				ok, err := t.claim(ctx, s, s.owner.Array)
-				if ok {
+				if ok { // it may have put its array in its place just before
+					err = t.find(ctx, name)
+				}
+				if ok && err == nil {
+					old = t.found.meta()
 					err = t.remove(ctx, func(key string) bool { return left.has(key) && (old == nil || !old.has(key)) })
 				}
 				if err != nil {
@@ -247,6 +252,7 @@ func (t *remoteTarget) take(ctx context.Context, name, earlier string) error {
 		}
 		ok, err := t.claim(ctx, s, t.made.encodeV3())
 		if ok {
+			said = true
 			ok, err = t.confirm(ctx)
 		}
 		if ok || err != nil {
@@ -472,7 +478,7 @@ func (t *remoteTarget) commit(ctx context.Context) error {
 		})
 	}
 	t.ws.Go(func() {
-		_ = t.owner.end(ctx, true)
+		_ = t.owner.end(context.WithoutCancel(ctx), true)
 		_ = errors.Join(t.log.close(), removeObjectLogs(t.logName()), disk.Remove(t.noteName()))
 	})
 	return nil

@@ -24,9 +24,9 @@ import (
 //
 // A server that knows no conditional requests stores the object in any case, and two
 // runs that begin within a moment of each other may both continue. Each finds the other's
-// object when it renews its own, or at the latest when it compares, before its metadata
-// take their place, what is stored with what it has stored: one of them fails, and no
-// array has chunks of both.
+// object after it has stored its own, when it renews that, or at the latest before its metadata
+// take their place, when it looks once more and compares what is stored with what it has stored:
+// one of them fails, and no array has chunks of both.
 
 // ownerKey is the object's key in the array.
 const ownerKey = ".gonbext-run.json"

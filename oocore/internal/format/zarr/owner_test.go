@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -247,6 +248,111 @@ func TestServerWithoutConditions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCommitRejectsArrayTakenOver commits while another run has the array, before its own lease has ended by
+// its clock.
+func TestCommitRejectsArrayTakenOver(t *testing.T) {
+	m, a, _ := machines(t)
+	w := a.must(false)
+	if err := a.rows(w, dataOf(0), 0, 6); err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	m.set("a.zarr/"+ownerKey, []byte(`{"run": "other", "host": "b", "pid": 1}`))
+	m.mu.Unlock()
+	if err := w.Commit(t.Context()); !errors.Is(err, errTaken) {
+		t.Errorf("a commit: %v", err)
+	}
+	before := m.keys()
+	if err := w.Abort(); err != nil {
+		t.Error(err)
+	}
+	if after := m.keys(); m.objects["a.zarr/zarr.json"] != nil || fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("there is %v, was %v", after, before)
+	}
+}
+
+// meddled is a bucket in which something happens just before the first object is stored on a condition.
+type meddled struct {
+	*memoryBucket
+	first *sync.Once
+	do    func()
+}
+
+func (b meddled) PutIf(ctx context.Context, key string, p []byte, version string) (blob.Entry, error) {
+	b.first.Do(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.do()
+	})
+	return b.memoryBucket.PutIf(ctx, key, p, version)
+}
+
+// TestTakeSeesWhatComesBeforeItsObject is a run that looks at an array which another changes before the run's
+// own object is stored.
+func TestTakeSeesWhatComesBeforeItsObject(t *testing.T) {
+	take := func(t *testing.T, do func(m *memory)) (*memory, *remoteTarget, error) {
+		m, path := newMemory(t)
+		made, err := newMeta(smallMeta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := meddled{&memoryBucket{m, "a.zarr/", &[]*memoryUpload{}}, new(sync.Once), func() { do(m) }}
+		target := &remoteTarget{bucket: b, made: made}
+		return m, target, target.take(t.Context(), path, "")
+	}
+	t.Run("another's chunk", func(t *testing.T) {
+		m, target, err := take(t, func(m *memory) { m.set("a.zarr/c/1/0", []byte("another's")) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if target.made.keys == keyForms[0] {
+			t.Error("the chunks would lie where the other's does")
+		}
+		o, _, err := readOwner(t.Context(), target.bucket)
+		if err != nil || !sameArray(o.Array, target.made.encodeV3()) {
+			t.Errorf("the owner's object says %s of an array with keys %v: %v", o.Array, target.made.keys, err)
+		}
+		if string(m.objects["a.zarr/c/1/0"]) != "another's" {
+			t.Error("the other's chunk is gone")
+		}
+	})
+	t.Run("another run", func(t *testing.T) {
+		_, _, err := take(t, func(m *memory) { m.set("a.zarr/"+ownerKey, []byte(`{"run": "other", "host": "b", "pid": 1}`)) })
+		if err == nil || !strings.Contains(err.Error(), "it is being written by process 1 on b") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestTakeTellsOfLeftoversUntilTheyAreRemoved kills a run that takes an array over while it removes what the run before has
+// left: the next one removes the rest.
+func TestTakeTellsOfLeftoversUntilTheyAreRemoved(t *testing.T) {
+	m, a, b := machines(t)
+	first := a.must(false)
+	if err := a.rows(first, dataOf(0), 0, 4); err != nil {
+		t.Fatal(err)
+	}
+	left := remoteOf(first).made.encodeV3()
+	kill(t, first)
+	m.later = 2 * time.Minute
+	target := &remoteTarget{bucket: remoteOf(first).bucket, made: remoteOf(first).made}
+	s, err := target.survey(t.Context(), a.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := target.claim(t.Context(), s, s.owner.Array); !ok || err != nil || !sameArray(target.owner.me.Array, left) {
+		t.Fatal(ok, err, string(target.owner.me.Array)) // and no more
+	}
+	m.later = time.Hour
+	second := b.must(false)
+	if err := errors.Join(b.rows(second, dataOf(1), 0, 6), second.Commit(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if keys := m.keys(); len(keys) != 4 {
+		t.Errorf("there is %v", keys)
 	}
 }
 
