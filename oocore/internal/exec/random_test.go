@@ -48,9 +48,15 @@ func TestRandomExpressions(t *testing.T) {
 	})
 }
 
-// maxElems bounds what the model computes element by element. It is more than a
-// chunk of float64 has.
-const maxElems = 1_300_000
+// maxElems bounds what the model computes element by element. Half of it is more than a
+// chunk of float64 has by itself, unless the test is to be short: then several chunks are
+// of arrays that are stored or computed by chunks.
+func maxElems() int {
+	if testing.Short() {
+		return 150_000
+	}
+	return 1_300_000
+}
 
 type generator struct {
 	*rapid.T
@@ -178,11 +184,11 @@ func (g *generator) shape() []int {
 	case 1, 2, 3, 4: // several blocks
 		shape[at] = g.int("long", 100, 40_000)
 	case 5: // several chunks
-		shape[at] = max(g.int("chunks", 600_000, maxElems)*shape[at]/grid.Size(shape), 1)
+		shape[at] = max(g.int("chunks", maxElems()/2, maxElems())*shape[at]/grid.Size(shape), 1)
 	case 6: // several chunks of accumulators
 		shape[at] = g.int("wide", 65_000, 140_000)
 	}
-	for grid.Size(shape) > maxElems {
+	for grid.Size(shape) > maxElems() {
 		shape[slices.Index(shape, slices.Max(shape))] /= 2
 	}
 	return shape
@@ -267,7 +273,7 @@ func (g *generator) expression() *graph.Node {
 	g.nodes = []*graph.Node{g.leaf(g.shape())}
 	for range g.int("steps", 1, 8) {
 		n, err := g.step()
-		if err != nil || grid.Size(n.Shape) > maxElems { // NumPy rejects too, or too much for the model
+		if err != nil || grid.Size(n.Shape) > maxElems() { // NumPy rejects too, or too much for the model
 			continue
 		}
 		g.nodes = append(g.nodes, n)
@@ -340,7 +346,7 @@ func (g *generator) step() (*graph.Node, error) {
 		if g.bool("stack") && dims > 2 {
 			y = g.leaf([]int{x.Shape[0], k, 3})
 		}
-		if k*y.Shape[len(y.Shape)-1] > 50_000 || grid.Size(x.Shape)*y.Shape[len(y.Shape)-1] > 4*maxElems {
+		if k*y.Shape[len(y.Shape)-1] > 50_000 || grid.Size(x.Shape)*y.Shape[len(y.Shape)-1] > 4*maxElems() {
 			return x, nil
 		}
 		if t == 0 {
