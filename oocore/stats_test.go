@@ -112,6 +112,9 @@ func TestHistogramsAgree(t *testing.T) {
 // A budget that the bins do not fit into is rejected before anything is read, and the
 // one that is named does.
 func TestBinsBeyondTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("millions of edges, each computed alone, take the race detector 20 s")
+	}
 	path := filepath.Join(t.TempDir(), "x.npy")
 	saved(t, oocore.Random(oocore.Float64, 1, 4<<20), path, oocore.Memory(small))
 	counts, _ := oocore.Open(path).Histogram(oocore.Bins{Count: 8 << 20, Range: []float64{0, 1}}, oocore.HistogramOptions{})

@@ -92,9 +92,12 @@ func transposed(data []byte, shape []int, size int) (out []byte) {
 }
 
 // Damaged changes bytes of a file: the arrays in it, paths after the file's, can be read then, or
-// are an error of one line.
+// are an error of one line. It is one goroutine, of which a tenth does where tests are to be short.
 func Damaged(t *testing.T, file string, random *rand.Rand, rounds int, arrays ...string) {
 	t.Helper()
+	if testing.Short() {
+		rounds /= 10
+	}
 	text := testcases.ReadFile(t, file)
 	path := filepath.Join(t.TempDir(), filepath.Base(file))
 	for range rounds {

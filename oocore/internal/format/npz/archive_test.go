@@ -216,6 +216,9 @@ func TestSessionHeap(t *testing.T) {
 // From anywhere to anywhere the bytes are the member's, and the checksum is that of
 // the whole member; and the way is short.
 func TestSeek(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, which takes 30 s under the race detector")
+	}
 	elements, file, m := blocks(t, 8<<20)
 	p := newPool(m, file)
 	p.grow(1)
