@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,11 +25,10 @@ func (r *run) committed(ctx context.Context, output int, print plan.Fingerprint)
 	if !ok {
 		return false, ""
 	}
-	now, info, err := r.versionOf(ctx, output, place)
+	now, err := r.versionOf(ctx, output, place)
 	if err != nil {
 		return false, ""
 	}
-	r.infos[place] = info
 	if why = print.Difference(e.Fingerprint); why == "" && (now.Unknown || !e.Version.Equal(now)) {
 		why = "what was saved there has been changed since"
 	}
@@ -44,11 +42,10 @@ func (r *run) remember(ctx context.Context, output int, print plan.Fingerprint) 
 	if err != nil || print == (plan.Fingerprint{}) {
 		return ""
 	}
-	v, info, err := r.versionOf(ctx, output, place)
+	v, err := r.versionOf(ctx, output, place)
 	if err != nil {
 		return ""
 	}
-	r.infos[place] = info
 	_ = resultcache.Put(resultcache.Entry{Path: place, Region: r.regionKey(output), Fingerprint: print, Version: v})
 	return place
 }
@@ -75,24 +72,29 @@ func (r *run) inNew(output int) bool {
 	return c > 0 && !r.plan.Collections[c-1].Add
 }
 
-// versionOf is the version of what is at an output's place, and the Info of an array there; of a collection that has no
-// Path.
-func (r *run) versionOf(ctx context.Context, output int, place string) (v store.Version, info store.Info, err error) {
+// versionOf is the version of what is at an output's place. The Info of an array in an object store is kept
+// for info.
+func (r *run) versionOf(ctx context.Context, output int, place string) (store.Version, error) {
 	if r.inNew(output) {
-		v, err = store.VersionOfAll(ctx, place)
-		return v, info, err
+		return store.VersionOfAll(ctx, place)
 	}
 	a, v, err := store.OpenVersion(ctx, place)
 	if err != nil {
-		return v, info, err
+		return v, err
 	}
-	return v, a.Info(), a.Close()
+	if blob.Remote(place) {
+		if r.infos == nil {
+			r.infos = map[string]store.Info{}
+		}
+		r.infos[place] = a.Info()
+	}
+	return v, a.Close()
 }
 
 // info is that of an array that the run has put in its place, or found there. In an object store it is what
 // its version was read with, which saves a request.
 func (r *run) info(ctx context.Context, path string) (store.Info, error) {
-	if info := r.infos[path]; info.Path == path && blob.Remote(path) {
+	if info := r.infos[path]; info.Path == path {
 		return info, nil
 	}
 	a, err := store.OpenContext(ctx, path)
@@ -133,9 +135,17 @@ const versionsAtOnce = 16
 // versions are those of the stored arrays that a plan reads; before are those before it read them. Some that
 // lie in object stores are given to keep, where there is one, which closes them; others are closed.
 func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version, keep func(path string, a store.Array)) (map[int]store.Version, error) {
-	all, same := map[int]store.Version{}, map[int]int{}
+	same := map[int]int{}             // the first array of each one's file
 	of := map[store.FileVersion]int{} // the first array of each file
-	var mu sync.Mutex
+	each, opened := make([]store.Version, len(p.Arrays)), make([]store.Array, len(p.Arrays))
+	read := func(i int, keeps bool) (err error) {
+		if keeps {
+			opened[i], each[i], err = store.OpenVersion(ctx, p.Arrays[i].Path)
+		} else {
+			each[i], err = store.VersionAfter(ctx, p.Arrays[i].Path, before[i])
+		}
+		return err
+	}
 	var remote errgroup.Group
 	remote.SetLimit(versionsAtOnce)
 	kept := 0
@@ -145,44 +155,31 @@ func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version, k
 		if a.Place != plan.InFile {
 			continue
 		}
-		first, ok := of[a.ID]
-		if ok && store.OneFile(a.Path, p.Arrays[first].Path) {
+		if first, ok := of[a.ID]; ok && store.OneFile(a.Path, p.Arrays[first].Path) {
 			same[i] = first
 			continue
 		}
-		of[a.ID] = i
-		if !blob.Remote(a.Path) {
-			v, failed := store.VersionAfter(ctx, a.Path, before[i])
-			if err = failed; err != nil {
-				break
-			}
-			mu.Lock()
-			all[i] = v
-			mu.Unlock()
-			continue
+		same[i], of[a.ID] = i, i
+		if blob.Remote(a.Path) {
+			keeps := keep != nil && kept < versionsAtOnce
+			kept++
+			remote.Go(func() error { return read(i, keeps) })
+		} else if err = read(i, false); err != nil {
+			break
 		}
-		kept++
-		keeps := keep != nil && kept <= versionsAtOnce
-		remote.Go(func() error {
-			opened, v, err := store.OpenVersion(ctx, a.Path)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all[i] = v
-			if keeps {
-				keep(a.Path, opened)
-				return nil
-			}
-			return opened.Close()
-		})
 	}
-	if err = cmp.Or(err, remote.Wait()); err != nil {
+	err = cmp.Or(err, remote.Wait())
+	for i, a := range opened {
+		if a != nil {
+			keep(p.Arrays[i].Path, a)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
+	all := map[int]store.Version{}
 	for i, first := range same {
-		all[i] = all[first]
+		all[i] = each[first]
 	}
 	return all, nil
 }

@@ -115,7 +115,8 @@ func (r *run) submit(ctx context.Context, print plan.Fingerprint, inputs map[int
 func (r *run) outputVersion(ctx context.Context, output int) (v store.Version, err error) {
 	place, err := r.place(output)
 	if err == nil {
-		v, _, err = r.versionOf(ctx, output, place)
+		v, err = r.versionOf(ctx, output, place)
+		delete(r.infos, place) // a run may put another array there
 	}
 	return v, err
 }
@@ -146,7 +147,7 @@ func (internals) Resume(ctx context.Context, file string, saved json.RawMessage,
 	if err != nil {
 		return err
 	}
-	r := &run{infos: map[string]store.Info{}, settings: &settings{cluster: c, cell: e.Cell, hosted: e.Recorded, budget: e.Memory, processes: e.Workers, workers: e.Cores},
+	r := &run{settings: &settings{cluster: c, cell: e.Cell, hosted: e.Recorded, budget: e.Memory, processes: e.Workers, workers: e.Cores},
 		limits: machine.Read(), overhead: budget.Overhead(e.Memory) + p.OpenBytes()}
 	if r.plan, err = p.Size(r.clusterOptions(r.overhead)); err != nil {
 		return err

@@ -31,12 +31,12 @@ type run struct {
 	reported   bool                   // how it ended
 	written    []string               // paths of outputs that are whole
 	inputs     map[string]store.Array // that are open, by their paths
-	infos      map[string]store.Info  // of outputs whose version was read, by their places
+	infos      map[string]store.Info  // of outputs in object stores whose version was read, by their places
 }
 
 // prepare plans a run that makes outputs.
 func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*run, error) {
-	r := &run{settings: s, site: site, infos: map[string]store.Info{}, limits: machine.Read(), overhead: s.overhead()}
+	r := &run{settings: s, site: site, limits: machine.Read(), overhead: s.overhead()}
 	failure := &Error{Op: op, Site: site}
 	failed := func(err error) (*run, error) {
 		failure.Err = err

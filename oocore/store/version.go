@@ -65,17 +65,11 @@ func OpenVersion(ctx context.Context, name string) (a Array, v Version, err erro
 	if err != nil {
 		return nil, v, err
 	}
-	defer func() {
-		if err != nil && a != nil {
-			err = errors.Join(err, a.Close())
-			a = nil
-		}
-	}()
 	if wait := a.Info().ID.Settles; wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return a, v, context.Cause(ctx)
+			return nil, v, errors.Join(context.Cause(ctx), a.Close())
 		}
 		if err := a.Close(); err != nil {
 			return nil, v, err
@@ -97,7 +91,10 @@ func OpenVersion(ctx context.Context, name string) (a Array, v Version, err erro
 	case !reliable:
 		v.Checksum, err = checksum(ctx, file)
 	}
-	return a, v, err
+	if err != nil {
+		return nil, v, errors.Join(err, a.Close())
+	}
+	return a, v, nil
 }
 
 // digester is a Format of arrays whose chunks are stored by themselves. Its Digest is Listed's, without

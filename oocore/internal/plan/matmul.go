@@ -232,14 +232,18 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 			}
 		}
 	}
-	try(best[0], best[1], best[2], 1)
+	busy, beside := 1, 1
 	if tiles := tilesM * tilesN; best[0]*best[1] == tiles && m.Panels().Len() == 1 {
 		// Matrices of few tiles leave workers idle while rows are written. So many are on their
 		// way that all workers multiply, and as many again are written.
-		busy := (p.Workers + tiles - 1) / tiles
-		for beside := min(int64(2*busy), s.batch()); beside > 1 && try(best[0], best[1], min(busy+1, int(beside)), int(beside)) > room; beside-- {
-			try(best[0], best[1], best[2], 1)
-		}
+		busy = (p.Workers + tiles - 1) / tiles
+		beside = int(max(min(int64(2*busy), s.batch()), 1))
+	}
+	for beside > 1 && try(best[0], best[1], min(busy+1, beside), beside) > room {
+		beside--
+	}
+	if beside == 1 {
+		try(best[0], best[1], best[2], 1)
 	}
 	s.Read, s.Slots = p.readPanelBytes(s), m.Depth
 	return least
