@@ -104,6 +104,8 @@ type Info struct {
 	// Chunks are decoded as a whole, or piece by piece from their beginning; nil where
 	// any region is as good as another.
 	Chunks []int
+	// Open says that chunks are stored as they are: a part of one is read without the rest.
+	Open bool
 	// Shards are whole numbers of chunks that are stored as one object; nil where each
 	// chunk is its own.
 	Shards []int

@@ -8,33 +8,10 @@ import (
 // Copy copies elements of size 1, 2, 4, 8 or 16 bytes between strided views of
 // two buffers that do not overlap. Offsets and strides count elements; a
 // stride of 0 in src repeats an element along its axis, and strides may be
-// negative. What is contiguous in both is copied as such, and a transposition
-// goes by square tiles, so that either side stays in the cache.
+// negative. What is contiguous in both is copied as such, short runs as if they
+// were elements, and a transposition goes by square tiles, so that either side stays
+// in the cache.
 func Copy(size int, shape []int, dst []byte, dstAt int, dstStride []int, src []byte, srcAt int, srcStride []int) {
-	switch size {
-	case 1:
-		copyAxes[uint8](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
-	case 2:
-		copyAxes[uint16](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
-	case 4:
-		copyAxes[uint32](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
-	case 8:
-		copyAxes[uint64](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
-	case 16:
-		copyAxes[[2]uint64](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
-	}
-}
-
-// maxAxes is NumPy's limit before version 2, and the number of axes that are
-// looped over without allocating.
-const maxAxes = 32
-
-// axis is one loop of a strided copy.
-type axis struct{ n, dst, src int }
-
-// copyAxes orders the axes so that the innermost two decide the speed, joins
-// those that continue each other, and loops over the rest.
-func copyAxes[T any](shape []int, dst []byte, dstAt int, dstStride []int, src []byte, srcAt int, srcStride []int) {
 	var room [maxAxes]axis
 	axes := room[:0]
 	for i, n := range shape {
@@ -47,7 +24,58 @@ func copyAxes[T any](shape []int, dst []byte, dstAt int, dstStride []int, src []
 	}
 	sortAxes(axes)
 	axes = joinAxes(axes)
-	d, s := base[T](dst, dstAt), base[T](src, srcAt)
+	d, s := unsafe.Pointer(&dst[dstAt*size]), unsafe.Pointer(&src[srcAt*size])
+	switch size, axes = widen(size, axes); size {
+	case 1:
+		copyAxes((*uint8)(d), (*uint8)(s), axes)
+	case 2:
+		copyAxes((*uint16)(d), (*uint16)(s), axes)
+	case 4:
+		copyAxes((*uint32)(d), (*uint32)(s), axes)
+	case 8:
+		copyAxes((*uint64)(d), (*uint64)(s), axes)
+	case 16:
+		copyAxes((*[2]uint64)(d), (*[2]uint64)(s), axes)
+	case 32:
+		copyAxes((*[4]uint64)(d), (*[4]uint64)(s), axes)
+	case 64:
+		copyAxes((*[8]uint64)(d), (*[8]uint64)(s), axes)
+	}
+}
+
+// maxAxes is NumPy's limit before version 2, and the number of axes that are
+// looped over without allocating.
+const maxAxes = 32
+
+// axis is one loop of a strided copy.
+type axis struct{ n, dst, src int }
+
+// widen makes elements of runs of up to 64 bytes that are contiguous in both buffers, where all
+// other strides are whole numbers of them: a call for each run takes longer than its copy.
+func widen(size int, axes []axis) (int, []axis) {
+	last := len(axes) - 1
+	if last < 1 || axes[last].dst != 1 || axes[last].src != 1 {
+		return size, axes
+	}
+	n := axes[last].n
+	if n&(n-1) != 0 || n*size > 64 {
+		return size, axes
+	}
+	for _, a := range axes[:last] {
+		if a.dst%n != 0 || a.src%n != 0 {
+			return size, axes
+		}
+	}
+	axes = axes[:last]
+	for i := range axes {
+		axes[i].dst /= n
+		axes[i].src /= n
+	}
+	return n * size, axes
+}
+
+// copyAxes loops over axes, of which the innermost two decide the speed.
+func copyAxes[T any](d, s *T, axes []axis) {
 	switch len(axes) {
 	case 0:
 		*d = *s
@@ -156,7 +184,7 @@ const tileBytes = 4096
 func copyTiles[T any](d, s *T, rows, line axis) {
 	var room [tileBytes]byte
 	size := int(unsafe.Sizeof(*d))
-	side := 16
+	side := 8
 	for 4*side*side*size <= tileBytes {
 		side *= 2
 	}
@@ -191,12 +219,6 @@ func spread[T any](buf []T, side int, s *T, stride, n int) {
 	for k := range n {
 		buf[k*side] = *step(s, k*stride)
 	}
-}
-
-// base is the element at a place of a buffer.
-func base[T any](b []byte, at int) *T {
-	var z T
-	return (*T)(unsafe.Pointer(&b[at*int(unsafe.Sizeof(z))]))
 }
 
 // step is the element n after p, or before it. Like all kernels it trusts that

@@ -17,6 +17,16 @@ func TestCopy(t *testing.T) {
 		shape := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 5), rapid.IntRange(1, 40)), 0, 4).Draw(r, "shape")
 		dstAt, dstStride, dstLen := layout(r, "dst", shape, false)
 		srcAt, srcStride, srcLen := layout(r, "src", shape, true)
+		if run := rapid.SampledFrom([]int{1, 1, 2, 3, 4, 8, 16}).Draw(r, "run"); run > 1 { // elements that lie together in both
+			shape = append(shape, run)
+			for _, strides := range []*[]int{&dstStride, &srcStride} {
+				for i := range *strides {
+					(*strides)[i] *= run
+				}
+				*strides = append(*strides, 1)
+			}
+			dstAt, srcAt, dstLen, srcLen = dstAt*run, srcAt*run, dstLen*run, srcLen*run
+		}
 		src, dst := make([]byte, srcLen*size), make([]byte, dstLen*size)
 		for i := range src {
 			src[i] = byte(i*7 + i>>8)

@@ -22,7 +22,7 @@ func (c *compiler) array(n *graph.Node) int {
 	case graph.Source:
 		info := n.Stored.Info
 		a.Place, a.Path, a.Shape, a.Chunks = InFile, info.Path, n.Stored.Shape, info.Chunks
-		a.Work, a.Codec, a.Index, a.ID = info.Work, info.Codec, info.IndexBytes, info.ID
+		a.Open, a.Work, a.Codec, a.Index, a.ID = info.Open, info.Work, info.Codec, info.IndexBytes, info.ID
 	case graph.Inline:
 		a.Place, a.Data = InData, n.Data
 	default:

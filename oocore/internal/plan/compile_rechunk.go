@@ -54,15 +54,10 @@ func (p *Plan) readAmplified(l *Load, box []int) bool {
 // by boxes of the domain.
 func (p *Plan) readAmplification(l *Load, box []int) float64 {
 	a := &p.Arrays[l.Array]
-	lengths := make([]int, len(a.Shape)) // of a box, in the array
-	for d, axis := range l.View.Axis {
-		lengths[d] = 1
-		if axis >= 0 {
-			lengths[d] = min(box[axis]*abs(l.View.Step[d]), a.Shape[d])
-		}
-	}
+	lengths := a.lengths(l, box)
 	times := 1.0
-	if stored := a.smallestRead(); stored != nil {
+	stored := a.smallestRead()
+	if stored != nil && !a.readInParts() {
 		for d, n := range lengths {
 			c := min(stored[d], a.Shape[d])
 			if n%c != 0 && n < a.Shape[d] {
@@ -71,24 +66,39 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 		}
 		return times
 	}
-	// In a file in C order runs touch pages that the next box needs again.
-	cut := len(lengths) - 1
-	for cut > 0 && lengths[cut] == a.Shape[cut] {
+	// In a file in C order, and in a chunk that lies open, runs touch pages that the next box needs again.
+	rows, part := a.Shape, lengths
+	if stored != nil {
+		rows, part = clip(stored, a.Shape), clip(lengths, stored)
+	}
+	cut := len(part) - 1
+	for cut > 0 && part[cut] == rows[cut] {
 		cut--
 	}
-	if cut <= 0 || grid.Size(lengths[:cut]) == 1 {
+	if cut < 0 || stored == nil && grid.Size(part[:cut]) == 1 {
 		return 1
 	}
 	outer := 0
-	for lengths[outer] == 1 {
+	for outer < cut && lengths[outer] == 1 {
 		outer++
 	}
 	if lengths[outer]*grid.Size(a.Shape[outer+1:])*l.Type.Size() <= passBytes {
 		return 1 // the neighbouring boxes are read soon after, and find their pages in the cache
 	}
-	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
-	apart := float64(grid.Size(a.Shape[cut:]) * l.Type.Size())
+	run := float64(grid.Size(part[cut:]) * l.Type.Size())
+	apart := float64(grid.Size(rows[cut:]) * l.Type.Size())
 	return max(min((run+disk.Page)/run, apart/run), 1)
+}
+
+// lengths are those of a box of the domain, in the array.
+func (a *Array) lengths(l *Load, box []int) []int {
+	lengths := slices.Repeat([]int{1}, len(a.Shape))
+	for d, axis := range l.View.Axis {
+		if axis >= 0 {
+			lengths[d] = min(box[axis]*abs(l.View.Step[d]), a.Shape[d])
+		}
+	}
+	return lengths
 }
 
 // passChunks are what each task of a pass over a load reads, in the domain, where chunks of the
@@ -99,8 +109,11 @@ func (p *Plan) passChunks(l *Load, written []int) []int {
 	size := l.Type.Size()
 	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
 	stored := a.smallestRead()
-	if stored == nil {
+	switch {
+	case stored == nil:
 		stored = grid.Auto(a.Shape, size, passRun)
+	case a.readInParts():
+		stored = grid.Auto(clip(stored, a.Shape), size, passRun)
 	}
 	for d, axis := range l.View.Axis {
 		if axis >= 0 {
@@ -216,8 +229,12 @@ func (c *compiler) insertRechunks() error {
 				c.decodeOperand(&s.Programs[i], s.Site)
 			}
 		} else {
-			if s.StoreChunk != nil && !s.FixedChunks {
+			switch {
+			case s.FixedChunks:
+			case s.StoreChunk != nil:
 				c.acrossUnits(&s)
+			case s.Kind == MapStage:
+				c.acrossRows(&s)
 			}
 			c.insertRechunk(&s.Programs[0], s.Grid.Chunks, s.Site)
 		}
@@ -241,6 +258,24 @@ func (c *compiler) acrossUnits(s *Stage) {
 			return
 		}
 		c.rearrange(l, written, s.Site)
+	}
+}
+
+// acrossRows adapts a stage that would write stored chunks to a file in C order as short runs, such
+// as a few columns at a time: its tasks write whole rows. Of inputs that lie open they read a part
+// of each chunk; others are rechunked first.
+func (c *compiler) acrossRows(s *Stage) {
+	p, prog, out := c.plan, &s.Programs[0], &c.plan.Arrays[s.Outputs[0]]
+	if out.Place != InResult || out.Layout.Unit != nil || len(s.Folds) > 0 || prog.blocks() || p.storedChunks(prog) == nil ||
+		out.Bytes() <= acrossBytes || grid.Run(s.Grid.Chunks, s.Grid.Shape, out.DType.Size()) >= crossRun {
+		return
+	}
+	s.Grid.Chunks = grid.Auto(s.Grid.Shape, prog.itemSize(out.DType.Size()), passBytes)
+	alignRows(s.Grid.Chunks, s.Grid.Shape, out.DType.Size())
+	for i := range prog.Loads {
+		if l := &prog.Loads[i]; p.readAmplified(l, s.Grid.Chunks) {
+			c.rearrange(l, s.Grid.Chunks, s.Site)
+		}
 	}
 }
 

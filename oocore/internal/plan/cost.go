@@ -136,7 +136,10 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 	switch {
 	case a.Chunks != nil:
 		boxes := a.Chunks
-		if a.Shards != nil {
+		switch {
+		case a.readInParts():
+			boxes = clip(a.lengths(l, box), a.Chunks)
+		case a.Shards != nil:
 			boxes = a.Shards
 		}
 		w.add(record.Work{Of: record.Organising, Kind: "chunks read", Nanos: bytes / float64(max(grid.Size(boxes)*a.DType.Size(), 1)) * cost.Object})

@@ -16,17 +16,27 @@ const (
 	// keptOfStored is the same where inputs are chunked: a chunk that is cut is decoded
 	// more than once.
 	keptOfStored = 256 << 10
-	crossRun     = 1 << 10 // what a task of a reduction reads at once of a transposed input, at the least
+	crossRun     = 1 << 10 // what a task reads at once of a transposed input of a reduction, or writes to a file in C order, at the least
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
 )
 
 // tileBytes is what a program reads at once where elements lie open: what stays in a core's cache,
-// but of an object store what is worth a request.
+// but of an object store what is worth a request, and of chunks enough for long runs of each.
 func (p *Plan) tileBytes(prog *Program) int {
-	if p.readsRemote(prog.Arrays()) {
+	if p.readsRemote(prog.Arrays()) || p.readsInParts(prog) {
 		return chunkBytes
 	}
 	return tileBytes
+}
+
+// readsInParts reports a program with an input of whose chunks parts are read by themselves.
+func (p *Plan) readsInParts(prog *Program) bool {
+	for l := range prog.Arrays() {
+		if p.Arrays[l.Array].readInParts() {
+			return true
+		}
+	}
+	return false
 }
 
 // clip limits chunks to a shape.

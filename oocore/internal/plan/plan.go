@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -140,6 +141,7 @@ type Array struct {
 	DType   dtype.Type        `json:"dtype"`
 	Chunks  []int             `json:"chunks,omitempty"` // that are stored, or are to be
 	Shards  []int             `json:"shards,omitempty"`
+	Open    bool              `json:"open,omitempty"`   // parts of stored chunks are read without the rest
 	Blocks  []int             `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
 	Region  *grid.Box         `json:"region,omitempty"` // of a stored array, that the result is
 	Whole   []int             `json:"whole,omitempty"`  // the shape of what is there
@@ -168,6 +170,10 @@ func (a *Array) smallestRead() []int {
 	}
 	return a.Chunks
 }
+
+// readInParts reports an array of whose chunks parts are read as cheaply as of a file in C order.
+// In an object store each part would take a request.
+func (a *Array) readInParts() bool { return a.Open && a.Blocks == nil && !blob.Remote(a.Path) }
 
 // StageKind says what a stage does with its program's values.
 type StageKind string

@@ -89,6 +89,48 @@ func TestTilesAreWholeStoredChunks(t *testing.T) {
 	}
 }
 
+// A few columns to a chunk become whole rows of a file: in one pass where parts of chunks can be read,
+// else in two, which move every byte twice. What is read and written of either are long runs.
+func TestColumnsBecomeRowsOfAFile(t *testing.T) {
+	bytes := int64(6_298_009_600)
+	columns := func(name string, open bool) *graph.Node {
+		n := coded(t, name, []int{3_075_200, 8}, 3_075_200, 512)
+		if n.Stored.Info.Open = open; open {
+			n.Stored.Info.Work = store.Work{Whole: 128 << 10, Stream: 128 << 10}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		name   string
+		x      *graph.Node
+		stages int
+	}{
+		{"open", columns("open.zarr", true), 1},
+		{"packed", columns("packed.zarr", false), 2},
+		{"far", columns("s3://bucket/open.zarr", true), 2},
+	} {
+		for _, root := range []*graph.Node{c.x, apply(t, kernel.Sqrt, c.x)} {
+			for _, budget := range []int64{512 * mebi, 64 * mebi} {
+				p := planned(t, root, Target{Path: "o.npy"}, budget)
+				if len(p.Stages) != c.stages {
+					t.Fatalf("%s: %d stages, want %d", c.name, len(p.Stages), c.stages)
+				}
+				var read int64
+				for i := range p.Stages {
+					read += p.Stages[i].Read
+				}
+				if read != int64(c.stages)*bytes {
+					t.Errorf("%s in %d: %d bytes are read", c.name, budget, read)
+				}
+				last := &p.Stages[c.stages-1]
+				if last.WriteTile[1] != 512 || last.Tile[1] != 512 || last.Tile[0] < 512 && c.stages == 1 {
+					t.Errorf("%s in %d: tiles of %v, writes of %v", c.name, budget, last.Tile, last.WriteTile)
+				}
+			}
+		}
+	}
+}
+
 // Chunked inputs are written to a file in C order by whole rows of their chunks, unless that
 // leaves few tasks, tiles with side reductions are written, or requests wait for a network.
 func TestChunkedInputsAreWrittenByWholeRows(t *testing.T) {

@@ -283,7 +283,7 @@ func (p *Sized) longest(s *SizedStage) int {
 	}
 	prog := &s.Programs[0]
 	size := prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size())
-	stored := p.storedChunks(prog)
+	stored := p.wholeChunks(s)
 	most := passBytes
 	if s.StoreChunk == nil && stored != nil {
 		most = rowBytes
@@ -303,7 +303,7 @@ func (p *Sized) longest(s *SizedStage) int {
 func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	chunk := s.Grid.Chunks
 	prog := &s.Programs[0]
-	stored := p.storedChunks(prog)
+	stored := p.wholeChunks(s)
 	s.Chunk = chunk
 	s.Block = grid.Auto(chunk, 1, BlockElems)
 	if s.FixedChunks {
@@ -371,6 +371,22 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 	}
 	return elems == BlockElems || s.Factors != nil
+}
+
+// wholeChunks are the stored chunks that a stage's tiles are made of; nil where no input is chunked,
+// or tasks read parts of chunks that lie open.
+func (p *Sized) wholeChunks(s *SizedStage) []int {
+	prog := &s.Programs[0]
+	stored := p.storedChunks(prog)
+	if stored == nil || s.Kind != MapStage || s.StoreChunk != nil || len(s.Folds) > 0 || !p.readsInParts(prog) {
+		return stored
+	}
+	for d, n := range s.Grid.Chunks {
+		if n < stored[d] {
+			return nil
+		}
+	}
+	return stored
 }
 
 // sideBySide makes the tile of a copy into a shard several chunks that lie side by side, so that

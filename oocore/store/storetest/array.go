@@ -138,6 +138,22 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			}
 		})
 	})
+	t.Run("parts", func(t *testing.T) {
+		a, _ := stored(t, types[0], 64, 33)
+		info := a.Info()
+		if !info.Open {
+			return
+		}
+		s, err := a.(store.Coded).Session(make([]byte, info.Work.Whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		one := make([]byte, info.DType.Size())
+		if n, err := s.Read(ctx, one, grid.Region{Start: []int{5, 3}, Count: []int{1, 1}, Step: []int{1, 1}}); err != nil || n > int64(len(one)) {
+			t.Errorf("chunks lie open, and an element of one takes %d bytes: %v", n, err)
+		}
+	})
 	t.Run("Info is the caller's", func(t *testing.T) {
 		a, data := stored(t, types[0], 4, 4)
 		a.Info().Shape[0] = 1000

@@ -156,7 +156,7 @@ func newArray(path string, s *dataset, o store.Object, id store.FileVersion) (st
 		}
 	}
 	if s.chunks != nil {
-		info.Chunks, info.Codec = a.Chunk, a.Pipeline.String()
+		info.Chunks, info.Open, info.Codec = a.Chunk, a.Pipeline.Plain(), a.Pipeline.String()
 	}
 	a.Describe(info)
 	return a, nil

@@ -135,7 +135,7 @@ func (a *stored) build(o store.Object, id store.FileVersion) (store.Array, error
 	a.FindIn(chunked.Source{Object: o, Kind: "file", Key: a.Path}, a.find)
 	work := a.Work()
 	work.Open = a.chunks*placeBytes + int64(len(a.series.pages))*pageBytes
-	a.Describe(store.Info{Format: formatName, Chunks: a.Chunk, Codec: a.Pipeline.String(), Bytes: -1, ID: id, Work: work, Details: store.Details{Dims: a.series.dims}})
+	a.Describe(store.Info{Format: formatName, Chunks: a.Chunk, Open: a.Pipeline.Plain(), Codec: a.Pipeline.String(), Bytes: -1, ID: id, Work: work, Details: store.Details{Dims: a.series.dims}})
 	return a, nil
 }
 

@@ -33,7 +33,7 @@ func (a *array) Info() store.Info {
 	m := a.meta
 	info := store.Info{
 		Path: a.Path, Format: fmt.Sprintf("zarr v%d", m.version),
-		Shape: slices.Clone(m.shape), DType: m.dtype, Chunks: slices.Clone(m.chunks),
+		Shape: slices.Clone(m.shape), DType: m.dtype, Chunks: slices.Clone(m.chunks), Open: m.pipeline.Plain() && len(m.shards) == 0,
 		Bytes: -1, Codec: m.pipeline.String(), ID: fileVersion(a.entry),
 		Work: a.Work(),
 		Details: store.Details{

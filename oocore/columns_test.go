@@ -1,0 +1,31 @@
+package oocore_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+// Chunks of a few columns become whole rows of a file, in one pass where they are not compressed,
+// else in two: it is not written a few bytes at a time.
+func TestColumnsBecomeRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("270 MB are written a few times")
+	}
+	const rows, columns, chunk = 1 << 20, 260, 4
+	x := oocore.Arange(0, rows*columns, 1).Reshape(rows, columns).Mod(251).AsType(oocore.Uint8)
+	for codec, passes := range map[string]int64{"none": 1, "zstd:1": 2} {
+		dir := t.TempDir()
+		stored := saved(t, x, filepath.Join(dir, "x.zarr"), oocore.Chunks(rows, chunk), oocore.Codec(codec))
+		var r oocore.RunReport
+		opts := []oocore.Option{oocore.Memory("128MiB"), oocore.Report(&r)}
+		y := saved(t, stored, filepath.Join(dir, "y.npy"), opts...)
+		if r.Written != passes*rows*columns || r.MeasuredPeak > r.PredictedPeak {
+			t.Errorf("%s: %d bytes are written of an array of %d; report %+v", codec, r.Written, rows*columns, r)
+		}
+		if different := collect[int64](t, y.NotEqual(x).CountNonzero()); different[0] != 0 {
+			t.Errorf("%s: %d elements differ", codec, different[0])
+		}
+	}
+}
