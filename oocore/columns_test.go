@@ -27,5 +27,9 @@ func TestColumnsBecomeRows(t *testing.T) {
 		if different := collect[int64](t, y.NotEqual(x).CountNonzero()); different[0] != 0 {
 			t.Errorf("%s: %d elements differ", codec, different[0])
 		}
+		across := saved(t, x, filepath.Join(dir, "z.zarr"), oocore.Chunks(rows/64, columns), oocore.Codec("zstd:1"))
+		if different := collect[int64](t, across.NotEqual(stored).CountNonzero(), opts...); different[0] != 0 || r.Written != (passes-1)*rows*columns {
+			t.Errorf("%s: %d elements differ of chunks that lie across; report %+v", codec, different[0], r)
+		}
 	}
 }

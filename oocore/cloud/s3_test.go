@@ -48,10 +48,15 @@ func checkBucket(t *testing.T, b blob.Bucket) {
 		data := noise(pieceBytes + 12345)
 		put(t, b, "range/x", data)
 		put(t, b, "range/empty", nil)
-		for _, c := range []struct{ at, n int }{{0, 1}, {100, 5000}, {len(data) - 7, 7}, {0, len(data)}, {len(data) - 7, 8}, {len(data) + 5, 3}} {
+		put(t, b, "range/short", data[:100])
+		for _, c := range []struct{ at, n int }{{0, 1}, {100, 5000}, {len(data) - 7, 7}, {0, len(data)}, {len(data) - 7, 8}, {len(data) + 5, 3}, {-1000, 1000}} {
 			got := bytes.Repeat([]byte{0x55}, c.n)
 			want := slices.Clone(got) // of what is not there
-			copy(want, data[min(c.at, len(data)):])
+			if from := c.at; from < 0 {
+				copy(want, data[len(data)+from:])
+			} else {
+				copy(want, data[min(from, len(data)):])
+			}
 			o, err := blob.OpenAt(ctx, b, "range/x", got, int64(c.at))
 			if err != nil {
 				t.Fatal(c, err)
@@ -63,9 +68,13 @@ func checkBucket(t *testing.T, b blob.Bucket) {
 				t.Errorf("what is opened by %+v cannot be read: %v", c, err)
 			}
 		}
-		o, err := blob.OpenAt(ctx, b, "range/empty", make([]byte, 3), 0)
-		if err != nil || o.Entry().Size != 0 {
-			t.Errorf("an empty object: %v", err)
+		for key, size := range map[string]int64{"range/empty": 0, "range/short": 100} {
+			for _, at := range []int64{0, -200} {
+				o, err := blob.OpenAt(ctx, b, key, make([]byte, 200), at)
+				if err != nil || o.Entry().Size != size {
+					t.Errorf("a range of %s at %d: %v", key, at, err)
+				}
+			}
 		}
 		if _, err := blob.OpenAt(ctx, b, "range/none", make([]byte, 3), 0); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a missing object: %v", err)

@@ -68,18 +68,20 @@ func sizeFrom(h http.Header, at int64) (size int64, err error) {
 }
 
 // OpenAt opens an object by the request that reads its first range, which tells the object's
-// size too.
+// size too. A range of the last bytes is no longer than one request.
 func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (blob.Object, error) {
 	if err := checkKey(key); err != nil {
 		return nil, s.fail("open", key, err)
 	}
 	o := &object{source: s, entry: blob.Entry{Key: key}}
 	first, done, known := p[:min(len(p), pieceBytes)], 0, false
+	span := fmt.Sprintf("bytes=%d-%d", at, at+int64(len(first))-1)
+	if at < 0 {
+		first, span = p, fmt.Sprintf("bytes=-%d", len(p))
+	}
 	err := s.do(ctx, call{
 		bytes: int64(len(first)),
-		build: func(ctx context.Context) (*http.Request, error) {
-			return s.get(ctx, key, fmt.Sprintf("bytes=%d-%d", at, at+int64(len(first))-1), "")
-		},
+		build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, key, span, "") },
 		read: func(resp *http.Response) error {
 			switch resp.StatusCode {
 			case http.StatusPartialContent:
@@ -88,13 +90,19 @@ func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (bl
 			default:
 				return rejected(resp)
 			}
-			size, err := sizeFrom(resp.Header, at)
+			from, size, err := contentRange(resp.Header)
+			if err == nil && at >= 0 {
+				size, err = sizeFrom(resp.Header, at)
+			}
 			if err != nil {
 				return err
 			}
 			o.identify(resp.Header)
 			o.entry.Size, known = size, true
-			done, _ = io.ReadFull(resp.Body, first[:min(int64(len(first)), size-at)]) // what is missing is read below
+			if at < 0 && from != size-int64(len(p)) { // it is short, or the server takes no range of last bytes
+				return nil
+			}
+			done, _ = io.ReadFull(resp.Body, first[:min(int64(len(first)), size-from)]) // what is missing is read below
 			return nil
 		},
 	})
@@ -106,8 +114,9 @@ func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (bl
 			return nil, err
 		}
 	}
+	p, at = blob.There(p, at, o.entry.Size)
 	o.stream.next, o.stream.reads, o.stream.bytes = at+int64(done), 1, int64(done)
-	if rest := p[done:max(min(int64(len(p)), o.entry.Size-at), int64(done))]; len(rest) > 0 {
+	if rest := p[min(done, len(p)):]; len(rest) > 0 {
 		if err := o.ReadAt(ctx, rest, at+int64(done)); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}

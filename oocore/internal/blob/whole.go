@@ -13,12 +13,14 @@ type Getter interface {
 	Get(ctx context.Context, key string, p []byte) (Entry, error)
 }
 
-// RangeOpener is a Bucket that opens an object and reads a range of it by one request.
+// RangeOpener is a Bucket that opens an object and reads a range of it by one request, of its
+// last bytes where at is negative.
 type RangeOpener interface {
 	OpenAt(ctx context.Context, key string, p []byte, at int64) (Object, error)
 }
 
-// OpenAt opens an object and fills p from a place in it, as far as the object goes.
+// OpenAt opens an object and fills p from a place in it, as far as the object goes. Where at is
+// negative it is the last bytes that p takes, and of an object with fewer none.
 func OpenAt(ctx context.Context, b Bucket, key string, p []byte, at int64) (Object, error) {
 	if r, ok := b.(RangeOpener); ok && len(p) > 0 {
 		return r.OpenAt(ctx, key, p, at)
@@ -27,13 +29,24 @@ func OpenAt(ctx context.Context, b Bucket, key string, p []byte, at int64) (Obje
 	if err != nil {
 		return nil, err
 	}
-	if p = p[:min(int64(len(p)), max(o.Entry().Size-at, 0))]; len(p) == 0 {
+	if p, at = There(p, at, o.Entry().Size); len(p) == 0 {
 		return o, nil
 	}
 	if err := o.ReadAt(ctx, p, at); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
+}
+
+// There is what of p an object has from a place on, and the place counted from its beginning.
+func There(p []byte, at, size int64) ([]byte, int64) {
+	if at >= 0 {
+		return p[:min(int64(len(p)), max(size-at, 0))], at
+	}
+	if size < int64(len(p)) {
+		return nil, 0
+	}
+	return p, size - int64(len(p))
 }
 
 // Putter is a Bucket that stores an object from its caller's memory, without a

@@ -235,6 +235,9 @@ func (c *compiler) insertRechunks() error {
 				c.acrossUnits(&s)
 			case s.Kind == MapStage:
 				c.acrossRows(&s)
+				c.acrossInputs(&s, s.Grid.Chunks)
+			default:
+				c.acrossInputs(&s, s.FoldTile)
 			}
 			c.insertRechunk(&s.Programs[0], s.Grid.Chunks, s.Site)
 		}
@@ -272,9 +275,18 @@ func (c *compiler) acrossRows(s *Stage) {
 	}
 	s.Grid.Chunks = grid.Auto(s.Grid.Shape, prog.itemSize(out.DType.Size()), passBytes)
 	alignRows(s.Grid.Chunks, s.Grid.Shape, out.DType.Size())
+}
+
+// acrossInputs rechunks the inputs that boxes of a stage lie across, where these are made of the
+// chunks of one input or of rows that lie across those.
+func (c *compiler) acrossInputs(s *Stage, box []int) {
+	prog := &s.Programs[0]
+	if c.plan.storedChunks(prog) == nil {
+		return
+	}
 	for i := range prog.Loads {
-		if l := &prog.Loads[i]; p.readAmplified(l, s.Grid.Chunks) {
-			c.rearrange(l, s.Grid.Chunks, s.Site)
+		if l := &prog.Loads[i]; c.plan.readAmplified(l, box) {
+			c.rearrange(l, box, s.Site)
 		}
 	}
 }

@@ -234,6 +234,39 @@ func TestPartsOfChunksAreOneRequestEach(t *testing.T) {
 	}
 }
 
+// TestShardIsOpenedByItsIndex reads parts of a shard of an object store: the request that opens it brings its index, and
+// tells where that is damaged.
+func TestShardIsOpenedByItsIndex(t *testing.T) {
+	b := memblob.New()
+	b.Put("zarr.json", []byte(sharded))
+	whole := shardOf(10000, nil)
+	b.Put("c/0", whole)
+	objects := ranged{count(b), new(int)}
+	a, err := openIn(t.Context(), "memory.zarr", objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	s := sessionOf(t, a, a.Info().Work.Whole)
+	*objects.opens, *objects.reads, *objects.begun = 0, 0, 0
+	for i, at := range []int{7001, 123} {
+		got, stored := readOne(t, s, at)
+		if want := int64(1 + (1-i)*(16*10000+4)); got != byte(at) || stored != want {
+			t.Errorf("part %d is %d, of %d bytes that are read, want %d", at, got, stored, want)
+		}
+	}
+	if *objects.begun != 1 || *objects.opens != 0 || *objects.reads != 2 {
+		t.Errorf("two parts took %d indexes, %d openings and %d reads", *objects.begun, *objects.opens, *objects.reads)
+	}
+	for _, damaged := range [][]byte{whole[:len(whole)-1], whole[:50], {}} {
+		b.Put("c/0", damaged)
+		_, err := sessionOf(t, a, a.Info().Work.Whole).Read(t.Context(), make([]byte, 1), grid.Region{Start: []int{5}, Count: []int{1}, Step: []int{1}})
+		if err == nil || !strings.Contains(err.Error(), "index") {
+			t.Errorf("a shard of %d bytes: %v", len(damaged), err)
+		}
+	}
+}
+
 // TestChunkIsOneRequest reads chunks that are objects of a store.
 func TestChunkIsOneRequest(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -103,6 +103,33 @@ func (x *shardIndex) setObject(number int, e blob.Entry) {
 	x.object, x.size, x.version = number, e.Size, e.Version
 }
 
+// ahead is the memory for the index of an object's shard and where that lies in the object, counted from its
+// end where it is negative; nil where the index is known, or too long to be kept.
+func (x *shardIndex) ahead(object int) ([]byte, int64) {
+	all := x.level.indexBytes()
+	if x.base >= 0 && x.object == object || int64(len(x.entries)) != all {
+		return nil, 0
+	}
+	x.forget()
+	if x.level.index.atStart {
+		return x.entries, 0
+	}
+	return x.entries, -all
+}
+
+// came takes the index that was read as its object was opened. What is wrong with it the next
+// lookup finds, which reads it again.
+func (x *shardIndex) came() bool {
+	if x.size < x.level.indexBytes() {
+		return false
+	}
+	x.first, x.count = 0, x.level.parts()
+	if x.check(x.entries, x.size) == nil {
+		x.base = 0
+	}
+	return true
+}
+
 // forget makes the next lookup read again.
 func (x *shardIndex) forget() { x.base = -1 }
 

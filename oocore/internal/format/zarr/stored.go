@@ -139,6 +139,16 @@ func (o *opened) open(ctx context.Context, chunk []int, p []byte, at int64) erro
 		return err
 	}
 	o.key = m.key(o.unit)
+	number := m.number(o.unit)
+	var ahead *shardIndex // that is read as the object is opened
+	if len(o.kept) > 0 {
+		o.indexes[0] = &o.kept[number%len(o.kept)]
+		if _, local := o.a.bucket.(blob.Folder); !local {
+			if p, at = o.indexes[0].ahead(number); p != nil {
+				ahead = o.indexes[0]
+			}
+		}
+	}
 	object, err := o.openObject(ctx, p, at)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
@@ -152,12 +162,11 @@ func (o *opened) open(ctx context.Context, chunk []int, p []byte, at int64) erro
 	} else {
 		o.object = object
 		o.serial++
-		number := m.number(o.unit)
-		if len(o.kept) > 0 {
-			o.indexes[0] = &o.kept[number%len(o.kept)]
-		}
 		for _, x := range o.indexes {
 			x.setObject(number, object.Entry())
+		}
+		if ahead != nil && ahead.came() {
+			*o.read += int64(len(p))
 		}
 	}
 	o.ready = true
