@@ -28,23 +28,60 @@ type gate struct {
 	under    int
 	wanted   int // 0 when it is open
 	most     int // at once
+	before   int // at once before it opened
 	opened   chan struct{}
 	patience time.Duration
+}
+
+// gated starts such a server, which is open, with a bucket that is named data.
+func gated(t *testing.T) *gate {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("data"); err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{Handler: gofakes3.New(backend).Server(), opened: make(chan struct{}), patience: 15 * time.Second}
+	close(g.opened)
+	s := httptest.NewServer(g)
+	t.Cleanup(func() {
+		cloud.CloseIdle()
+		s.Close()
+	})
+	t.Setenv("AWS_ENDPOINT_URL", s.URL)
+	t.Setenv("AWS_NO_SIGN_REQUEST", "true")
+	return g
+}
+
+// shut has it wait for so many requests.
+func (g *gate) shut(wanted int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.wanted, g.most, g.before, g.opened = wanted, 0, 0, make(chan struct{})
+}
+
+// open opens it, once.
+func (g *gate) open() {
+	if g.wanted > 0 {
+		g.wanted, g.before = 0, g.most
+		close(g.opened)
+	}
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/c/") {
 		g.mu.Lock()
 		g.under++
-		if g.most = max(g.most, g.under); g.wanted > 0 && g.under == g.wanted {
-			close(g.opened)
-			g.wanted = 0
+		if g.most = max(g.most, g.under); g.under == g.wanted {
+			g.open()
 		}
 		opened := g.opened
 		g.mu.Unlock()
 		select {
 		case <-opened:
 		case <-time.After(g.patience):
+			g.mu.Lock()
+			g.open()
+			g.mu.Unlock()
 		}
 		defer func() {
 			g.mu.Lock()
@@ -58,19 +95,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Requests in flight are as many as the budget has room for, up to a bound: with a fixed number,
 // a network that takes long to answer would not reach its rate.
 func TestRequestsInFlightAreThoseOfTheBudget(t *testing.T) {
-	backend := s3mem.New()
-	if err := backend.CreateBucket("data"); err != nil {
-		t.Fatal(err)
-	}
-	g := &gate{Handler: gofakes3.New(backend).Server(), opened: make(chan struct{}), patience: 15 * time.Second}
-	close(g.opened)
-	s := httptest.NewServer(g)
-	defer func() {
-		cloud.CloseIdle()
-		s.Close()
-	}()
-	t.Setenv("AWS_ENDPOINT_URL", s.URL)
-	t.Setenv("AWS_NO_SIGN_REQUEST", "true")
+	g := gated(t)
 	log := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", log)
 	const n, chunk = 160, 1 << 16 // of 512 KiB
@@ -88,9 +113,7 @@ func TestRequestsInFlightAreThoseOfTheBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		budget := strconv.FormatInt(process.Anonymous+c.room, 10)
-		g.mu.Lock()
-		g.wanted, g.most, g.opened = c.least, 0, make(chan struct{})
-		g.mu.Unlock()
+		g.shut(c.least)
 		if _, err := oocore.Open("s3://data/x.zarr").Sqrt().Save(t.Context(), filepath.Join(t.TempDir(), "y.zarr"), oocore.Chunks(chunk), oocore.Codec("none"), oocore.Memory(budget), oocore.Fresh()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,5 +129,30 @@ func TestRequestsInFlightAreThoseOfTheBudget(t *testing.T) {
 			t.Errorf("%d MiB: buffers took %d bytes, predicted are %d", c.room>>20, end.Peak, h.Predicted.Host())
 		}
 		t.Logf("%d MiB: %d requests at once, buffers of %d MiB, predicted %d MiB, process %d MiB", c.room>>20, g.most, end.Peak>>20, h.Predicted.Host()>>20, end.ProcessPeak>>20)
+	}
+}
+
+// A copy from an object store to one begins with a part of its reads, so that the link is used in both
+// directions from then on; one to a file reads all that the budget has room for.
+func TestCopiesBeginInTurns(t *testing.T) {
+	g := gated(t)
+	g.patience = time.Second
+	const n, chunk = 140, 1 << 17 // of 1 MiB
+	ramp := oocore.Arange(0, n*chunk, 1).AsType(oocore.Float64)
+	if _, err := ramp.Save(t.Context(), "s3://data/x.zarr", oocore.Chunks(chunk), oocore.Codec("none"), oocore.Memory("512MiB")); err != nil {
+		t.Fatal(err)
+	}
+	x := oocore.Open("s3://data/x.zarr")
+	g.shut(n + 1) // never opened by requests
+	y, err := x.Save(t.Context(), "s3://data/y.zarr", oocore.Chunks(chunk), oocore.Codec("none"), oocore.Memory("1GiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.before > 64 {
+		t.Errorf("%d chunks of 1 MiB are read at first", g.before)
+	}
+	var different []int64
+	if different, err = oocore.Collect[int64](t.Context(), y.NotEqual(ramp).CountNonzero(), oocore.Memory("1GiB")); err != nil || different[0] != 0 {
+		t.Errorf("%d elements differ: %v", different, err)
 	}
 }

@@ -10,8 +10,15 @@ import (
 func newMapRunner(r *run, stage int) (Runner, error) {
 	s := &r.plan.Stages[stage]
 	states := newBoxStates(s)
+	var turns chan struct{}
+	if n := r.plan.FirstReads(s); n > 0 {
+		turns = make(chan struct{}, n)
+	}
 	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
 		m, err := newMapper(sl)
+		if m != nil {
+			m.turns = turns
+		}
 		if err == nil && states != nil {
 			m.state = states.slot(m.eval.plain.(*blockwiseReader))
 		}
@@ -34,8 +41,9 @@ type mapper struct {
 	size  int    // of a result
 	eval  *evaluator
 	sink  *sink
-	sums  *sums     // of the side reductions; nil where there are none
-	state *boxState // of an operation with steps; nil for others
+	sums  *sums         // of the side reductions; nil where there are none
+	state *boxState     // of an operation with steps; nil for others
+	turns chan struct{} // takes a token for the first read of each slot; nil after it, and where all may read at once
 
 	levels []*level // of a pyramid: those after the first
 }
@@ -105,7 +113,7 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 				return context.Cause(ctx)
 			}
 			out := m.out[:tile.Size()*m.size]
-			if err := m.eval.eval(ctx, tile, out); err != nil {
+			if err := m.read(ctx, tile, out); err != nil {
 				return err
 			}
 			if err := m.sink.write(ctx, out, tile); err != nil {
@@ -114,6 +122,21 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 		}
 	}
 	return nil
+}
+
+// read computes a tile, the first when it is the slot's turn.
+func (m *mapper) read(ctx context.Context, tile grid.Box, out []byte) error {
+	turns := m.turns
+	if m.turns = nil; turns == nil {
+		return m.eval.eval(ctx, tile, out)
+	}
+	select {
+	case turns <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-turns }()
+	return m.eval.eval(ctx, tile, out)
 }
 
 // cut computes a chunk and writes it chunk by chunk of its store.

@@ -240,6 +240,22 @@ func (p *Sized) mostSlots(s *SizedStage) int {
 	return max(min(most, s.Tasks()), 1)
 }
 
+// turnBytes are what is read first: they fill a link of 5 Gbit/s with 100 ms a request.
+const turnBytes = 64 << 20
+
+// FirstReads is how many slots of a stage that copies from an object store to one read their first tile
+// at the same time; 0 is all. If all began together, all would end reading together, then
+// write together, and so on: the link would be used in one direction at a time.
+func (p *Sized) FirstReads(s *SizedStage) int {
+	if s.Kind != MapStage || !blob.Remote(p.Arrays[s.Outputs[0]].Path) || !p.readsRemote(s.Arrays()) {
+		return 0
+	}
+	if few := max(s.Slots/4, int(turnBytes/max(s.Buffers.slot.sum.Host(), 1))); few < s.Slots {
+		return few
+	}
+	return 0
+}
+
 // remote reports a stage that reads from an object store, or writes to one.
 func (p *Sized) remote(s *SizedStage) bool {
 	for _, a := range s.Outputs {
