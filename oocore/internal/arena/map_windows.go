@@ -1,3 +1,5 @@
+//go:build !race
+
 package arena
 
 import "github.com/edsrzf/mmap-go"

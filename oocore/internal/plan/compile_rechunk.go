@@ -12,7 +12,9 @@ import (
 // would be read many times over. The output is then written a part of a chunk at a time, in the
 // order of the input, if its chunks are not encoded. Otherwise the input is first copied to a
 // temporary array, whose chunks are along each axis the smaller of what is read and what is
-// written (Rechunker's scheme). The first takes one pass, the second two.
+// written (Rechunker's scheme). The first takes one pass, the second two. A file in C order that
+// would be written a few columns at a time is written by whole rows, of parts of chunks that lie
+// open or of such a copy.
 
 const (
 	// passBytes is what such a pass reads at once: of an array of 512 columns that becomes
@@ -277,8 +279,8 @@ func (c *compiler) acrossRows(s *Stage) {
 	alignRows(s.Grid.Chunks, s.Grid.Shape, out.DType.Size())
 }
 
-// acrossInputs rechunks the inputs that boxes of a stage lie across, where these are made of the
-// chunks of one input or of rows that lie across those.
+// acrossInputs rechunks the inputs that a stage would read many times over, because its boxes follow the
+// chunks of another input.
 func (c *compiler) acrossInputs(s *Stage, box []int) {
 	prog := &s.Programs[0]
 	if c.plan.storedChunks(prog) == nil {
