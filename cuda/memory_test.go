@@ -17,7 +17,7 @@ func TestBuffersCopyOnStreamsAndLeaveNothing(t *testing.T) {
 	host := testcases.Must[*cuda.PinnedBuffer](t)(gpu.Pinned(1 << 20))
 	copy(host.Data, bytes.Repeat([]byte("data"), 1<<18))
 	got := make([]byte, 1000)
-	for _, begin := range []func() (*cuda.Copy, error){ // streams know no order of theirs: the second begins after the first
+	for _, begin := range []func() (*cuda.Copy, error){ // nothing orders two streams: the second begins when the first is done
 		func() (*cuda.Copy, error) { return up.Upload(b, host.Data) },
 		func() (*cuda.Copy, error) { return down.Download(got, b) },
 	} {

@@ -133,7 +133,7 @@ func TestRequestsInFlightAreThoseOfTheBudget(t *testing.T) {
 }
 
 // A copy from an object store to one begins with a part of its reads, so that the link is used in both
-// directions from then on; one to a file reads all that the budget has room for.
+// directions from then on.
 func TestCopiesBeginInTurns(t *testing.T) {
 	g := gated(t)
 	g.patience = time.Second
@@ -151,8 +151,7 @@ func TestCopiesBeginInTurns(t *testing.T) {
 	if g.before > 64 {
 		t.Errorf("%d chunks of 1 MiB are read at first", g.before)
 	}
-	var different []int64
-	if different, err = oocore.Collect[int64](t.Context(), y.NotEqual(ramp).CountNonzero(), oocore.Memory("1GiB")); err != nil || different[0] != 0 {
+	if different, err := oocore.Collect[int64](t.Context(), y.NotEqual(ramp).CountNonzero(), oocore.Memory("1GiB")); err != nil || different[0] != 0 {
 		t.Errorf("%d elements differ: %v", different, err)
 	}
 }

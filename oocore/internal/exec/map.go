@@ -16,13 +16,14 @@ func newMapRunner(r *run, stage int) (Runner, error) {
 	}
 	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
 		m, err := newMapper(sl)
-		if m != nil {
-			m.turns = turns
+		if err != nil {
+			return m, err
 		}
-		if err == nil && states != nil {
+		m.turns = turns
+		if states != nil {
 			m.state = states.slot(m.eval.plain.(*blockwiseReader))
 		}
-		return m, err
+		return m, nil
 	})
 	if err != nil {
 		return nil, err
