@@ -107,7 +107,8 @@ def stores():
     """Writing and reading 2 GiB of pictures."""
     make = ("stores.py", "make", WORK)
     chunks = ("--chunks", "1x1024x1024")
-    for name, codec, layout in (("none", "none", chunks), ("zstd1", "zstd:1", chunks), ("zstd3", "zstd:3", chunks), ("lz4", "blosc:lz4:5:shuffle", chunks),
+    for name, codec, layout in (("none", "none", chunks), ("zstd1", "zstd:1", chunks), ("zstd3", "zstd:3", chunks),
+                                ("bloscz", "blosc:zstd:1:shuffle", chunks), ("lz4", "blosc:lz4:5:shuffle", chunks),
                                 ("shards", "zstd:1", ("--chunks", "1x256x256", "--shards", "4x1024x1024"))):
         others = [p for p in ("zarr", "tensorstore", "blosc2") if (name, p) != ("shards", "blosc2")]
         write = (GONBEXT, "convert", f"{WORK}/field.npy", f"{WORK}/out.zarr", "--fresh", "--memory", "512MiB", *layout, "--codec", codec)

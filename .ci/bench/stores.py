@@ -51,10 +51,10 @@ def make():
 def zarr_codec(name):
     from zarr.codecs import BloscCodec, ZstdCodec
     return {"none": None, "zstd1": ZstdCodec(level=1), "zstd3": ZstdCodec(level=3), "shards": ZstdCodec(level=1),
-            "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")}[name]
+            "bloscz": BloscCodec(cname="zstd", clevel=1, shuffle="shuffle"), "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")}[name]
 
 
-CODECS = ("none", "zstd1", "zstd3", "lz4", "shards")
+CODECS = ("none", "zstd1", "zstd3", "bloscz", "lz4", "shards")
 
 
 def write_zarr(name, target):
@@ -77,7 +77,8 @@ def read_zarr(name, source):
 def tensorstore_codecs(name):
     little = {"name": "bytes", "configuration": {"endian": "little"}}
     more = {"none": [], "zstd1": [{"name": "zstd", "configuration": {"level": 1}}], "zstd3": [{"name": "zstd", "configuration": {"level": 3}}],
-            "lz4": [{"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4}}]}
+            **{name: [{"name": "blosc", "configuration": {"cname": cname, "clevel": level, "shuffle": "shuffle", "typesize": 4}}]
+               for name, cname, level in (("bloscz", "zstd", 1), ("lz4", "lz4", 5))}}
     if name == "shards":
         return [{"name": "sharding_indexed", "configuration": {"chunk_shape": INNER, "codecs": [little, *more["zstd1"]]}}]
     return [little, *more[name]]
@@ -103,7 +104,7 @@ def read_tensorstore(name, source):
 def write_blosc2(name, target):
     import blosc2
     params = {"none": {"clevel": 0}, "zstd1": {"codec": blosc2.Codec.ZSTD, "clevel": 1}, "zstd3": {"codec": blosc2.Codec.ZSTD, "clevel": 3},
-              "lz4": {"codec": blosc2.Codec.LZ4, "clevel": 5}}[name]
+              "bloscz": {"codec": blosc2.Codec.ZSTD, "clevel": 1}, "lz4": {"codec": blosc2.Codec.LZ4, "clevel": 5}}[name]
     a = blosc2.empty(SHAPE, dtype=np.float32, chunks=CHUNK, urlpath=target, mode="w", cparams=params)
     x = field()
     for z in slabs():
