@@ -35,7 +35,7 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 			switch resp.StatusCode {
 			case http.StatusPartialContent:
 				var err error
-				if o.entry.Size, err = sizeFrom(resp.Header, 0); err != nil {
+				if _, o.entry.Size, err = rangeFrom(resp.Header, 0); err != nil {
 					return err
 				}
 			case http.StatusOK: // a server without ranges, which are not needed here
@@ -58,13 +58,14 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 	return o.entry, err
 }
 
-// sizeFrom returns the size of the object of which an answer is the bytes from at on.
-func sizeFrom(h http.Header, at int64) (size int64, err error) {
-	from, size, err := contentRange(h)
-	if err == nil && from != at {
+// rangeFrom reads where the bytes of an answer lie that are to be those from at on, or where at is
+// negative the last ones.
+func rangeFrom(h http.Header, at int64) (from, size int64, err error) {
+	from, size, err = contentRange(h)
+	if err == nil && at >= 0 && from != at {
 		err = fmt.Errorf("the server sent bytes from %d on, those from %d on were asked for", from, at)
 	}
-	return size, err
+	return from, size, err
 }
 
 // OpenAt opens an object by the request that reads its first range, which tells the object's
@@ -90,10 +91,7 @@ func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (bl
 			default:
 				return rejected(resp)
 			}
-			from, size, err := contentRange(resp.Header)
-			if err == nil && at >= 0 {
-				size, err = sizeFrom(resp.Header, at)
-			}
+			from, size, err := rangeFrom(resp.Header, at)
 			if err != nil {
 				return err
 			}
