@@ -249,8 +249,8 @@ func (c *compiler) insertRechunks() error {
 }
 
 // acrossUnits adapts a stage whose chunks lie across what its program reads: in one
-// pass where chunks of the output can be written a part at a time, else each such input is
-// rechunked first.
+// pass over the first such input where chunks of the output can be written a part at a time, else
+// each such input is rechunked first.
 func (c *compiler) acrossUnits(s *Stage) {
 	written, layout := clip(s.StoreChunk, s.Grid.Shape), c.plan.Arrays[s.Outputs[0]].Layout
 	for i := range s.Programs[0].Loads {
@@ -260,6 +260,7 @@ func (c *compiler) acrossUnits(s *Stage) {
 		}
 		if !layout.Sessions() && s.Grid.Offset == nil {
 			s.Grid.Chunks, s.StoreChunk = c.plan.passChunks(l, written), nil
+			c.acrossInputs(s, s.Grid.Chunks)
 			return
 		}
 		c.rearrange(l, written, s.Site)

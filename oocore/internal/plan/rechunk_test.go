@@ -151,6 +151,13 @@ func TestInputsAcrossEachOtherAreReadOnce(t *testing.T) {
 			}
 		}
 	}
+	// Rows become columns a part at a time, and the columns that are added are copied before.
+	for _, sum := range []*graph.Node{apply(t, kernel.Add, flat, columns), apply(t, kernel.Add, columns, flat)} {
+		p := planned(t, sum, Target{Path: "o.zarr", Chunks: []int{3_075_200, 8}, Codec: "none"}, 512*mebi)
+		if len(p.Stages) != 2 || p.Stages[0].Read != 3_075_200*512*4 {
+			t.Errorf("%s to columns: %d stages, of which the first reads %d bytes", sum, len(p.Stages), p.Stages[0].Read)
+		}
+	}
 }
 
 // Chunked inputs are written to a file in C order by whole rows of their chunks, unless that
