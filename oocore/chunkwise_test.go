@@ -378,3 +378,22 @@ func TestChunkwiseRejections(t *testing.T) {
 		}
 	}
 }
+
+// A run has more processors of Go's scheduler than cores, so that none waits for a C library, and as many
+// tasks compute as before.
+func TestRunHasProcessorsForItsSlots(t *testing.T) {
+	workers := runtime.GOMAXPROCS(0)
+	a, _ := numbers(t, 4*workers+4, 100)
+	var seen atomic.Int64
+	twice := oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
+		seen.Store(int64(runtime.GOMAXPROCS(0)))
+		copy(dst, src)
+		return nil
+	}, a, oocore.MapOptions{Chunks: []int{1, 100}})
+	if _, err := oocore.Collect[float64](t.Context(), twice, oocore.Memory("1GiB")); err != nil {
+		t.Fatal(err)
+	}
+	if got, now := int(seen.Load()), runtime.GOMAXPROCS(0); got != 2*workers+2 || now != workers {
+		t.Errorf("%d processors in a run, and %d after it, for %d cores", got, now, workers)
+	}
+}

@@ -3,7 +3,6 @@ package oocore
 import (
 	"cmp"
 	"errors"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
@@ -91,7 +90,7 @@ func (r *run) resources() plan.Options {
 	case o.Budget == 0:
 		o.Budget, _ = r.limits.DefaultBudget()
 	}
-	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Workers = cmp.Or(o.Workers, machine.Cores())
 	if r.device != nil {
 		o.Device = r.device.Spec()
 		if r.parent != nil && r.dry == nil {

@@ -7,7 +7,6 @@ package machine
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -38,7 +37,7 @@ func (l Limit) free() int64 { return max(l.Max-l.Used, 0) }
 // read is left out.
 func Read() Limits {
 	l := read()
-	l.Cores = runtime.GOMAXPROCS(0)
+	l.Cores = Cores()
 	return l
 }
 

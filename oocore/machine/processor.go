@@ -10,7 +10,7 @@ import (
 // "AMD EPYC 7B13, 2 cores": rates that were measured on one machine hold for those of the
 // same name.
 func Processor() string {
-	return fmt.Sprintf("%s, %d cores", processorName(), runtime.GOMAXPROCS(0))
+	return fmt.Sprintf("%s, %d cores", processorName(), Cores())
 }
 
 var processorName = sync.OnceValue(func() string {

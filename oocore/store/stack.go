@@ -14,7 +14,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/machine"
 )
 
 // stackFormat is many files of one shape and dtype as one array, along a new axis in the
@@ -163,7 +163,7 @@ func Reopen(ctx context.Context, path string) (Array, error) {
 // forFiles calls a function for the parts of a range of files, several at a time, and returns the
 // error of the first of them.
 func forFiles(n int, part func(from, to int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), 8, (n+63)/64) // few have descriptors to spare
+	workers := min(machine.Cores(), 8, (n+63)/64) // few have descriptors to spare
 	errs := make([]error, workers)
 	var all sync.WaitGroup
 	for w := range workers {

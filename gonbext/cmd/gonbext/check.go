@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,7 +149,7 @@ func (k *checking) baseline(c *cobra.Command) (*baseline, error) {
 		given.Budget, _ = machine.Read().DefaultBudget()
 	}
 	if given.Workers == 0 {
-		given.Workers = runtime.GOMAXPROCS(0)
+		given.Workers = machine.Cores()
 	}
 	return given, nil
 }

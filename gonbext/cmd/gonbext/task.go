@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -68,7 +68,7 @@ what was done, also where it fails, and exits. Without them it takes ranges of t
 	f.StringVar(&memory, "memory", "", "bytes that this process may take, such as 512MiB")
 	f.IntVar(&stage, "stage", 0, "the stage whose tasks are to be run, from 0")
 	f.StringVar(&text, "tasks", "", "the tasks to be run, such as 0..64: the end is not among them")
-	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "tasks that compute at once")
+	f.IntVar(&workers, "workers", machine.Cores(), "tasks that compute at once")
 	f.IntVar(&element, "element", 0, "of a run on a cluster: the element of the round whose tasks are to be run")
 	f.IntVar(&round, "round", 0, "of a run on a cluster: the round of the stage")
 	f.IntVar(&merge, "merge", 0, "of a run on a cluster: complete this stage, and prepare the next")

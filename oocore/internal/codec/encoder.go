@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 	"unsafe"
 
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/machine"
 )
 
 // Encoder encodes one chunk after the other.
@@ -145,7 +145,7 @@ func (e *Encoder) Whole(ctx context.Context, src []byte) ([]byte, error) {
 // encoding has as many places as there are cores. More chunks that are encoded at once
 // push each other's tables out of the cache: six on two cores took 5 % to 20 % more
 // cycles at zstd:3, the more the busier the machine was.
-var encoding = sync.OnceValue(func() chan struct{} { return make(chan struct{}, runtime.GOMAXPROCS(0)) })
+var encoding = sync.OnceValue(func() chan struct{} { return make(chan struct{}, machine.Cores()) })
 
 // encode applies the filters.
 func (e *Encoder) encode(ctx context.Context, data []byte) ([]byte, error) {

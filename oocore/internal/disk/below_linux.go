@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 	"golang.org/x/sys/unix"
+
+	"github.com/gonbext/gonbext/oocore/machine"
 )
 
 // noOpenat2 says that the system, or a sandbox that the process runs in, lacks openat2.
@@ -145,7 +146,7 @@ func listStates(d *os.File, yield func(fs.DirEntry) bool) error {
 			return err
 		}
 		states, errs := make([]state, len(names)), make([]error, len(names))
-		each := max((len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0), looks)
+		each := max((len(names)+machine.Cores()-1)/machine.Cores(), looks)
 		var all sync.WaitGroup
 		for from := 0; from < len(names); from += each {
 			all.Go(func() {

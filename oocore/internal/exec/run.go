@@ -115,6 +115,9 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if r.executor, err = env.Executor.Open(r.coordinator); err != nil {
 		return end, err
 	}
+	if p.Each.Workers == 0 {
+		defer raiseProcessors(p)()
+	}
 	var running context.Context
 	running, r.fail = context.WithCancelCause(ctx)
 	if r.coordinator.detached && c.Resumes() {
@@ -139,6 +142,16 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
 	return end, err
+}
+
+// raiseProcessors has a processor of Go's scheduler for each slot until done is called, where slots do not
+// mostly wait for a network.
+func raiseProcessors(p *plan.Sized) (done func()) {
+	most := 0
+	for i := range p.Stages {
+		most = max(most, p.Stages[i].Slots)
+	}
+	return machine.RaiseProcessors(min(most, 2*p.Workers+2))
 }
 
 // run is one execution of a plan.

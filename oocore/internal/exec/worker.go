@@ -75,7 +75,7 @@ type Worker struct {
 	runner Runner
 	begun  time.Time
 
-	restore func() // the limit of Go's memory
+	restore func() // Go's runtime as it was
 	durable bool
 
 	mu    sync.Mutex
@@ -98,7 +98,8 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{stage: -1, restore: machine.LimitRuntime(o.Overhead + p.Heap())}
+	limited, raised := machine.LimitRuntime(o.Overhead+p.Heap()), raiseProcessors(p)
+	w := &Worker{stage: -1, restore: func() { raised(); limited() }}
 	env := &Env{}
 	w.run = newRun(p, env, w.note)
 	ws, err := store.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/dl"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
+	"github.com/gonbext/gonbext/oocore/machine"
 )
 
 // blas is a BLAS library opened at run time. Its Fortran interface passes
@@ -142,7 +143,7 @@ func BLASMemory() int64 {
 	if loadBLAS() == nil {
 		return 0
 	}
-	return blasImage + blasBuffer*int64(runtime.GOMAXPROCS(0))
+	return blasImage + blasBuffer*int64(machine.Cores())
 }
 
 // multiply adds a·b to c.

@@ -1,0 +1,63 @@
+package machine
+
+import (
+	"os"
+	"runtime"
+	"sync"
+)
+
+// raised is GOMAXPROCS as the runs of the process that are active at present have it.
+var raised struct {
+	sync.Mutex
+	runs   int
+	before int // without them
+	now    int
+}
+
+// Cores is how many cores the process may use: GOMAXPROCS, without what runs have raised it by.
+func Cores() int {
+	raised.Lock()
+	defer raised.Unlock()
+	return cores()
+}
+
+func cores() int {
+	if raised.runs > 0 && runtime.GOMAXPROCS(0) == raised.now {
+		return raised.before
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// RaiseProcessors makes GOMAXPROCS n at least until done is called. Go's scheduler takes the processor of a
+// goroutine away that is in a C library for 20 µs, where no other processor is idle, and wakes a thread for it,
+// which takes the core: with 2 cores, blocks of 32 KiB were compressed in 3.9 s instead of 3.1.
+func RaiseProcessors(n int) (done func()) {
+	raised.Lock()
+	defer raised.Unlock()
+	if n <= cores() {
+		return func() {}
+	}
+	if raised.runs++; raised.runs == 1 {
+		raised.before = runtime.GOMAXPROCS(0)
+	}
+	if n > runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(n)
+		raised.now = n
+	}
+	return sync.OnceFunc(lowerProcessors)
+}
+
+// lowerProcessors ends what a run has raised. What the program itself has set meanwhile stays.
+func lowerProcessors() {
+	raised.Lock()
+	defer raised.Unlock()
+	if raised.runs--; raised.runs > 0 || runtime.GOMAXPROCS(0) != raised.now {
+		return
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.SetDefaultGOMAXPROCS() // which follows the quota of a container
+	}
+	if runtime.GOMAXPROCS(0) != raised.before {
+		runtime.GOMAXPROCS(raised.before)
+	}
+}
