@@ -124,16 +124,9 @@ func scatter[W word](s *wordSort, a, b []W, base uint64, width int, to place) (i
 	digit := min(leadingBits, (width+1)/2)
 	shift := s.low + width - digit
 	var ends [1 << leadingBits]uint32
-	for _, k := range a {
-		ends[uint8((uint64(k)-base)>>(shift&63))]++
-	}
+	countLeading(a, &ends, base, shift)
 	starts(ends[:])
-	for _, k := range a {
-		i := uint8((uint64(k) - base) >> (shift & 63))
-		j := ends[i]
-		ends[i] = j + 1
-		b[j] = k
-	}
+	moveLeading(a, b, &ends, base, shift)
 	if into = to == inB; to == either { // where buckets that need no more scattering come to lie
 		into = (width-digit+digitBits-1)/digitBits%2 == 0
 	}
@@ -160,11 +153,7 @@ func digits[W word](s *wordSort, a, b []W, base uint64, width, passes int) (into
 		low, high := &s.counts[0], &s.counts[1]
 		clear(low[:mask+1])
 		clear(high[:mask+1])
-		for _, k := range a {
-			d := (uint64(k) - base) >> (shift & 63)
-			low[d&mask&(1<<digitBits-1)]++
-			high[d>>(digit&63)&mask&(1<<digitBits-1)]++
-		}
+		countTwo(a, low, high, base, shift, digit, mask)
 		for i := range min(passes, 2) {
 			starts(s.counts[i][:mask+1])
 			move(a, b, &s.counts[i], base, shift, mask)
@@ -175,7 +164,46 @@ func digits[W word](s *wordSort, a, b []W, base uint64, width, passes int) (into
 	return into
 }
 
+// The loops over words are functions of their own: within longer ones the compiler keeps what they need on the
+// stack, and they take up to twice as long.
+
+// countLeading counts the words of each bucket.
+//
+//go:noinline
+func countLeading[W word](a []W, at *[1 << leadingBits]uint32, base uint64, shift int) {
+	for _, k := range a {
+		at[uint8((uint64(k)-base)>>(shift&63))]++
+	}
+}
+
+// moveLeading brings words to their buckets.
+//
+//go:noinline
+func moveLeading[W word](a, b []W, at *[1 << leadingBits]uint32, base uint64, shift int) {
+	b = b[:len(a)]
+	for _, k := range a {
+		i := uint8((uint64(k) - base) >> (shift & 63))
+		j := at[i]
+		at[i] = j + 1
+		b[j] = k
+	}
+}
+
+// countTwo counts a digit and the next one.
+//
+//go:noinline
+func countTwo[W word](a []W, low, high *counters, base uint64, shift, digit int, mask uint64) {
+	mask &= 1<<digitBits - 1
+	for _, k := range a {
+		d := (uint64(k) - base) >> (shift & 63)
+		low[d&mask&(1<<digitBits-1)]++
+		high[d>>(digit&63)&mask&(1<<digitBits-1)]++
+	}
+}
+
 // move brings words to the places of their digits.
+//
+//go:noinline
 func move[W word](a, b []W, at *counters, base uint64, shift int, mask uint64) {
 	b = b[:len(a)]
 	for _, k := range a {
