@@ -123,10 +123,11 @@ func sortSpan[W word](s *wordSort, a, b []W, least, most uint64, to place) (into
 func scatter[W word](s *wordSort, a, b []W, base uint64, width int, to place) (into bool) {
 	digit := min(leadingBits, (width+1)/2)
 	shift := s.low + width - digit
-	var ends [1 << leadingBits]uint32
-	countLeading(a, &ends, base, shift)
-	starts(ends[:])
-	moveLeading(a, b, &ends, base, shift)
+	var all counters
+	ends, mask := all[:1<<leadingBits], uint64(1<<leadingBits-1)
+	countOne(a, &all, base, shift, mask)
+	starts(ends)
+	move(a, b, &all, base, shift, mask)
 	if into = to == inB; to == either { // where buckets that need no more scattering come to lie
 		into = (width-digit+digitBits-1)/digitBits%2 == 0
 	}
@@ -153,7 +154,11 @@ func digits[W word](s *wordSort, a, b []W, base uint64, width, passes int) (into
 		low, high := &s.counts[0], &s.counts[1]
 		clear(low[:mask+1])
 		clear(high[:mask+1])
-		countTwo(a, low, high, base, shift, digit, mask)
+		if passes == 1 {
+			countOne(a, low, base, shift, mask)
+		} else {
+			countTwo(a, low, high, base, shift, digit, mask)
+		}
 		for i := range min(passes, 2) {
 			starts(s.counts[i][:mask+1])
 			move(a, b, &s.counts[i], base, shift, mask)
@@ -167,25 +172,12 @@ func digits[W word](s *wordSort, a, b []W, base uint64, width, passes int) (into
 // The loops over words are functions of their own: within longer ones the compiler keeps what they need on the
 // stack, and they take up to twice as long.
 
-// countLeading counts the words of each bucket.
+// countOne counts a digit.
 //
 //go:noinline
-func countLeading[W word](a []W, at *[1 << leadingBits]uint32, base uint64, shift int) {
+func countOne[W word](a []W, at *counters, base uint64, shift int, mask uint64) {
 	for _, k := range a {
-		at[uint8((uint64(k)-base)>>(shift&63))]++
-	}
-}
-
-// moveLeading brings words to their buckets.
-//
-//go:noinline
-func moveLeading[W word](a, b []W, at *[1 << leadingBits]uint32, base uint64, shift int) {
-	b = b[:len(a)]
-	for _, k := range a {
-		i := uint8((uint64(k) - base) >> (shift & 63))
-		j := at[i]
-		at[i] = j + 1
-		b[j] = k
+		at[(uint64(k)-base)>>(shift&63)&mask&(1<<digitBits-1)]++
 	}
 }
 
@@ -193,7 +185,6 @@ func moveLeading[W word](a, b []W, at *[1 << leadingBits]uint32, base uint64, sh
 //
 //go:noinline
 func countTwo[W word](a []W, low, high *counters, base uint64, shift, digit int, mask uint64) {
-	mask &= 1<<digitBits - 1
 	for _, k := range a {
 		d := (uint64(k) - base) >> (shift & 63)
 		low[d&mask&(1<<digitBits-1)]++
