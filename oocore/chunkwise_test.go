@@ -382,7 +382,8 @@ func TestChunkwiseRejections(t *testing.T) {
 // A run has more processors of Go's scheduler than cores, so that none waits for a C library, and as many
 // tasks compute as before.
 func TestRunHasProcessorsForItsSlots(t *testing.T) {
-	workers := runtime.GOMAXPROCS(0)
+	workers := runtime.NumCPU()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	a, _ := numbers(t, 4*workers+4, 100)
 	var seen atomic.Int64
 	twice := oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {

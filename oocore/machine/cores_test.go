@@ -6,8 +6,9 @@ import (
 )
 
 func TestRunsRaiseProcessorsAndNotCores(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	before := runtime.NumCPU()
+	runtime.GOMAXPROCS(before)
 	is := func(what string, processors, cores int) {
 		t.Helper()
 		if got := runtime.GOMAXPROCS(0); got != processors || Cores() != cores {
@@ -35,4 +36,10 @@ func TestRunsRaiseProcessorsAndNotCores(t *testing.T) {
 	is("chosen in a run", before+7, before+7)
 	done()
 	is("chosen in a run that has ended", before+7, before+7)
+	if runtime.NumCPU() > 1 {
+		runtime.GOMAXPROCS(runtime.NumCPU() - 1)
+		done = RaiseProcessors(before + 3)
+		is("where cores are for others", before-1, before-1)
+		done()
+	}
 }
