@@ -379,8 +379,7 @@ func TestChunkwiseRejections(t *testing.T) {
 	}
 }
 
-// A run has more processors of Go's scheduler than cores, so that none waits for a C library, and as many
-// tasks compute as before.
+// A run has more processors of Go's scheduler than cores, so that none waits for a C library, and gives them back.
 func TestRunHasProcessorsForItsSlots(t *testing.T) {
 	workers := runtime.NumCPU()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))

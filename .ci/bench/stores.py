@@ -51,10 +51,11 @@ def make():
 def zarr_codec(name):
     from zarr.codecs import BloscCodec, ZstdCodec
     return {"none": None, "zstd1": ZstdCodec(level=1), "zstd3": ZstdCodec(level=3), "shards": ZstdCodec(level=1),
-            "bloscz": BloscCodec(cname="zstd", clevel=1, shuffle="shuffle"), "lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")}[name]
+            **{n: BloscCodec(cname=c, clevel=level, shuffle="shuffle") for n, (c, level) in BLOSC.items()}}[name]
 
 
 CODECS = ("none", "zstd1", "zstd3", "bloscz", "lz4", "shards")
+BLOSC = {"bloscz": ("zstd", 1), "lz4": ("lz4", 5)}  # compressors and levels, behind a shuffle
 
 
 def write_zarr(name, target):
@@ -77,8 +78,7 @@ def read_zarr(name, source):
 def tensorstore_codecs(name):
     little = {"name": "bytes", "configuration": {"endian": "little"}}
     more = {"none": [], "zstd1": [{"name": "zstd", "configuration": {"level": 1}}], "zstd3": [{"name": "zstd", "configuration": {"level": 3}}],
-            **{name: [{"name": "blosc", "configuration": {"cname": cname, "clevel": level, "shuffle": "shuffle", "typesize": 4}}]
-               for name, cname, level in (("bloscz", "zstd", 1), ("lz4", "lz4", 5))}}
+            **{n: [{"name": "blosc", "configuration": {"cname": c, "clevel": level, "shuffle": "shuffle", "typesize": 4}}] for n, (c, level) in BLOSC.items()}}
     if name == "shards":
         return [{"name": "sharding_indexed", "configuration": {"chunk_shape": INNER, "codecs": [little, *more["zstd1"]]}}]
     return [little, *more[name]]

@@ -144,14 +144,14 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	return end, err
 }
 
-// raiseProcessors has a processor of Go's scheduler for each slot until done is called, where slots do not
-// mostly wait for a network.
+// raiseProcessors has a processor of Go's scheduler for each slot until done is called; further slots, which wait for
+// a network, need none.
 func raiseProcessors(p *plan.Sized) (done func()) {
 	most := 0
 	for i := range p.Stages {
 		most = max(most, p.Stages[i].Slots)
 	}
-	return machine.RaiseProcessors(min(most, 2*p.Workers+2))
+	return machine.RaiseProcessors(min(most, p.MostLocalSlots()))
 }
 
 // run is one execution of a plan.

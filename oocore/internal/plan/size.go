@@ -227,9 +227,12 @@ const (
 	remoteBytes                     = 1 << 30
 )
 
+// MostLocalSlots is how many slots a stage can make use of that does not wait for a network.
+func (p *Sized) MostLocalSlots() int { return 2*p.Workers + 2 }
+
 // mostSlots is how many slots a stage, whose buffers are declared, can make use of.
 func (p *Sized) mostSlots(s *SizedStage) int {
-	most := 2*p.Workers + 2
+	most := p.MostLocalSlots()
 	switch {
 	case p.remote(s):
 		most = int(min(max(remoteBytes/max(s.Buffers.slot.sum.Host(), 1), fewRemoteSlots), mostRemoteSlots))

@@ -153,10 +153,10 @@ func digits[W word](s *wordSort, a, b []W, base uint64, width, passes int) (into
 	for shift := s.low; passes > 0; passes -= 2 { // two digits are counted at once
 		low, high := &s.counts[0], &s.counts[1]
 		clear(low[:mask+1])
-		clear(high[:mask+1])
 		if passes == 1 {
 			countOne(a, low, base, shift, mask)
 		} else {
+			clear(high[:mask+1])
 			countTwo(a, low, high, base, shift, digit, mask)
 		}
 		for i := range min(passes, 2) {
@@ -223,11 +223,10 @@ func permute[W word](s *wordSort, a, b []W, least, most uint64) {
 		return
 	}
 	shift := max(bits.Len64(most-least)-leadingBits, 0)
-	var next, ends [1 << leadingBits]uint32
-	for _, k := range a {
-		ends[uint8((uint64(k)-least)>>(shift&63))]++
-	}
-	next = ends
+	var all counters
+	countOne(a, &all, least, shift, 1<<leadingBits-1)
+	ends := all[:1<<leadingBits]
+	next := [1 << leadingBits]uint32(ends)
 	starts(next[:])
 	for i := range ends {
 		ends[i] += next[i]
