@@ -89,6 +89,20 @@ func blocksOf(m Meta) blockLayout {
 // BlocksBytes is the size of the file that CreateBlocks makes.
 func BlocksBytes(m Meta) int64 { return blocksOf(m).bytes() }
 
+// BlocksHeap is what one call takes of Go's heap to read or write such a box of an array in blocks as the first one,
+// others of which follow at multiples of its lengths: a buffer where blocks cut boxes into pieces that are no runs
+// of them.
+func BlocksHeap(m Meta, first types.Box) int64 {
+	chunks, outer := blocksOf(m).grid.Chunks, true
+	for d, n := range first.Shape {
+		if cut := chunks[d] < m.Shape[d] && (chunks[d]%n != 0 || first.Start[d]%n != 0); cut && !outer {
+			return scratchBytes
+		}
+		outer = outer && n == 1
+	}
+	return 0
+}
+
 func (l blockLayout) blockBytes() int64 {
 	return int64(grid.Size(l.grid.Chunks)) * int64(l.itemsize)
 }

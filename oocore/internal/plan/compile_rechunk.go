@@ -237,6 +237,9 @@ func (c *compiler) insertRechunks() error {
 				c.acrossUnits(&s)
 			case s.Kind == MapStage:
 				c.acrossRows(&s)
+				if l := c.plan.turnsTemporary(&s.Programs[0]); l != nil {
+					c.rearrange(l, s.Grid.Chunks, s.Site)
+				}
 				c.acrossInputs(&s, s.Grid.Chunks)
 			default:
 				c.acrossInputs(&s, s.FoldTile)

@@ -18,6 +18,8 @@ const (
 	keptOfStored = 256 << 10
 	crossRun     = 1 << 10 // what a task reads at once of a transposed input of a reduction, or writes to a file in C order, at the least
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
+	// pieceRun is how long a piece of a block is to be: each is a read of the disk at another place.
+	pieceRun = 128 << 10
 )
 
 // tileBytes is what a program reads at once where elements lie open: what stays in a core's cache,
@@ -89,13 +91,19 @@ func crossed(prog *Program) (axes []int) {
 }
 
 // mapChunks are whole rows of about chunkBytes. Where an input is transposed they
-// are not: what is long in the output is short in the input.
+// are not: what is long in the output is short in the input. Nor are they where rows would be gathered from short
+// pieces of blocks.
 func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	size := prog.itemSize(outSize)
 	if prog.blocks() {
 		return p.opChunks(prog, shape, size)
 	}
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
+		if p.turnsTemporary(prog) != nil { // which lies in blocks then
+			chunks := grid.Auto(shape, size, passBytes)
+			alignRows(chunks, shape, outSize)
+			return chunks
+		}
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
 		bytes, filled := grid.Size(shape)*size, 0
 		if bytes > crossTasks*chunkBytes {
@@ -104,8 +112,58 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 		return square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
+	if p.gathered(prog, chunks) != nil {
+		chunks = p.gatherChunks(prog, shape, size)
+	}
 	alignRows(chunks, shape, outSize)
 	return chunks
+}
+
+// turnsTemporary returns a program's load that reads a large temporary array transposed; nil for none.
+func (p *Plan) turnsTemporary(prog *Program) *Load {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind == LoadArray && l.Permuted() && p.Arrays[l.Array].Place == InTemp && p.Arrays[l.Array].Bytes() > acrossBytes {
+			return l
+		}
+	}
+	return nil
+}
+
+// gatherChunks have runs of a few times pieceRun in C order, mostly whole rows, and are longer, up to passBytes, along the axes along which blocks are,
+// until the pieces of these are runs of pieceRun too.
+func (p *Plan) gatherChunks(prog *Program, shape []int, size int) []int {
+	chunks := grid.Auto(shape, size, 4*pieceRun)
+	for 2*grid.Size(chunks)*size <= passBytes {
+		best, ratio := -1, 1.0
+		for d, n := range p.gathered(prog, chunks) {
+			if r := float64(n) / float64(chunks[d]); r > ratio {
+				best, ratio = d, r
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chunks[best] = min(2*chunks[best], shape[best])
+	}
+	return chunks
+}
+
+// gathered are the lengths, in a program's domain, of the blocks of a large temporary array of which it would read a box
+// in pieces shorter than pieceRun; nil for none.
+func (p *Plan) gathered(prog *Program, box []int) []int {
+	for l := range prog.Arrays() {
+		a := &p.Arrays[l.Array]
+		if a.Blocks == nil || a.Bytes() <= acrossBytes {
+			continue
+		}
+		block := clip(a.Blocks, a.Shape)
+		piece := grid.Run(clip(a.lengths(l, box), block), block, l.Type.Size())
+		if piece < min(pieceRun, grid.Size(block)*l.Type.Size()) {
+			return l.shown(block)
+		}
+	}
+	return nil
 }
 
 // alignRows shortens the split axis so that a chunk's bytes are whole pages: then

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/fft"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -213,6 +214,46 @@ func TestRemoteFilesAreReadATaskAtOnce(t *testing.T) {
 			if s.Slots < slots {
 				t.Errorf("%s in %d bytes: %d requests are in flight, want %d at least", name, budget, s.Slots, slots)
 			}
+		}
+	}
+}
+
+// What an operation makes in blocks across the rows of a file is put in order by long pieces of both, and
+// the buffers for pieces are predicted where the blocks lie in a file.
+func TestBlocksAreReadByLongPieces(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 8192, 16384)
+	cube := file(t, "x.npy", dtype.Float32, 1408, 1280, 1152)
+	along := func(x *graph.Node, axis int) *graph.Node {
+		return node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, axis, ""))
+	}
+	for name, c := range map[string]struct {
+		root *graph.Node
+		heap int64 // of a slot
+	}{
+		"first axis":      {along(x, 0), 1 << 20},
+		"first of three":  {along(cube, 0), 1 << 20},
+		"turned and back": {transpose(t, along(transpose(t, x), 1)), 0}, // whose blocks are as wide as the boxes
+	} {
+		p := planned(t, c.root, Target{Path: "o.npy"}, 512*mebi)
+		s := &p.Stages[len(p.Stages)-1]
+		l := &s.Programs[0].Loads[0]
+		from, to := &p.Arrays[l.Array], &p.Arrays[s.Outputs[0]]
+		if from.Place != InTemp || from.Blocks == nil {
+			t.Errorf("%s: the last stage reads no blocks", name)
+			continue
+		}
+		block := clip(from.Blocks, from.Shape)
+		read := grid.Run(clip(from.lengths(l, s.Grid.Chunks), block), block, from.DType.Size())
+		written := grid.Run(s.Grid.Chunks, s.Grid.Shape, to.DType.Size())
+		if bytes := grid.Size(s.Grid.Chunks) * to.DType.Size(); read < pieceRun/2 || written < pieceRun || bytes > passBytes {
+			t.Errorf("%s: chunks of %v are read by %d and written by %d bytes", name, s.Grid.Chunks, read, written)
+		}
+		if s.Buffers.slot.heap != c.heap {
+			t.Errorf("%s: a slot of the last stage takes %d bytes of Go's heap, want %d", name, s.Buffers.slot.heap, c.heap)
+		}
+		roomy := planned(t, c.root, Target{Path: "o.npy"}, 64<<30)
+		if heap := roomy.Heap(); heap != 0 {
+			t.Errorf("%s: with all in memory %d bytes of Go's heap are predicted", name, heap)
 		}
 	}
 }

@@ -56,9 +56,7 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, kept: maps.Clone(o.Kept), attached: o.Attached,
 		Stages: make([]SizedStage, len(p.Stages)), OnDevice: make([]*DeviceStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
 	if o.Attached {
-		for i := range p.Arrays {
-			s.spilled[i] = p.Arrays[i].Place == InTemp
-		}
+		s.spilled = p.temporaries()
 	} else {
 		p.spill(keep, s.spilled)
 	}
@@ -71,6 +69,15 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 		st.Note = st.Stage.Note
 	}
 	return s, s.size(o.Overhead)
+}
+
+// temporaries says which arrays are temporary.
+func (p *Plan) temporaries() []bool {
+	all := make([]bool, len(p.Arrays))
+	for i := range all {
+		all[i] = p.Arrays[i].Place == InTemp
+	}
+	return all
 }
 
 // spill marks the temporary arrays to be spilled: those that do not fit into keep bytes

@@ -155,10 +155,11 @@ type Session struct{ Scratch, Heap Buffer }
 
 // tally makes declarations and adds up what they reserve.
 type tally struct {
-	plan  *Plan
-	whole bool // chunks are decoded in one go
-	sum   record.Bytes
-	heap  int64 // that codec libraries take of Go's
+	plan    *Plan
+	spilled []bool // of each array, if it is temporary
+	whole   bool   // chunks are decoded in one go
+	sum     record.Bytes
+	heap    int64 // that codec libraries take of Go's
 }
 
 func (t *tally) buffer(class record.Class, bytes int64) Buffer {
@@ -187,18 +188,34 @@ func (t *tally) session(w store.Work, whole bool) Session {
 func (t *tally) writer(s *SizedStage, level int) Session {
 	out := &t.plan.Arrays[s.Outputs[level]].Layout
 	if !out.Sessions() {
-		return t.plainWriter(s.Stage)
+		return t.plainWriter(s.Stage, s.WriteTile)
 	}
 	return t.session(out.Work, s.DecodeWholeChunks && slices.Equal(s.WriteTile, s.Chunk))
 }
 
-// plainWriter declares what one goroutine takes to write outputs that are not encoded.
-func (t *tally) plainWriter(s *Stage) Session {
+// plainWriter declares what one goroutine takes to write boxes of outputs that are not encoded, of any lengths where
+// box is nil.
+func (t *tally) plainWriter(s *Stage, box []int) Session {
 	var most int64
 	for _, out := range s.Outputs {
-		most = max(most, t.plan.Arrays[out].Layout.Work.Heap)
+		a := &t.plan.Arrays[out]
+		first := grid.Entire(a.Shape)
+		if box != nil {
+			first.Shape = clip(box, a.Shape)
+		}
+		most = max(most, a.Layout.Work.Heap, t.pieces(out, first))
 	}
 	return Session{Heap: t.foreign(record.Codec, most)}
+}
+
+// pieces is what reading or writing boxes of an array takes of Go's heap where blocks of its file cut them. The boxes
+// follow the first one.
+func (t *tally) pieces(array int, first grid.Box) int64 {
+	a := &t.plan.Arrays[array]
+	if a.Blocks == nil || !t.spilled[array] {
+		return 0
+	}
+	return store.BlocksHeap(store.Meta{Shape: a.Shape, DType: a.DType, Chunks: a.Blocks}, first)
 }
 
 // lane declares the evaluation of a program on the CPU. A plain one's array is read
@@ -236,7 +253,12 @@ func (t *tally) loads(prog *Program, tile []int) Lane {
 func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 	switch l.Kind {
 	case LoadArray:
-		d.Read = t.session(t.plan.Arrays[l.Array].Work, t.whole && !t.plan.readsRun(l, tile))
+		w, first := t.plan.Arrays[l.Array].Work, grid.Box{Start: l.View.Start, Shape: l.Held(tile)}
+		if slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
+			first = grid.Entire(t.plan.Arrays[l.Array].Shape)
+		}
+		w.Heap = max(w.Heap, t.pieces(l.Array, first))
+		d.Read = t.session(w, t.whole && !t.plan.readsRun(l, tile))
 	case LoadBlocks:
 		need := l.Op.Requirements(l.Held(tile))
 		d.Scratch = t.buffer(record.Scratch, need.Scratch)
@@ -300,7 +322,7 @@ func (t *tally) folded(s *Stage, d *Slot) {
 	for _, out := range s.Outputs {
 		d.Results = append(d.Results, t.buffer(record.Output, int64(s.keptChunk())*int64(t.plan.Arrays[out].DType.Size())))
 	}
-	d.Write = t.plainWriter(s)
+	d.Write = t.plainWriter(s, nil)
 }
 
 func (t *tally) mapSlot(s *SizedStage) (d Slot) {
@@ -380,7 +402,7 @@ func (t *tally) product(s *SizedStage, workers int) (d Product) {
 		if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
 			d.Cast = append(d.Cast, t.matrix(record.Output, tile, cols, out))
 		}
-		d.Write = append(d.Write, t.plainWriter(s.Stage))
+		d.Write = append(d.Write, t.plainWriter(s.Stage, nil))
 	}
 	d.Library = t.foreign(record.Library, kernel.BLASMemory())
 	d.Operands = t.operands(s, rows, k, k, cols)
@@ -460,7 +482,7 @@ func (p *Sized) declare(s *SizedStage) {
 // beginBuffers begins the declaration of a stage: what merging its partial results takes.
 func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
 	b := &s.Buffers
-	t := tally{plan: p.Plan, whole: s.DecodeWholeChunks}
+	t := tally{plan: p.Plan, spilled: p.spilled, whole: s.DecodeWholeChunks}
 	*b = Buffers{slot: t, stage: t}
 	if s.Merges() && !p.attached {
 		b.Merge = b.stage.merge(s.Stage)

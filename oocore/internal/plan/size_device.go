@@ -431,7 +431,7 @@ func (t *tally) deviceProduct(s *DeviceStage) (d Product) {
 	if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
 		d.Cast = append(d.Cast, t.matrix(record.Output, rows, cols, out))
 	}
-	d.Write = append(d.Write, t.plainWriter(s.Stage))
+	d.Write = append(d.Write, t.plainWriter(s.Stage, nil))
 	d.Operands = t.operands(&s.SizedStage, stripA, k, stripB, cols)
 	return d
 }
@@ -560,7 +560,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *DeviceSta
 	p.beginBuffers(&v.SizedStage)
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(v)
 	v.predict()
-	device := tally{plan: p.Plan}
+	device := tally{plan: p.Plan, spilled: p.spilled}
 	v.Memory = device.productOnDevice(&v.SizedStage, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
 	v.Slots, v.Depth = m.Depth, 1
