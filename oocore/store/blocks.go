@@ -89,9 +89,8 @@ func blocksOf(m Meta) blockLayout {
 // BlocksBytes is the size of the file that CreateBlocks makes.
 func BlocksBytes(m Meta) int64 { return blocksOf(m).bytes() }
 
-// BlocksHeap is what one call takes of Go's heap to read or write such a box of an array in blocks as the first one,
-// others of which follow at multiples of its lengths: a buffer where blocks cut boxes into pieces that are no runs
-// of them.
+// BlocksHeap is what one call takes of Go's heap to read or write a box of an array in blocks, where boxes form a grid
+// that begins with the first one: a buffer, unless the overlap of a box and a block is always one run of the box.
 func BlocksHeap(m Meta, first types.Box) int64 {
 	chunks, outer := blocksOf(m).grid.Chunks, true
 	for d, n := range first.Shape {

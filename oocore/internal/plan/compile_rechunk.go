@@ -237,7 +237,7 @@ func (c *compiler) insertRechunks() error {
 				c.acrossUnits(&s)
 			case s.Kind == MapStage:
 				c.acrossRows(&s)
-				if l := c.plan.turnsTemporary(&s.Programs[0]); l != nil {
+				if l := c.plan.shortTransposed(&s.Programs[0], s.Grid.Chunks); l != nil {
 					c.rearrange(l, s.Grid.Chunks, s.Site)
 				}
 				c.acrossInputs(&s, s.Grid.Chunks)

@@ -18,8 +18,8 @@ const (
 	keptOfStored = 256 << 10
 	crossRun     = 1 << 10 // what a task reads at once of a transposed input of a reduction, or writes to a file in C order, at the least
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
-	// pieceRun is how long a piece of a block is to be: each is a read of the disk at another place.
-	pieceRun = 128 << 10
+	// farRun is the length of a read at another place of the disk from which on reading in order is hardly faster.
+	farRun = 128 << 10
 )
 
 // tileBytes is what a program reads at once where elements lie open: what stays in a core's cache,
@@ -91,52 +91,57 @@ func crossed(prog *Program) (axes []int) {
 }
 
 // mapChunks are whole rows of about chunkBytes. Where an input is transposed they
-// are not: what is long in the output is short in the input. Nor are they where rows would be gathered from short
-// pieces of blocks.
+// are not: what is long in the output is short in the input. Nor are they where rows would be read by short overlaps
+// with blocks.
 func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	size := prog.itemSize(outSize)
 	if prog.blocks() {
 		return p.opChunks(prog, shape, size)
 	}
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
-		if p.turnsTemporary(prog) != nil { // which lies in blocks then
-			chunks := grid.Auto(shape, size, passBytes)
-			alignRows(chunks, shape, outSize)
-			return chunks
-		}
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
 		bytes, filled := grid.Size(shape)*size, 0
 		if bytes > crossTasks*chunkBytes {
 			filled = chunkBytes
 		}
-		return square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
+		chunks := square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
+		if p.shortTransposed(prog, chunks) == nil {
+			return chunks
+		}
+		chunks = grid.Auto(shape, size, passBytes) // and the input lies in blocks
+		alignRows(chunks, shape, outSize)
+		return chunks
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
-	if p.gathered(prog, chunks) != nil {
-		chunks = p.gatherChunks(prog, shape, size)
+	if p.shortOverlaps(prog, chunks) != nil {
+		chunks = p.overlapChunks(prog, shape, size)
 	}
 	alignRows(chunks, shape, outSize)
 	return chunks
 }
 
-// turnsTemporary returns a program's load that reads a large temporary array transposed; nil for none.
-func (p *Plan) turnsTemporary(prog *Program) *Load {
+// shortTransposed returns the load by which a program reads a large temporary array transposed, if a box of its domain
+// is made of shorter runs of that than farRun.
+func (p *Plan) shortTransposed(prog *Program, box []int) *Load {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
-		if l.Kind == LoadArray && l.Permuted() && p.Arrays[l.Array].Place == InTemp && p.Arrays[l.Array].Bytes() > acrossBytes {
+		if l.Kind != LoadArray || !l.Permuted() {
+			continue
+		}
+		if a := &p.Arrays[l.Array]; a.Place == InTemp && a.Bytes() > acrossBytes && grid.Run(a.lengths(l, box), a.Shape, l.Type.Size()) < farRun {
 			return l
 		}
 	}
 	return nil
 }
 
-// gatherChunks have runs of a few times pieceRun in C order, mostly whole rows, and are longer, up to passBytes, along the axes along which blocks are,
-// until the pieces of these are runs of pieceRun too.
-func (p *Plan) gatherChunks(prog *Program, shape []int, size int) []int {
-	chunks := grid.Auto(shape, size, 4*pieceRun)
+// overlapChunks have runs of a few times farRun in C order, mostly whole rows. They grow, up to passBytes, along the axes
+// along which blocks are longer, until their overlaps with blocks are runs of farRun too.
+func (p *Plan) overlapChunks(prog *Program, shape []int, size int) []int {
+	chunks := grid.Auto(shape, size, 4*farRun)
 	for 2*grid.Size(chunks)*size <= passBytes {
 		best, ratio := -1, 1.0
-		for d, n := range p.gathered(prog, chunks) {
+		for d, n := range p.shortOverlaps(prog, chunks) {
 			if r := float64(n) / float64(chunks[d]); r > ratio {
 				best, ratio = d, r
 			}
@@ -149,17 +154,17 @@ func (p *Plan) gatherChunks(prog *Program, shape []int, size int) []int {
 	return chunks
 }
 
-// gathered are the lengths, in a program's domain, of the blocks of a large temporary array of which it would read a box
-// in pieces shorter than pieceRun; nil for none.
-func (p *Plan) gathered(prog *Program, box []int) []int {
+// shortOverlaps returns the lengths, in a program's domain, of the blocks of a large temporary array whose overlaps with
+// a box are shorter runs than farRun; nil for none.
+func (p *Plan) shortOverlaps(prog *Program, box []int) []int {
 	for l := range prog.Arrays() {
 		a := &p.Arrays[l.Array]
 		if a.Blocks == nil || a.Bytes() <= acrossBytes {
 			continue
 		}
 		block := clip(a.Blocks, a.Shape)
-		piece := grid.Run(clip(a.lengths(l, box), block), block, l.Type.Size())
-		if piece < min(pieceRun, grid.Size(block)*l.Type.Size()) {
+		run := grid.Run(clip(a.lengths(l, box), block), block, l.Type.Size())
+		if run < min(farRun, grid.Size(block)*l.Type.Size()) {
 			return l.shown(block)
 		}
 	}

@@ -203,14 +203,14 @@ func (t *tally) plainWriter(s *Stage, box []int) Session {
 		if box != nil {
 			first.Shape = clip(box, a.Shape)
 		}
-		most = max(most, a.Layout.Work.Heap, t.pieces(out, first))
+		most = max(most, a.Layout.Work.Heap, t.overlapHeap(out, first))
 	}
 	return Session{Heap: t.foreign(record.Codec, most)}
 }
 
-// pieces is what reading or writing boxes of an array takes of Go's heap where blocks of its file cut them. The boxes
-// follow the first one.
-func (t *tally) pieces(array int, first grid.Box) int64 {
+// overlapHeap is what reading or writing a box of an array takes of Go's heap, which lies in blocks of a file. The boxes
+// form a grid that begins with the first one.
+func (t *tally) overlapHeap(array int, first grid.Box) int64 {
 	a := &t.plan.Arrays[array]
 	if a.Blocks == nil || !t.spilled[array] {
 		return 0
@@ -257,7 +257,7 @@ func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 		if slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
 			first = grid.Entire(t.plan.Arrays[l.Array].Shape)
 		}
-		w.Heap = max(w.Heap, t.pieces(l.Array, first))
+		w.Heap = max(w.Heap, t.overlapHeap(l.Array, first))
 		d.Read = t.session(w, t.whole && !t.plan.readsRun(l, tile))
 	case LoadBlocks:
 		need := l.Op.Requirements(l.Held(tile))
