@@ -104,44 +104,87 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 		if bytes > crossTasks*chunkBytes {
 			filled = chunkBytes
 		}
-		chunks := square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
-		if p.shortTransposed(prog, chunks) == nil {
-			return chunks
+		box := square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
+		if blocks := p.blockChunks(prog, box, shape, outSize); blocks != nil {
+			return blocks
 		}
-		chunks = grid.Auto(shape, size, passBytes) // and the input lies in blocks
-		alignRows(chunks, shape, outSize)
-		return chunks
+		return box
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
-	if p.shortOverlaps(prog, chunks) != nil {
-		chunks = p.overlapChunks(prog, shape, size)
+	if short := func(box []int) []int { return p.shortOverlaps(prog, box) }; short(chunks) != nil {
+		chunks = overlapChunks(shape, size, short)
 	}
 	alignRows(chunks, shape, outSize)
 	return chunks
 }
 
+// blockChunks are chunks for which a large temporary array that is read transposed is to lie in blocks; nil where boxes of
+// it in C order have runs as long.
+func (p *Plan) blockChunks(prog *Program, box, shape []int, outSize int) []int {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if !p.transposesTemporary(l) {
+			continue
+		}
+		written := l.shown(clip(p.writes(l.Array), p.Arrays[l.Array].Shape))
+		chunks := overlapChunks(shape, prog.itemSize(outSize), func(box []int) []int {
+			if p.blockRun(l, box) >= farRun {
+				return nil
+			}
+			return written
+		})
+		alignRows(chunks, shape, outSize)
+		if run := min(p.orderRun(l, box), grid.Run(box, shape, outSize)); run < farRun && run < p.blockRun(l, chunks) {
+			return chunks
+		}
+	}
+	return nil
+}
+
+// transposesTemporary reports a load that reads a large temporary array in another order.
+func (p *Plan) transposesTemporary(l *Load) bool {
+	return l.Kind == LoadArray && l.Permuted() && p.Arrays[l.Array].Place == InTemp && p.Arrays[l.Array].Bytes() > acrossBytes
+}
+
 // shortTransposed returns the load by which a program reads a large temporary array transposed, if a box of its domain
-// is made of shorter runs of that than farRun.
+// is made of runs of less than farRun, and of longer ones where the array lies in blocks for it.
 func (p *Plan) shortTransposed(prog *Program, box []int) *Load {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
-		if l.Kind != LoadArray || !l.Permuted() {
+		if !p.transposesTemporary(l) {
 			continue
 		}
-		if a := &p.Arrays[l.Array]; a.Place == InTemp && a.Bytes() > acrossBytes && grid.Run(a.lengths(l, box), a.Shape, l.Type.Size()) < farRun {
+		if run := p.orderRun(l, box); run < farRun && run < p.blockRun(l, box) {
 			return l
 		}
 	}
 	return nil
 }
 
+// orderRun is how many bytes together a box of the domain reads of a load's array in C order.
+func (p *Plan) orderRun(l *Load, box []int) int {
+	a := &p.Arrays[l.Array]
+	return grid.Run(a.lengths(l, box), a.Shape, l.Type.Size())
+}
+
+// blockRun is the same of an array in blocks, each of which is in one box and was written by one task.
+func (p *Plan) blockRun(l *Load, box []int) int {
+	a := &p.Arrays[l.Array]
+	bytes, written := l.Type.Size(), clip(p.writes(l.Array), a.Shape)
+	for d, n := range a.lengths(l, box) {
+		bytes *= min(n, written[d])
+	}
+	return bytes
+}
+
 // overlapChunks have runs of a few times farRun in C order, mostly whole rows. They grow, up to passBytes, along the axes
-// along which blocks are longer, until their overlaps with blocks are runs of farRun too.
-func (p *Plan) overlapChunks(prog *Program, shape []int, size int) []int {
+// along which blocks are longer, until their overlaps with blocks are runs of farRun too. short returns the lengths of
+// blocks whose overlaps with a box are shorter, and nil for none.
+func overlapChunks(shape []int, size int, short func(box []int) []int) []int {
 	chunks := grid.Auto(shape, size, 4*farRun)
 	for 2*grid.Size(chunks)*size <= passBytes {
 		best, ratio := -1, 1.0
-		for d, n := range p.shortOverlaps(prog, chunks) {
+		for d, n := range short(chunks) {
 			if r := float64(n) / float64(chunks[d]); r > ratio {
 				best, ratio = d, r
 			}

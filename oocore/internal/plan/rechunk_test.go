@@ -271,3 +271,20 @@ func TestTallTransposedTemporaryStaysInOrder(t *testing.T) {
 		t.Errorf("chunks are %v of %v", s.Grid.Chunks, s.Grid.Shape)
 	}
 }
+
+// Of three axes a box is long along the first and the last of the output and of what is read.
+func TestTransposedTemporariesAreReadByLongRuns(t *testing.T) {
+	for _, shape := range [][]int{{1024, 1024, 2048}, {300, 40_000, 200}, {64, 4096, 4096}, {8192, 16_384}, {20_000_000, 8}} {
+		x := file(t, "x.npy", dtype.Float32, shape...)
+		p := planned(t, transpose(t, node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, len(shape)-1, ""))), Target{Path: "o.npy"}, 512*mebi)
+		s := &p.Stages[len(p.Stages)-1]
+		l := &s.Programs[0].Loads[0]
+		read := p.orderRun(l, s.Grid.Chunks)
+		if p.Arrays[l.Array].Blocks != nil {
+			read = p.blockRun(l, s.Grid.Chunks)
+		}
+		if written := grid.Run(s.Grid.Chunks, s.Grid.Shape, p.Arrays[l.Array].DType.Size()); min(read, written) < 32<<10 {
+			t.Errorf("%v: chunks of %v are read by %d and written by %d bytes", shape, s.Grid.Chunks, read, written)
+		}
+	}
+}
