@@ -1,6 +1,7 @@
 package fft_test
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,6 +54,32 @@ func TestTransformsOfManyBoxes(t *testing.T) {
 	names = oocore.Names{"y": fft.FFT(x, 0), "moved": fft.FFT(x.Roll(7, 0), 0), "f": fft.Freq(900, 1)}
 	if e := largest(t, `moved - y * exp(slice(f, ":, newaxis") * (7 * 2 * pi * -1i))`, names); e > 1e-10 {
 		t.Errorf("a shift is off by %g", e)
+	}
+}
+
+// Frequency k is k/(n·d), and those from the middle on of a whole transform are less by 1/d.
+func TestFrequencies(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	const d = 0.5 // with which all divisions are exact, or rounded once
+	for n := 1; n <= 9; n++ {
+		for name, c := range map[string]struct {
+			a        *oocore.Array
+			n, first int
+		}{"Freq": {fft.Freq(n, d), n, (n + 1) / 2}, "RFreq": {fft.RFreq(n, d), n/2 + 1, n/2 + 1}} {
+			got, err := oocore.Collect[float64](t.Context(), c.a)
+			if err != nil || len(got) != c.n {
+				t.Fatalf("%s(%d): %v, %v", name, n, got, err)
+			}
+			for k, f := range got {
+				want := float64(k)
+				if k >= c.first {
+					want -= float64(n)
+				}
+				if want /= float64(n) * d; math.Abs(f-want) > 1e-15 {
+					t.Errorf("%s(%d): element %d is %g, want %g", name, n, k, f, want)
+				}
+			}
+		}
 	}
 }
 

@@ -12,23 +12,24 @@ import (
 // Frequencies is NumPy's fftfreq: those of the n coefficients of a signal that is
 // sampled every d, in cycles by the unit of d, float64; computed where it is read.
 func Frequencies(site graph.Site, n int, d float64) (*graph.Node, error) {
-	return frequencies(site, "fftfreq", n, n, d)
+	return frequencies(site, "fftfreq", n, n, (n-1)/2+1, d)
 }
 
 // RealFrequencies is NumPy's rfftfreq: those of the n/2+1 coefficients that rfft gives.
 func RealFrequencies(site graph.Site, n int, d float64) (*graph.Node, error) {
-	return frequencies(site, "rfftfreq", n, n/2+1, d)
+	return frequencies(site, "rfftfreq", n, n/2+1, n/2+1, d)
 }
 
-func frequencies(site graph.Site, name string, n, count int, d float64) (*graph.Node, error) {
+// frequencies are count of them, of which the first ones, so many, are not negative.
+func frequencies(site graph.Site, name string, n, count, first int, d float64) (*graph.Node, error) {
 	if n < 1 {
 		return nil, graph.Reject(site, name, fmt.Errorf("a transform has at least one element, not %d", n))
 	}
 	m := &compose.Maker{Site: site}
 	at := m.Arange(count)
-	if count == n {
+	if first < count {
 		number := func(v int) *graph.Node { return m.Full(dtype.ValueOf(int64(v))) }
-		at = m.Apply(kernel.Where, m.Apply(kernel.Less, at, number((n-1)/2+1)), at, m.Apply(kernel.Subtract, at, number(n)))
+		at = m.Apply(kernel.Where, m.Apply(kernel.Less, at, number(first)), at, m.Apply(kernel.Subtract, at, number(n)))
 	}
 	return m.Apply(kernel.Multiply, at, m.Number(1/(float64(n)*d))), m.Err
 }
