@@ -7,7 +7,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -200,14 +199,14 @@ func (s *arrayTable) stored(i int) bool {
 
 // createSpill creates the file of a temporary array, or resumes one.
 func (s *arrayTable) createSpill(i int, resume bool) (store.Writer, error) {
-	m := spilled(&s.plan.Arrays[i])
+	m := s.plan.Arrays[i].SpillMeta()
 	m.Resume = resume
 	return store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
 }
 
 // openSpill opens the file of a temporary array that is whole.
 func (s *arrayTable) openSpill(i int) (store.Array, error) {
-	return store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(&s.plan.Arrays[i]))
+	return store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), s.plan.Arrays[i].SpillMeta())
 }
 
 // makeSpill makes the folder of temporary arrays, where there is none.
@@ -216,17 +215,8 @@ func (s *arrayTable) makeSpill() (err error) {
 	return err
 }
 
-// spilled is how a temporary array lies in its file.
-func spilled(d *plan.Array) store.Meta {
-	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Blocks}
-	if m.Chunks == nil {
-		m.Chunks = grid.Whole(d.Shape).Chunks
-	}
-	return m
-}
-
 // SpillBytes is the size of the file of a temporary array.
-func SpillBytes(d *plan.Array) int64 { return store.BlocksBytes(spilled(d)) }
+func SpillBytes(d *plan.Array) int64 { return store.BlocksBytes(d.SpillMeta()) }
 
 // attachArrays opens what a plan reads, in a worker process. What stages write for each
 // other, and the first output, are in the staging folder; each other output has its own.

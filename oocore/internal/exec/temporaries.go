@@ -68,7 +68,7 @@ func (s *temporaries) resumeInArena(ctx context.Context, stage, i int) (err erro
 		return err
 	}
 	d := &s.plan.Arrays[i]
-	stored, err := store.OpenUnfinishedBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+	stored, err := store.OpenUnfinishedBlocks(s.spill, checkpoint.ArrayFile(i), d.SpillMeta())
 	if err != nil {
 		return err
 	}

@@ -162,6 +162,15 @@ type Array struct {
 // Bytes is the array's size in memory.
 func (a *Array) Bytes() int64 { return int64(grid.Size(a.Shape)) * int64(a.DType.Size()) }
 
+// SpillMeta is how a temporary array lies in its file.
+func (a *Array) SpillMeta() store.Meta {
+	m := store.Meta{Shape: a.Shape, DType: a.DType, Chunks: a.Blocks}
+	if m.Chunks == nil {
+		m.Chunks = grid.Whole(a.Shape).Chunks
+	}
+	return m
+}
+
 // smallestRead are the lengths of what is read of the array at the least: its chunks, or a
 // temporary's blocks. nil is C order.
 func (a *Array) smallestRead() []int {

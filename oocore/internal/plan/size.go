@@ -56,7 +56,9 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, kept: maps.Clone(o.Kept), attached: o.Attached,
 		Stages: make([]SizedStage, len(p.Stages)), OnDevice: make([]*DeviceStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
 	if o.Attached {
-		s.spilled = p.temporaries()
+		for i := range p.Arrays {
+			s.spilled[i] = p.Arrays[i].Place == InTemp
+		}
 	} else {
 		p.spill(keep, s.spilled)
 	}
@@ -69,15 +71,6 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 		st.Note = st.Stage.Note
 	}
 	return s, s.size(o.Overhead)
-}
-
-// temporaries says which arrays are temporary.
-func (p *Plan) temporaries() []bool {
-	all := make([]bool, len(p.Arrays))
-	for i := range all {
-		all[i] = p.Arrays[i].Place == InTemp
-	}
-	return all
 }
 
 // spill marks the temporary arrays to be spilled: those that do not fit into keep bytes

@@ -155,11 +155,11 @@ type Session struct{ Scratch, Heap Buffer }
 
 // tally makes declarations and adds up what they reserve.
 type tally struct {
-	plan    *Plan
-	spilled []bool // of each array, if it is temporary
-	whole   bool   // chunks are decoded in one go
-	sum     record.Bytes
-	heap    int64 // that codec libraries take of Go's
+	plan   *Plan
+	spills func(array int) bool
+	whole  bool // chunks are decoded in one go
+	sum    record.Bytes
+	heap   int64 // that codec libraries take of Go's
 }
 
 func (t *tally) buffer(class record.Class, bytes int64) Buffer {
@@ -199,23 +199,16 @@ func (t *tally) plainWriter(s *Stage, box []int) Session {
 	var most int64
 	for _, out := range s.Outputs {
 		a := &t.plan.Arrays[out]
-		first := grid.Entire(a.Shape)
-		if box != nil {
-			first.Shape = clip(box, a.Shape)
+		most = max(most, a.Layout.Work.Heap)
+		if t.spills(out) {
+			first := grid.Entire(a.Shape)
+			if box != nil {
+				first.Shape = clip(box, a.Shape)
+			}
+			most = max(most, store.BlocksHeap(a.SpillMeta(), first))
 		}
-		most = max(most, a.Layout.Work.Heap, t.overlapHeap(out, first))
 	}
 	return Session{Heap: t.foreign(record.Codec, most)}
-}
-
-// overlapHeap is what reading or writing a box of an array takes of Go's heap, which lies in blocks of a file. The boxes
-// form a grid that begins with the first one.
-func (t *tally) overlapHeap(array int, first grid.Box) int64 {
-	a := &t.plan.Arrays[array]
-	if a.Blocks == nil || !t.spilled[array] {
-		return 0
-	}
-	return store.BlocksHeap(store.Meta{Shape: a.Shape, DType: a.DType, Chunks: a.Blocks}, first)
 }
 
 // lane declares the evaluation of a program on the CPU. A plain one's array is read
@@ -253,11 +246,15 @@ func (t *tally) loads(prog *Program, tile []int) Lane {
 func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 	switch l.Kind {
 	case LoadArray:
-		w, first := t.plan.Arrays[l.Array].Work, grid.Box{Start: l.View.Start, Shape: l.Held(tile)}
-		if slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
-			first = grid.Entire(t.plan.Arrays[l.Array].Shape)
+		a := &t.plan.Arrays[l.Array]
+		w := a.Work
+		if t.spills(l.Array) {
+			first := grid.Box{Start: l.View.Start, Shape: l.Held(tile)}
+			if slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
+				first = grid.Entire(a.Shape)
+			}
+			w.Heap = max(w.Heap, store.BlocksHeap(a.SpillMeta(), first))
 		}
-		w.Heap = max(w.Heap, t.overlapHeap(l.Array, first))
 		d.Read = t.session(w, t.whole && !t.plan.readsRun(l, tile))
 	case LoadBlocks:
 		need := l.Op.Requirements(l.Held(tile))
@@ -482,7 +479,7 @@ func (p *Sized) declare(s *SizedStage) {
 // beginBuffers begins the declaration of a stage: what merging its partial results takes.
 func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
 	b := &s.Buffers
-	t := tally{plan: p.Plan, spilled: p.spilled, whole: s.DecodeWholeChunks}
+	t := tally{plan: p.Plan, spills: p.spills, whole: s.DecodeWholeChunks}
 	*b = Buffers{slot: t, stage: t}
 	if s.Merges() && !p.attached {
 		b.Merge = b.stage.merge(s.Stage)

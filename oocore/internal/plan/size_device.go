@@ -560,7 +560,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *DeviceSta
 	p.beginBuffers(&v.SizedStage)
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(v)
 	v.predict()
-	device := tally{plan: p.Plan, spilled: p.spilled}
+	device := tally{plan: p.Plan}
 	v.Memory = device.productOnDevice(&v.SizedStage, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
 	v.Slots, v.Depth = m.Depth, 1

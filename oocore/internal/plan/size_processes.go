@@ -95,7 +95,8 @@ func (p *Plan) coordinatorBytes() (most record.Bytes) {
 
 // coordinate declares what coordinating the workers of a stage takes.
 func (p *Plan) coordinate(s *Stage) (b Buffers) {
-	b.stage.plan, b.stage.spilled = p, p.temporaries()
+	b.stage.plan = p
+	b.stage.spills = func(array int) bool { return p.Arrays[array].Place == InTemp }
 	if s.Merges() {
 		b.Merge, b.Row = b.stage.merge(s), b.stage.states(s)
 	}

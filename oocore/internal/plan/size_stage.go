@@ -90,6 +90,9 @@ func (p *Sized) Place(array int) Place {
 	return InArena
 }
 
+// spills reports a temporary array that lies in a file.
+func (p *Sized) spills(array int) bool { return p.spilled[array] }
+
 // Placed returns a stage as the run does it: on its device, or in slots.
 func (p *Sized) Placed(stage int) *SizedStage {
 	if v := p.OnDevice[stage]; v != nil {
