@@ -119,17 +119,13 @@ func (p *Plan) passChunks(l *Load, written []int) []int {
 	}
 	for d, axis := range l.View.Axis {
 		if axis >= 0 {
-			lengths[axis] = min(max(stored[d]/abs(l.View.Step[d]), 1), l.View.Shape[axis])
+			lengths[axis] = stored[d] / abs(l.View.Step[d])
 		}
 	}
+	lengths, written = clip(lengths, l.View.Shape), clip(written, l.View.Shape)
 	first := slices.Clone(lengths)
 	for {
-		best, ratio := -1, 1.0
-		for d := range lengths {
-			if r := float64(min(written[d], l.View.Shape[d])) / float64(lengths[d]); r > ratio {
-				best, ratio = d, r
-			}
-		}
+		best := shortest(lengths, written)
 		if best < 0 || 2*grid.Size(lengths)*size > passBytes {
 			return lengths
 		}

@@ -183,18 +183,25 @@ func (p *Plan) blockRun(l *Load, box []int) int {
 func overlapChunks(shape []int, size int, short func(box []int) []int) []int {
 	chunks := grid.Auto(shape, size, 4*farRun)
 	for 2*grid.Size(chunks)*size <= passBytes {
-		best, ratio := -1, 1.0
-		for d, n := range short(chunks) {
-			if r := float64(n) / float64(chunks[d]); r > ratio {
-				best, ratio = d, r
-			}
-		}
+		best := shortest(chunks, short(chunks))
 		if best < 0 {
 			break
 		}
 		chunks[best] = min(2*chunks[best], shape[best])
 	}
 	return chunks
+}
+
+// shortest is the axis along which lengths are the smallest share of others, which may be nil; -1 where they are nowhere
+// shorter.
+func shortest(lengths, others []int) int {
+	best, ratio := -1, 1.0
+	for d, n := range others {
+		if r := float64(n) / float64(lengths[d]); r > ratio {
+			best, ratio = d, r
+		}
+	}
+	return best
 }
 
 // shortOverlaps returns the lengths, in a program's domain, of the blocks of a large temporary array whose overlaps with
