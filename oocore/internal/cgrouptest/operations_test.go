@@ -93,7 +93,7 @@ var mixed = []string{
 }
 
 // operations are the expressions that run: of those that only differ in their inner
-// loop a few, of those that read boxes half, another half every day.
+// loop a few, of those that read boxes a quarter, other ones every day.
 func operations(t *testing.T) []string {
 	sample := func(all []string, n int, stratum func(e string) string) []string {
 		return testcases.Sample(t, all, n, func(e string) []string { return []string{stratum(e)} })
@@ -104,10 +104,10 @@ func operations(t *testing.T) []string {
 	of, reductions, boxes := examples()
 	boxes = append(boxes, more...)
 	for _, arity := range slices.Sorted(maps.Keys(of)) {
-		all = append(all, sample(of[arity], 6, alike)...)
+		all = append(all, sample(of[arity], 3, alike)...)
 	}
 	all = append(all, sample(reductions, 1, function)...)
-	all = append(all, sample(boxes, len(boxes)/2, alike)...)
+	all = append(all, sample(boxes, len(boxes)/4, alike)...)
 	return append(all, mixed...)
 }
 
