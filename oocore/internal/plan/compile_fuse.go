@@ -150,12 +150,12 @@ func (b *builder) seen(n *graph.Node, v grid.View) int {
 		load.Kind, load.Shape, load.Value, load.Delta = LoadIota, n.Shape, n.First, n.Delta
 	case n.Kind == graph.Random:
 		load.Kind, load.Shape, load.Seed = LoadRandom, n.Shape, n.Seed
-	case n.Kind == graph.Blockwise && (n == b.made || !b.c.materialised(n)):
-		load.Kind, load.Shape, load.Op, load.Site = LoadBlocks, n.Shape, &blockwise.Value{Op: n.Blocks.Op}, n.Site.String()
+	case boxed(n) != nil && (n == b.made || !b.c.materialised(n)):
+		load.Kind, load.Shape, load.Op, load.Site = LoadBlocks, n.Shape, &blockwise.Value{Op: boxed(n)}, n.Site.String()
 		for _, in := range n.In {
 			load.Inputs = append(load.Inputs, b.c.program(in))
 		}
-		if b.c.plan.function == "" && blockwise.Name(n.Blocks.Op) == "" {
+		if b.c.plan.function == "" && n.Kind == graph.Blockwise && blockwise.Name(n.Blocks.Op) == "" {
 			b.c.plan.function = fmt.Sprintf("%s (%s)", n.Blocks.Name, n.Site)
 		}
 	default:

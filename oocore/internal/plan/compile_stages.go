@@ -72,6 +72,8 @@ func (c *compiler) level(nodes []*graph.Node) (err error) {
 			err = c.pyramidStage()
 		case n.Kind == graph.Reduce:
 			reduces = append(reduces, n)
+		case n.Kind == graph.MatMul && boxed(n) != nil:
+			err = c.stackStage(n)
 		case n.Kind == graph.MatMul:
 			err = c.matmulStage(n)
 		default:

@@ -4,10 +4,12 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 )
 
 // MatMul says how a product is cut into tiles. Each is the sum over k of products of
@@ -49,6 +51,31 @@ func (m *MatMul) cut() {
 		m.TileK = m.K // one panel, which often lies together
 	}
 	m.TileK = even(m.K, max(m.TileK, 1), 1)
+}
+
+// boxed is the operation that computes a node box by box: its own, or that of a stack of small
+// matrices; nil for none.
+func boxed(n *graph.Node) blockwise.Op {
+	switch {
+	case n.Kind == graph.Blockwise:
+		return n.Blocks.Op
+	case n.Kind == graph.MatMul && n.Summed == 0:
+		return contract.StackOf(n.In[0].Shape, n.In[1].Shape, n.Shape, n.In[0].DType, n.DType)
+	}
+	return nil
+}
+
+// stackStage multiplies the matrices of stacks, many in a task.
+func (c *compiler) stackStage(n *graph.Node) error {
+	s := Stage{Kind: MapStage, Name: n.String(), Site: n.Site.String(), FixedChunks: true, Programs: []Program{c.fuse(n, n)}}
+	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(blockwise.ChunksOf(boxed(n)), n.Shape)}
+	out, err := c.result(n)
+	if err != nil {
+		return err
+	}
+	s.Outputs = []int{out}
+	c.add(s)
+	return nil
 }
 
 func (c *compiler) matmulStage(n *graph.Node) error {

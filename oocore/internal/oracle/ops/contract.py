@@ -90,8 +90,27 @@ def widened(rng):
     yield {"op": "matmul", "expr": "matmul(x, y, 4)", "in": {"x": x, "y": y}, "error": True}
 
 
+def stacks(rng):
+    """Products of many small matrices, whose stacks broadcast together."""
+    for n in range(60):
+        dtype = [*TYPES, "bool", "int16"][n % 11]
+        m, cols, k = lengths(rng, 3)
+        sa, sb = [((70,), (70,)), ((8, 9), (8, 9)), ((90,), ()), ((), (90,)), ((9, 1), (8,)), ((1, 64), (3, 1)), ((2, 40), (2, 40))][n % 7]
+        a, b = array(rng, (*sa, m, k), dtype), array(rng, (*sb, k, cols), dtype)
+        if n % 5 == 4:  # another type, or a vector
+            a, b = (a, array(rng, (*sb, k, cols), "int32")) if n % 2 else (a, array(rng, (k,), dtype))
+        yield case("matmul", "matmul(a, b)", np.matmul, "ab", [a, b])
+        yield case("matmul", 'slice(matmul(a + a, b), "3:, ..., ::-1")' if sa else "-matmul(a, b) * 2",
+                   (lambda x, y: np.matmul(x + x, y)[3:, ..., ::-1]) if sa else (lambda x, y: -np.matmul(x, y) * 2), "ab",
+                   [array(rng, (*sa, m, k), "float32"), array(rng, (*sb, k, cols), "float32")])
+    for n in range(6):
+        a, b = extremes(rng, (80, 3, 5), NARROW[n % 3]), extremes(rng, (80, 5, 4), NARROW[n // 3])
+        yield {"op": "matmul", "expr": 'matmul(a, b, "int32")', "in": {"a": a, "b": b}, "want": np.matmul(a.astype("int32"), b.astype("int32"))}
+
+
 def cases(rng):
     yield from widened(rng)
+    yield from stacks(rng)
     for i in range(170):
         text = EINSUMS[i % len(EINSUMS)]
         dtype = TYPES[int(rng.integers(len(TYPES)))]
