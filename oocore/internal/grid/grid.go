@@ -258,6 +258,27 @@ func (g Grid) All() iter.Seq2[int, Box] {
 	}
 }
 
+// Places iterates over the positions of a shape in C order: how far each is from the first by
+// one and by other strides, which may have more axes.
+func Places(shape, one, other []int) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		at := make([]int, len(shape))
+		i, j := 0, 0
+		for range Size(shape) {
+			if !yield(i, j) {
+				return
+			}
+			for d := len(shape) - 1; d >= 0; d-- {
+				i, j, at[d] = i+one[d], j+other[d], at[d]+1
+				if at[d] < shape[d] {
+					break
+				}
+				i, j, at[d] = i-shape[d]*one[d], j-shape[d]*other[d], 0
+			}
+		}
+	}
+}
+
 // Auto cuts a shape into C-contiguous chunks of about target bytes: full
 // trailing axes, whole rows where they fit.
 func Auto(shape []int, itemsize, target int) []int {

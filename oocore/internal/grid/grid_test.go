@@ -1,6 +1,7 @@
 package grid_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -80,4 +81,28 @@ func TestAlignCutsAtTheGrid(t *testing.T) {
 		}
 		cover(r, shape, boxes)
 	})
+}
+
+// Places are those of the positions of one element each.
+func TestPlacesAreThoseOfAllPositions(t *testing.T) {
+	for _, shape := range [][]int{{}, {1}, {5}, {0}, {3, 0, 2}, {2, 3, 4}, {4, 1, 1, 3}} {
+		one, other := make([]int, len(shape)+1), make([]int, len(shape)+1)
+		for d := range one {
+			one[d], other[d] = 100*d+7, -3*d
+		}
+		var got, want [][2]int
+		for i, j := range grid.Places(shape, one, other) {
+			got = append(got, [2]int{i, j})
+		}
+		for _, b := range (grid.Grid{Shape: shape, Chunks: ones(len(shape))}).All() {
+			var at [2]int
+			for d, i := range b.Start {
+				at[0], at[1] = at[0]+i*one[d], at[1]+i*other[d]
+			}
+			want = append(want, at)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", shape, got, want)
+		}
+	}
 }

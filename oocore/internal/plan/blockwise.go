@@ -14,11 +14,14 @@ import (
 // short runs: each page of it would be written many times. Such a result is materialised
 // chunk by chunk, and the stage that reads it puts it in order.
 func scattered(chunks, shape []int, size int) bool {
-	return grid.Run(chunks, shape, size) < shortRun && grid.Size(shape)*size > acrossBytes
+	run, bytes := grid.Run(chunks, shape, size), grid.Size(shape)*size
+	return run < shortRun && bytes > acrossBytes || run < tinyRun && bytes > chunkBytes
 }
 
-// shortRun is the length of a write below which a pass of its own costs less.
-const shortRun = 2 * disk.Page
+// shortRun is the length of a write below which a pass of its own costs less than what the disk
+// then writes many times, tinyRun the same for what the processor takes for a write to the page
+// cache.
+const shortRun, tinyRun = 2 * disk.Page, 512
 
 // blocks reports a program that reads what an operation computes.
 func (p *Program) blocks() bool {

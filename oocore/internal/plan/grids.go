@@ -63,15 +63,6 @@ func (p *Program) itemSize(least int) int {
 	return least
 }
 
-// crossing returns the domain axis along which a transposed input is contiguous,
-// or -1 where all inputs lie as the domain does.
-func crossing(prog *Program) int {
-	if axes := crossed(prog); len(axes) > 0 {
-		return axes[len(axes)-1]
-	}
-	return -1
-}
-
 // crossed returns the domain's axes in the order of a transposed input, which is contiguous along
 // the last; nil where all inputs lie as the domain does.
 func crossed(prog *Program) (axes []int) {
@@ -98,13 +89,13 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	if prog.blocks() {
 		return p.opChunks(prog, shape, size)
 	}
-	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
+	if input := crossed(prog); input != nil && input[len(input)-1] != len(shape)-1 {
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
 		bytes, filled := grid.Size(shape)*size, 0
 		if bytes > crossTasks*chunkBytes {
 			filled = chunkBytes
 		}
-		box := square(shape, fast, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size)
+		box := square(shape, input, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size, crossRun/size)
 		if blocks := p.blockChunks(prog, box, shape, outSize); blocks != nil {
 			return blocks
 		}

@@ -337,7 +337,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		s.Chunk, s.WriteTile, s.Block = s.FoldTile, chunk, s.FoldBlock
 		if stored == nil {
 			most := p.tileBytes(prog)
-			if prog.blocks() || crossing(prog) >= 0 { // rows of a tile across a file are short runs of it
+			if prog.blocks() || crossed(prog) != nil { // rows of a tile across a file are short runs of it
 				most = chunkBytes
 			}
 			s.Tile = within(chunk, max(min(bytes, most)/prog.itemSize(1), BlockElems), s.Block)
@@ -352,12 +352,12 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	if len(s.Folds) > 0 { // tiles depend on the budget, and the order of additions does not
 		s.Chunk, s.Block = s.FoldTile, s.FoldBlock
 		s.WriteTile = within(s.Chunk, elems, s.Block)
-		if s.Tile = s.WriteTile; stored == nil && crossing(prog) < 0 && !prog.blocks() {
+		if s.Tile = s.WriteTile; stored == nil && crossed(prog) == nil && !prog.blocks() {
 			s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 		}
 		return elems == BlockElems
 	}
-	switch fast := crossing(prog); {
+	switch input := crossed(prog); {
 	case s.StoreChunk != nil:
 		s.Chunk = s.StoreChunk
 		if p.rows(s, elems); s.Factors != nil { // the next level is made of it
@@ -375,8 +375,8 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	case prog.blocks():
 		s.WriteTile = p.compact(prog, chunk, elems)
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
-	case fast >= 0 && fast != len(chunk)-1:
-		s.WriteTile = square(chunk, fast, elems, elems)
+	case input != nil && input[len(input)-1] != len(chunk)-1:
+		s.WriteTile = square(chunk, input, elems, elems, crossRun/prog.itemSize(out))
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 		s.Tile = s.WriteTile
 		return elems == BlockElems
@@ -386,7 +386,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	s.Tile = s.WriteTile
 	switch {
 	case stored == nil && s.sideBySide(prog, elems):
-	case stored == nil && crossing(prog) < 0 && !prog.blocks():
+	case stored == nil && crossed(prog) == nil && !prog.blocks():
 		s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 	}
 	return elems == BlockElems || s.Factors != nil
@@ -432,15 +432,39 @@ func (p *Sized) rows(s *SizedStage, elems int) {
 	s.WriteTile = within(s.Chunk, elems, s.Block)
 }
 
-// square cuts a chunk to about elems elements, alike along its last axis and the
-// one along which a transposed input is contiguous. Where these have fewer, other axes are longer,
-// up to filled elements.
-func square(chunk []int, fast, elems, filled int) []int {
-	box, last := slices.Repeat([]int{1}, len(chunk)), len(chunk)-1
-	box[fast], box[last] = chunk[fast], chunk[last]
-	box = cube(box, elems)
-	for d := last - 1; d >= 0; d-- {
-		if d != fast {
+// square cuts a chunk to about elems elements, alike along its own last axis and along the last
+// in the order of a transposed input. With either, where it has less than row elements, go those
+// before it. Where these have fewer, other axes are longer, up to filled elements.
+func square(chunk, input []int, elems, filled, row int) []int {
+	last, fast := len(chunk)-1, input[len(input)-1]
+	taken := make([]bool, len(chunk))
+	taken[last], taken[fast] = true, true
+	own := make([]int, len(chunk))
+	for d := range own {
+		own[d] = d
+	}
+	group := func(order []int) (axes []int, n int) { // from the last on
+		n = 1
+		for i, d := range slices.Backward(order) {
+			if n >= row || i < len(order)-1 && taken[d] {
+				break
+			}
+			axes, n, taken[d] = append(axes, d), n*chunk[d], true
+		}
+		return axes, n
+	}
+	mine, n := group(own)
+	theirs, m := group(input)
+	both := cube([]int{m, n}, elems)
+	box := slices.Repeat([]int{1}, len(chunk))
+	for i, axes := range [][]int{theirs, mine} {
+		for _, d := range axes {
+			box[d] = max(min(chunk[d], both[i]), 1)
+			both[i] = max(both[i]/box[d], 1)
+		}
+	}
+	for d := last; d >= 0; d-- {
+		if !taken[d] {
 			box[d] = max(min(chunk[d], filled/max(grid.Size(box), 1)), 1)
 		}
 	}

@@ -300,7 +300,7 @@ func (p *Program) RegisterBytes(direct bool) int64 {
 // boxTile is the tile by which a program is evaluated for boxes of at most the given
 // lengths.
 func (p *Plan) boxTile(prog *Program, box []int) []int {
-	if crossing(prog) >= 0 || p.storedChunks(prog) != nil || prog.blocks() {
+	if crossed(prog) != nil || p.storedChunks(prog) != nil || prog.blocks() {
 		return box
 	}
 	return within(box, max(p.tileBytes(prog)/prog.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))

@@ -108,16 +108,9 @@ func (l *lines) each(length int, visit func(at, src, n int)) {
 	shape := slices.Clone(l.part.Shape)
 	shape[l.Axis] = length
 	source := grid.Strides(shape)
-	outer := l.part.Shape[:last]
-	for _, b := range (grid.Grid{Shape: outer, Chunks: slices.Repeat([]int{1}, last)}).All() {
-		at, src := l.at, 0
-		for d, i := range b.Start {
-			at += i * l.strides[d]
-			if d != l.Axis {
-				src += i * source[d]
-			}
-		}
-		visit(at, src, l.part.Shape[last])
+	source[l.Axis] = 0
+	for at, src := range grid.Places(l.part.Shape[:last], l.strides, source) {
+		visit(l.at+at, src, l.part.Shape[last])
 	}
 }
 

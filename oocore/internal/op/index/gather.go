@@ -211,12 +211,8 @@ func (f *taking) rows(ctx context.Context, part grid.Box, at, i, j, low, count i
 		step := source[f.Axis]
 		source = slices.Delete(source, f.Axis, f.Axis+1)
 		if step == 1 && f.stride == 1 { // one element at a time: rows of them
-			for r, b := 0, (grid.Grid{Shape: part.Shape, Chunks: slices.Repeat([]int{1}, len(part.Shape))}); r < b.Len(); r++ {
-				to, src := at, 0
-				for d, p := range b.Box(r).Start {
-					to, src = to+p*f.strides[d], src+p*source[d]
-				}
-				f.elements(to, in[src*f.Item:], i, j, low)
+			for to, src := range grid.Places(part.Shape, f.strides, source) {
+				f.elements(at+to, in[src*f.Item:], i, j, low)
 			}
 			return nil
 		}

@@ -63,17 +63,13 @@ func (o Draws) Requirements([]int) blockwise.Requirements { return blockwise.Req
 func (o Draws) Fill(_ context.Context, t *blockwise.Task) error {
 	return t.Compute(func() error {
 		last := len(o.Shape) - 1
-		outer := grid.Box{Start: t.Box.Start[:last], Shape: t.Box.Shape[:last]}
-		strides := grid.Strides(o.Shape)
 		n := t.Box.Shape[last]
-		row := 0
-		for _, b := range (grid.Grid{Shape: outer.Shape, Chunks: slices.Repeat([]int{1}, last)}).All() {
-			at := t.Box.Start[last]
-			for d, i := range b.Start {
-				at += (outer.Start[d] + i) * strides[d]
-			}
-			o.row(t.Dst[8*row*n:8*(row+1)*n], uint64(at))
-			row++
+		first, whole := 0, grid.Strides(o.Shape)
+		for d, i := range t.Box.Start {
+			first += i * whole[d]
+		}
+		for at, row := range grid.Places(t.Box.Shape[:last], whole, grid.Strides(t.Box.Shape)) {
+			o.row(t.Dst[8*row:8*(row+n)], uint64(first+at))
 		}
 		return nil
 	})

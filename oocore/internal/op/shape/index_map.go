@@ -3,7 +3,6 @@ package shape
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -296,13 +295,8 @@ func (g *gathering) repeat(to, from int) {
 	last := len(g.shape) - 1
 	outer, n, times := g.shape[:last-1], g.shape[last-1], g.shape[last]
 	repeat := kernel.BySize(g.Item, repeat[uint8], repeat[uint16], repeat[uint32], repeat[uint64], repeat[complex128])
-	for _, b := range (grid.Grid{Shape: outer, Chunks: slices.Repeat([]int{1}, len(outer))}).All() {
-		dst, src := to, from
-		for d, i := range b.Start {
-			dst, src = dst+i*g.to[d], src+i*g.from[d]
-		}
-		d, s := g.t.Dst[dst*g.Item:][:n*times*g.Item], g.in[src*g.Item:][:n*g.Item]
-		repeat(d, s, times)
+	for dst, src := range grid.Places(outer, g.to, g.from) {
+		repeat(g.t.Dst[(to+dst)*g.Item:][:n*times*g.Item], g.in[(from+src)*g.Item:][:n*g.Item], times)
 	}
 }
 
