@@ -59,27 +59,32 @@ type Draws struct {
 // Requirements is nothing: only the result takes memory.
 func (o Draws) Requirements([]int) blockwise.Requirements { return blockwise.Requirements{} }
 
-// Fill draws row by row.
+// Fill draws what follows each other in C order at once.
 func (o Draws) Fill(_ context.Context, t *blockwise.Task) error {
 	return t.Compute(func() error {
 		last := len(o.Shape) - 1
 		n := t.Box.Shape[last]
+		for last > 0 && t.Box.Shape[last] == o.Shape[last] {
+			last--
+			n *= t.Box.Shape[last]
+		}
+		var work normalWork
 		first, whole := 0, grid.Strides(o.Shape)
 		for d, i := range t.Box.Start {
 			first += i * whole[d]
 		}
 		for at, row := range grid.Places(t.Box.Shape[:last], whole, grid.Strides(t.Box.Shape)) {
-			o.row(t.Dst[8*row:8*(row+n)], uint64(first+at))
+			o.row(t.Dst[8*row:8*(row+n)], uint64(first+at), &work)
 		}
 		return nil
 	})
 }
 
 // row draws the numbers at positions from one on.
-func (o Draws) row(dst []byte, at uint64) {
+func (o Draws) row(dst []byte, at uint64, work *normalWork) {
 	switch o.Distribution {
 	case Normal:
-		o.normals(dtype.Slice[float64](dst), at)
+		o.normals(dtype.Slice[float64](dst), at, work)
 	case Integer:
 		for i := range dtype.Slice[int64](dst) {
 			dtype.Slice[int64](dst)[i] = o.Low + int64(o.below(at+uint64(i)))
@@ -106,11 +111,14 @@ func (o Draws) word(at uint64, attempt uint32) uint64 {
 	return b
 }
 
+// normalWork is what up to 256 normal numbers are made of.
+type normalWork struct{ radius, sin, cos [256]float64 }
+
 // normals are by G. Box and M. Muller, A Note on the Generation of Random Normal Deviates,
 // Annals of Mathematical Statistics 29, 1958: of two uniform numbers, of a block each, two
 // neighbours are made.
-func (o Draws) normals(dst []float64, at uint64) {
-	var radius, sin, cos [256]float64
+func (o Draws) normals(dst []float64, at uint64, work *normalWork) {
+	radius, sin, cos := work.radius[:], work.sin[:], work.cos[:]
 	var a, b uint64
 	for ; len(dst) > 0; at += uint64(len(radius)) {
 		n := min(len(radius), len(dst))
