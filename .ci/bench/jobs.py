@@ -181,6 +181,16 @@ PRODUCTS = (
     ("int32", "matmul(whole,whole)", "whole@whole", "whole"),
     ("float16", "matmul(half,half)", "(half.astype('f4')@half.astype('f4')).astype('f2')", "half"),
 )
+# Arrays with axes of a few elements.
+SHORT = (
+    ("short.products4", "matmul(small,small)", "small@small", "small"),
+    ("short.products32", "matmul(middle,middle)", "middle@middle", "middle"),
+    ("short.fft", "fft(narrow,0,0)", "fft.fft(narrow,axis=0,workers=-1)", "narrow"),
+    ("short.sort", "sort(narrow,0)", "np.sort(narrow,0)", "narrow"),
+    ("short.transpose", "transpose(photo)", "np.ascontiguousarray(photo.T)", "photo"),
+    ("short.repeat", "repeat(photo,2,2)", "np.repeat(photo,2,2)", "photo"),
+    ("short.take", "take(photo,channels,2)", "np.take(photo,channels,2)", "photo", "channels"),
+)
 
 
 def lines(table):
@@ -275,6 +285,7 @@ JOBS = {
     "filters": lambda: list(filters()),
     "samples": lambda: list(lines(SAMPLES)),
     "products": lambda: list(lines(PRODUCTS)),
+    "short": lambda: list(lines(SHORT)),
     "tensordot": lambda: list(tensordot()),
     "svd": lambda: [Row("svd", ("acts.npy",), (gonbext(512, 'randomized_svd(x,20,2,1,"u")', of("acts.npy")), peer("Dask", 0, "operations.py", "svd.dask", WORK)),
                         ("operations.py", "check.svd", WORK))],

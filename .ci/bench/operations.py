@@ -77,7 +77,9 @@ def sample(name):
             "few": lambda: g.integers(0, 10_000, n, "i4"), "waves": lambda: g.random((8192, scaled(16_384)), "f4"),
             "double": lambda: g.random((SQUARE, SQUARE)), "tall": lambda: g.random((scaled(10**6), 64), "f4"), "thin": lambda: g.random((64, 64), "f4"),
             "batch": lambda: g.random((scaled(2000), 256, 256), "f4"), "whole": lambda: g.integers(-100, 100, (side // 2, side // 2), "i4"),
-            "half": lambda: g.random((side, side), "f4").astype("f2")}[name]()
+            "half": lambda: g.random((side, side), "f4").astype("f2"),
+            "small": lambda: g.random((scaled(2 * 10**6), 4, 4)), "middle": lambda: g.random((scaled(10**5), 32, 32), "f4"),
+            "narrow": lambda: g.random((scaled(2 * 10**6), 2, 3)), "photo": lambda: g.random((side, side, 3), "f4"), "channels": lambda: np.array([2, 0])}[name]()
 
 
 class Files(dict):

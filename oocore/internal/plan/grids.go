@@ -17,6 +17,7 @@ const (
 	// more than once.
 	keptOfStored = 256 << 10
 	crossRun     = 1 << 10 // what a task reads at once of a transposed input of a reduction, or writes to a file in C order, at the least
+	shortCross   = 256     // a run below which copying it takes more than its bytes do
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
 	// farRun is the length of a read at another place of the disk from which on reading in order is hardly faster.
 	farRun = 128 << 10
@@ -95,7 +96,7 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 		if bytes > crossTasks*chunkBytes {
 			filled = chunkBytes
 		}
-		box := square(shape, input, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size, crossRun/size)
+		box := square(shape, input, min(max(bytes/crossTasks, chunkBytes), passBytes)/size, filled/size, shortCross/size)
 		if blocks := p.blockChunks(prog, box, shape, outSize); blocks != nil {
 			return blocks
 		}
@@ -252,15 +253,11 @@ func reduceChunks(prog *Program, stored, shape, axes []int) []int {
 	}
 	chunks := reduceRows(slices.Repeat([]int{1}, len(shape)), shape, reduced, room)
 	least, long, axes := slices.Repeat([]int{1}, len(shape)), max(crossRun/size, 1), crossed(prog)
-	var box, whole []int // as the input lies
-	for _, d := range axes {
-		box, whole = append(box, chunks[d]), append(whole, shape[d])
-	}
 	for _, d := range slices.Backward(axes) {
 		n := grid.Size(least)
 		least[d] = max(min(shape[d], (long+n-1)/n), 1)
 	}
-	if grid.Run(box, whole, 1) < grid.Size(least) { // a task would read some bytes of each page
+	if run(chunks, shape, axes) < grid.Size(least) { // a task would read some bytes of each page
 		return reduceRows(least, shape, reduced, room)
 	}
 	return chunks

@@ -376,7 +376,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		s.WriteTile = p.compact(prog, chunk, elems)
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 	case input != nil && input[len(input)-1] != len(chunk)-1:
-		s.WriteTile = square(chunk, input, elems, elems, crossRun/prog.itemSize(out))
+		s.WriteTile = square(chunk, input, elems, elems, shortCross/prog.itemSize(out))
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 		s.Tile = s.WriteTile
 		return elems == BlockElems
@@ -432,42 +432,80 @@ func (p *Sized) rows(s *SizedStage, elems int) {
 	s.WriteTile = within(s.Chunk, elems, s.Block)
 }
 
-// square cuts a chunk to about elems elements, alike along its own last axis and along the last
-// in the order of a transposed input. With either, where it has less than row elements, go those
-// before it. Where these have fewer, other axes are longer, up to filled elements.
-func square(chunk, input []int, elems, filled, row int) []int {
+// square cuts a chunk to about elems elements, alike along its last axis and along the last
+// in the order of a transposed input. Where these have fewer, other axes are longer, up to filled
+// elements. Where runs would have less than short elements of either, it is extended.
+func square(chunk, input []int, elems, filled, short int) []int {
 	last, fast := len(chunk)-1, input[len(input)-1]
-	taken := make([]bool, len(chunk))
-	taken[last], taken[fast] = true, true
+	box := slices.Repeat([]int{1}, len(chunk))
+	both := cube([]int{chunk[fast], chunk[last]}, elems)
+	box[fast], box[last] = both[0], both[1]
+	fill(box, chunk, filled)
 	own := make([]int, len(chunk))
 	for d := range own {
 		own[d] = d
 	}
+	if min(run(box, chunk, own), run(box, chunk, input)) < short {
+		return extended(chunk, own, input, elems, filled, short)
+	}
+	return box
+}
+
+// fill makes a box longer along axes of one element, the last first, up to so many elements.
+func fill(box, chunk []int, filled int) {
+	for d := len(box) - 1; d >= 0; d-- {
+		if box[d] == 1 {
+			box[d] = max(min(chunk[d], filled/max(grid.Size(box), 1)), 1)
+		}
+	}
+}
+
+// run is how many elements of a box follow each other where axes have an order.
+func run(box, chunk, order []int) int {
+	n := 1
+	for _, d := range slices.Backward(order) {
+		if n *= box[d]; box[d] < chunk[d] {
+			break
+		}
+	}
+	return n
+}
+
+// extended is a box of about elems elements that has with the last axis of each order as many
+// before it as make long elements together, where there are such axes: as long runs to write as
+// leave those to read.
+func extended(chunk, own, input []int, elems, filled, long int) []int {
+	last, fast := own[len(own)-1], input[len(input)-1]
+	taken := make([]bool, len(chunk))
+	taken[last], taken[fast] = true, true
 	group := func(order []int) (axes []int, n int) { // from the last on
 		n = 1
 		for i, d := range slices.Backward(order) {
-			if n >= row || i < len(order)-1 && taken[d] {
+			if n >= long || i < len(order)-1 && taken[d] {
 				break
 			}
 			axes, n, taken[d] = append(axes, d), n*chunk[d], true
 		}
 		return axes, n
 	}
-	mine, n := group(own)
-	theirs, m := group(input)
-	both := cube([]int{m, n}, elems)
+	write, n := group(own)
+	read, m := group(input)
+	if filled > 0 {
+		elems = min(elems, filled)
+	}
+	n = max(min(n, elems/max(min(m, long), 1)), 1)
+	m = max(min(m, elems/n), 1)
 	box := slices.Repeat([]int{1}, len(chunk))
-	for i, axes := range [][]int{theirs, mine} {
-		for _, d := range axes {
-			box[d] = max(min(chunk[d], both[i]), 1)
-			both[i] = max(both[i]/box[d], 1)
+	for _, g := range []struct {
+		axes []int
+		room int
+	}{{write, n}, {read, m}} {
+		for _, d := range g.axes {
+			box[d] = max(min(chunk[d], g.room), 1)
+			g.room = max(g.room/box[d], 1)
 		}
 	}
-	for d := last; d >= 0; d-- {
-		if !taken[d] {
-			box[d] = max(min(chunk[d], filled/max(grid.Size(box), 1)), 1)
-		}
-	}
+	fill(box, chunk, filled)
 	return box
 }
 
