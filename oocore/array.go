@@ -42,7 +42,8 @@ import (
 //   - Reductions take one pass, which those along the same axes of one array share. They hold
 //     an accumulator for each result.
 //   - Products, such as MatMul, Einsum and Tensordot, read each operand once for every group
-//     of tiles of the other. They hold a group of tiles and a panel of each operand.
+//     of tiles of the other. They hold a group of tiles and a panel of each operand; of
+//     matrices below 16 KiB, about 1 MiB of them for each slot.
 type Array struct {
 	//lint:ignore U1000 package lazy calls its method
 	value

@@ -37,6 +37,8 @@ var views = map[string]string{
 	"s": fmt.Sprintf("shape=%dx%d&dtype=float32", 1<<14, 1<<14),
 	"c": fmt.Sprintf("shape=%dx8x512x512&dtype=float32", rows*cols>>21),
 	"t": fmt.Sprintf("shape=512x512x%d&dtype=float32", rows*cols>>18),
+	"m": fmt.Sprintf("shape=%dx8x8&dtype=float32", rows*cols>>6),
+	"v": fmt.Sprintf("shape=%dx4x2048x128&dtype=float32", rows*cols>>20),
 	"n": fmt.Sprintf("shape=%dx%d&dtype=float32", 4*rows, cols/4),
 	"i": fmt.Sprintf("shape=%dx%d&dtype=int32", rows, cols),
 	"j": fmt.Sprintf("shape=%dx%d&dtype=int32", rows, cols),
@@ -90,6 +92,8 @@ var mixed = []string{
 	"s + transpose(s)",
 	"matmul(x, transpose(slice(x, \"0:64\")))",
 	"matmul(transpose(x), x)",
+	"matmul(m, m)",
+	"transpose(v, 2, 3, 0, 1)",
 }
 
 // operations are the expressions that run: of those that only differ in their inner
