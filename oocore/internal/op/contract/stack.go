@@ -30,12 +30,12 @@ type IntegerStack struct{ Stack }
 // in a box.
 const stackBytes = 1 << 20
 
-// leastStacked is how many matrices a box has at least: of fewer the time is that of
-// multiplying them.
+// leastStacked is how many matrices a box has at least. Of larger ones each repays a task, which
+// a device may take.
 const leastStacked = 64
 
-// StackOf is the operation of a product of a type, by the shapes of its
-// operands and its own; nil where its matrices are too large, or too few, to gain by it.
+// StackOf is the operation of a product of a type, by the shapes of its operands and its own;
+// nil where its matrices are too large, or too few, to gain by it.
 func StackOf(a, b, out []int, in, t dtype.Type) blockwise.Op {
 	s := Stack{a, b, out, in, t}
 	if m, n, k := s.lengths(); min(m, n, k) == 0 || grid.Size(s.stack()) < leastStacked {
@@ -128,45 +128,34 @@ func (s Stack) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	return t.Compute(func() error {
 		clear(t.Dst)
-		each, one := m*k*s.In.Size(), k*n*s.In.Size()
-		size := m * n * s.Type.Size()
-		ofA, ofB := places(stack.Shape, a.Shape[:len(a.Shape)-2]), places(stack.Shape, b.Shape[:len(b.Shape)-2])
-		for i := range stack.Size() {
-			if i%1024 == 0 && ctx.Err() != nil {
+		ofA, ofB, size := m*k*s.In.Size(), k*n*s.In.Size(), m*n*s.Type.Size()
+		dst := t.Dst
+		for i, j := range grid.Places(stack.Shape, strides(stack.Shape, a.Shape[:len(a.Shape)-2]), strides(stack.Shape, b.Shape[:len(b.Shape)-2])) {
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			dst := t.Dst[i*size:][:size]
 			c := dst
 			if round != nil {
 				c = sums
 				clear(c)
 			}
-			multiply(s.In, m, n, k, x[ofA(i)*each:], k, y[ofB(i)*one:], n, c, n, work)
+			multiply(s.In, m, n, k, x[i*ofA:], k, y[j*ofB:], n, c, n, work)
 			if round != nil {
 				round(m*n, dst, c, nil, nil)
 			}
+			dst = dst[size:]
 		}
 		return nil
 	})
 }
 
-// places returns which matrix of an operand's stack the i-th of the result's is made of.
-func places(stack, operand []int) func(i int) int {
-	if slices.Equal(stack, operand) {
-		return func(i int) int { return i }
-	}
-	if grid.Size(operand) == 1 {
-		return func(int) int { return 0 }
-	}
-	return func(i int) (at int) {
-		step := 1
-		for d := len(operand) - 1; d >= 0; d-- {
-			n := stack[len(stack)-len(operand)+d]
-			if operand[d] > 1 {
-				at += i % n * step
-			}
-			i, step = i/n, step*operand[d]
+// strides are by how many matrices of an operand's box one goes on along each axis of the stack.
+func strides(stack, operand []int) []int {
+	all := make([]int, len(stack))
+	for d, step := range grid.Strides(operand) {
+		if operand[d] > 1 {
+			all[len(stack)-len(operand)+d] = step
 		}
-		return at
 	}
+	return all
 }
