@@ -142,6 +142,7 @@ func (b *builder) value(n *graph.Node) int {
 // seen is the load of a node that is seen through a view.
 func (b *builder) seen(n *graph.Node, v grid.View) int {
 	load := Load{Type: n.DType, View: v}
+	op := boxed(n)
 	switch {
 	case n.Kind == graph.Constant:
 		load.Kind, load.Value = LoadConst, n.Value
@@ -150,12 +151,12 @@ func (b *builder) seen(n *graph.Node, v grid.View) int {
 		load.Kind, load.Shape, load.Value, load.Delta = LoadIota, n.Shape, n.First, n.Delta
 	case n.Kind == graph.Random:
 		load.Kind, load.Shape, load.Seed = LoadRandom, n.Shape, n.Seed
-	case boxed(n) != nil && (n == b.made || !b.c.materialised(n)):
-		load.Kind, load.Shape, load.Op, load.Site = LoadBlocks, n.Shape, &blockwise.Value{Op: boxed(n)}, n.Site.String()
+	case op != nil && (n == b.made || !b.c.materialised(n)):
+		load.Kind, load.Shape, load.Op, load.Site = LoadBlocks, n.Shape, &blockwise.Value{Op: op}, n.Site.String()
 		for _, in := range n.In {
 			load.Inputs = append(load.Inputs, b.c.program(in))
 		}
-		if b.c.plan.function == "" && n.Kind == graph.Blockwise && blockwise.Name(n.Blocks.Op) == "" {
+		if b.c.plan.function == "" && blockwise.Name(op) == "" {
 			b.c.plan.function = fmt.Sprintf("%s (%s)", n.Blocks.Name, n.Site)
 		}
 	default:

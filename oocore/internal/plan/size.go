@@ -441,12 +441,8 @@ func square(chunk, input []int, elems, filled, short int) []int {
 	both := cube([]int{chunk[fast], chunk[last]}, elems)
 	box[fast], box[last] = both[0], both[1]
 	fill(box, chunk, filled)
-	own := make([]int, len(chunk))
-	for d := range own {
-		own[d] = d
-	}
-	if min(run(box, chunk, own), run(box, chunk, input)) < short {
-		return extended(chunk, own, input, elems, filled, short)
+	if min(grid.Run(box, chunk, 1), run(box, chunk, input)) < short {
+		return extended(chunk, input, elems, filled, short)
 	}
 	return box
 }
@@ -460,7 +456,7 @@ func fill(box, chunk []int, filled int) {
 	}
 }
 
-// run is how many elements of a box follow each other where axes have an order.
+// run is grid.Run of an array whose axes have another order.
 func run(box, chunk, order []int) int {
 	n := 1
 	for _, d := range slices.Backward(order) {
@@ -474,8 +470,12 @@ func run(box, chunk, order []int) int {
 // extended is a box of about elems elements that has with the last axis of each order as many
 // before it as make long elements together, where there are such axes: as long runs to write as
 // leave those to read.
-func extended(chunk, own, input []int, elems, filled, long int) []int {
-	last, fast := own[len(own)-1], input[len(input)-1]
+func extended(chunk, input []int, elems, filled, long int) []int {
+	last, fast := len(chunk)-1, input[len(input)-1]
+	own := make([]int, len(chunk))
+	for d := range own {
+		own[d] = d
+	}
 	taken := make([]bool, len(chunk))
 	taken[last], taken[fast] = true, true
 	group := func(order []int) (axes []int, n int) { // from the last on
@@ -496,15 +496,14 @@ func extended(chunk, own, input []int, elems, filled, long int) []int {
 	n = max(min(n, elems/max(min(m, long), 1)), 1)
 	m = max(min(m, elems/n), 1)
 	box := slices.Repeat([]int{1}, len(chunk))
-	for _, g := range []struct {
-		axes []int
-		room int
-	}{{write, n}, {read, m}} {
-		for _, d := range g.axes {
-			box[d] = max(min(chunk[d], g.room), 1)
-			g.room = max(g.room/box[d], 1)
+	take := func(axes []int, room int) {
+		for _, d := range axes {
+			box[d] = max(min(chunk[d], room), 1)
+			room /= box[d]
 		}
 	}
+	take(write, n)
+	take(read, m)
 	fill(box, chunk, filled)
 	return box
 }

@@ -1,14 +1,13 @@
 package contract_test
 
 import (
-	"encoding/binary"
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -16,22 +15,24 @@ import (
 // whole are small whole numbers of a type, of which all sums of products are exact, with
 // their values.
 func whole(rng *rand.Rand, shape []int, t dtype.Type) (a blockwisetest.Array, values []float64) {
-	a = blockwisetest.Array{Shape: shape, DType: t}
-	for range grid.Size(shape) {
-		v := rng.IntN(5)
-		values = append(values, float64(v))
-		switch t {
-		case dtype.Float64:
-			a.Data = binary.LittleEndian.AppendUint64(a.Data, math.Float64bits(float64(v)))
-		case dtype.Float32:
-			a.Data = binary.LittleEndian.AppendUint32(a.Data, math.Float32bits(float32(v)))
-		case dtype.Int32:
-			a.Data = binary.LittleEndian.AppendUint32(a.Data, uint32(v))
-		case dtype.Uint8:
-			a.Data = append(a.Data, byte(v))
-		}
+	values = make([]float64, grid.Size(shape))
+	for i := range values {
+		values[i] = float64(rng.IntN(5))
 	}
-	return a, values
+	return blockwisetest.Array{Shape: shape, DType: t, Data: converted(dtype.Bytes(values), dtype.Float64, t)}, values
+}
+
+// converted are numbers in another type, which holds them all.
+func converted(data []byte, from, to dtype.Type) []byte {
+	n := len(data) / from.Size()
+	out := make([]byte, n*to.Size())
+	if from == to {
+		copy(out, data)
+		return out
+	}
+	cast, _ := kernel.Cast(from, to)
+	cast(n, out, data, nil, nil)
+	return out
 }
 
 // Each matrix of a stack is the product, by plain loops, of those that NumPy's rule of broadcasting
@@ -74,7 +75,7 @@ func TestStackPairsMatrices(t *testing.T) {
 			}
 			continue
 		}
-		got := blockwisetest.Same(t, op, shape, to, a, b)
+		got := dtype.Slice[float64](converted(blockwisetest.Same(t, op, shape, to, a, b), to, dtype.Float64))
 		strides := func(own []int) []int { // of the joined axes, in matrices
 			all := make([]int, len(joined))
 			step := 1
@@ -104,21 +105,11 @@ func TestStackPairsMatrices(t *testing.T) {
 					for l := range k {
 						want += x[(i*m+row)*k+l] * y[(j*k+l)*n+col]
 					}
-					if v := value(got, to, (p*m+row)*n+col); v != want {
+					if v := got[(p*m+row)*n+col]; v != want {
 						t.Fatalf("%v @ %v of %v: matrix %v [%d, %d] is %v, want %v", a.Shape, b.Shape, in, at, row, col, v, want)
 					}
 				}
 			}
 		}
 	}
-}
-
-func value(data []byte, t dtype.Type, i int) float64 {
-	switch t {
-	case dtype.Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	case dtype.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
-	}
-	return float64(int32(binary.LittleEndian.Uint32(data[4*i:])))
 }
