@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -37,6 +38,9 @@ func (internals) SetDefaults(opts []Option) {
 	defaults.Lock()
 	defer defaults.Unlock()
 	defaults.opts = slices.Clone(opts)
+	if s, err := settingsOf(opts); err == nil {
+		meter.SetLimit(s.budget) // arrays are opened before the run whose option it would be
+	}
 }
 
 // Eval is EvalContext of an expression that was read.

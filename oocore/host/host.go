@@ -6,6 +6,7 @@ package host
 import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -15,6 +16,10 @@ var internals = hook.Get(oocore.Plan{})
 // in place of earlier defaults. A magic over a cell sets budget and device in this way for
 // whatever the cell's body calls.
 func SetDefaults(opts ...oocore.Option) { internals.SetDefaults(opts) }
+
+// LimitOpening sets how many bytes the process may take while it opens arrays, before the runs that
+// compute with them: longer headers are rejected. With 0 that is what the machine has, as it is at first.
+func LimitOpening(bytes int64) { meter.SetLimit(bytes) }
 
 // Cell names the notebook cell that runs begin in, "" for none, for their records. Runs without
 // the option leave a record only where GONBEXT_RUNS asks for it.

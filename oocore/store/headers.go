@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -8,9 +9,11 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// heldHeaders is how many bytes of headers, as they are stored, a Headers holds.
+// heldHeaders is how many bytes of headers, as they are in memory, a Headers holds, besides the last one.
 const heldHeaders = 32 << 20
 
 // Headers holds the headers of the files that were opened last, so that the header of a file
@@ -27,13 +30,13 @@ type heldHeader[T any] struct {
 	header  T
 }
 
-// Read returns the header of a file, which r reads. parse reads it where no header of this
-// version of the file is held, and says how many bytes it has. Nobody may change what Read
-// returns.
-func (h *Headers[T]) Read(file string, r io.ReaderAt, parse func() (T, int64, error)) (T, error) {
+// Read returns the header of a file, which r reads. parse reads it where no header of this version
+// of the file is held. It tells take of the bytes that the header will hold before it allocates
+// them, and returns take's error. Nobody may change what Read returns.
+func (h *Headers[T]) Read(file string, r io.ReaderAt, parse func(take func(bytes int64) error) (T, error)) (T, error) {
 	version, reliable := versionRead(r)
 	if !reliable {
-		header, _, err := parse()
+		header, _, err := metered(parse)
 		return header, err
 	}
 	h.mu.Lock()
@@ -46,19 +49,31 @@ func (h *Headers[T]) Read(file string, r io.ReaderAt, parse func() (T, int64, er
 			return e.header, nil
 		}
 	}
-	header, bytes, err := parse()
+	header, bytes, err := metered(parse)
+	if _, small := errors.AsType[*types.MemoryError](err); small && len(h.held) > 0 {
+		h.held = nil
+		header, bytes, err = metered(parse)
+	}
 	if err != nil {
 		return header, err
 	}
-	h.held = append(h.held, heldHeader[T]{file, version, bytes, header})
 	var all int64
 	for i := len(h.held) - 1; i >= 0; i-- {
-		if all += h.held[i].bytes; all > heldHeaders {
+		if all += h.held[i].bytes; all+bytes > heldHeaders {
 			h.held = slices.Delete(h.held, 0, i+1)
 			break
 		}
 	}
+	h.held = append(h.held, heldHeader[T]{file, version, bytes, header})
 	return header, nil
+}
+
+// metered parses with a meter of its own, and returns what it counted.
+func metered[T any](parse func(take func(bytes int64) error) (T, error)) (header T, bytes int64, err error) {
+	var m meter.Meter
+	defer m.Done()
+	header, err = parse(m.Take)
+	return header, m.Taken(), err
 }
 
 // versionRead returns the version of what a reader reads, where every later change would show

@@ -89,11 +89,13 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.appends = c.Flags().Changed("append"); j.appends && (j.region != "" || j.chunks != "" || j.shards != "" || j.codec != "") {
 		return nil, usagef("--append: the stored array has chunks, shards and a codec of its own, and grows as a whole: leave --region, --chunks, --shards and --codec out")
 	}
+	host.LimitOpening(0)
 	if c.Flags().Changed("memory") {
 		n, err := units.ParseSize(j.memory)
 		if err != nil {
 			return nil, usagef("--memory: %w", err)
 		}
+		host.LimitOpening(n)
 		if strings.Trim(j.memory, "0123456789") == "" && n < 1<<20 { // no budget at all
 			return nil, usagef("--memory: %s is %s, did you mean %sMiB?", j.memory, units.Exact(n), j.memory)
 		}

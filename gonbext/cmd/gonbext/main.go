@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/cloud"           // paths of object stores
 	"github.com/gonbext/gonbext/oocore/cluster"
 	_ "github.com/gonbext/gonbext/oocore/decomp" // and decompositions in expressions
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -73,10 +75,20 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func main() {
+	collectWithin(machine.Read())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	c, err := newRoot().ExecuteContextC(ctx)
 	stop()
 	os.Exit(status(c, err))
+}
+
+// collectWithin makes Go's collector keep the process within what it may take altogether: headers of
+// files and lists of arrays would else leave as much garbage again. Runs lower the limit to their budgets.
+func collectWithin(limits machine.Limits) {
+	const other = 8 << 20 // than Go's heap: the kernel's share, and pages of the program
+	if free, why := limits.Headroom(); why != "" {
+		debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), max(free-other, other)))
+	}
 }
 
 // status prints err in one line, and as an object where the command is to print JSON. It

@@ -47,14 +47,14 @@ var headers store.Headers[*metadata.FileMetaData]
 
 // readMetadata reads the footer of a file of so many bytes.
 func readMetadata(name string, r io.ReaderAt, size int64) (*metadata.FileMetaData, error) {
-	return headers.Read(name, r, func() (m *metadata.FileMetaData, bytes int64, err error) {
+	return headers.Read(name, r, func(take func(bytes int64) error) (m *metadata.FileMetaData, err error) {
 		defer recovered(&err)
 		f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size))
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		m = f.MetaData()
-		return m, int64(m.Size()), nil
+		return m, take(int64(m.Size()))
 	})
 }
 

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"oocore/internal/grid"},
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
-	{"oocore/internal/kernel", "oocore/internal/arena", "oocore/internal/blob"},
+	{"oocore/internal/kernel", "oocore/internal/arena", "oocore/internal/blob", "oocore/internal/meter"},
 	{"oocore/internal/codec", "oocore/internal/blockwise", "oocore/internal/plan/cost", "oocore/internal/strided"},
 	{"oocore/store"},
 	{"oocore/internal/format", "oocore/internal/memstore", "oocore/internal/faultstore"},

@@ -34,7 +34,7 @@ func openNamed(name string, r io.ReaderAt, size int64) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.directory, err = directories.Read(name, r, func() (*directory, int64, error) { return f.directory, directoryBytes, nil })
+	f.directory, err = directories.Read(name, r, func(take func(bytes int64) error) (*directory, error) { return f.directory, take(directoryBytes) })
 	return f, err
 }
 

@@ -87,12 +87,12 @@ func (x format) open(ctx context.Context, path string) (refs *references, name s
 		return nil, "", err
 	}
 	r := store.HeadOf(ctx, o, id.Size)
-	refs, err = headers.Read(file, r, func() (*references, int64, error) {
+	refs, err = headers.Read(file, r, func(take func(bytes int64) error) (*references, error) {
 		refs, err := readReferences(r, id.Size, file)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		return refs, refs.bytes, nil
+		return refs, take(refs.bytes)
 	})
 	return refs, name, errors.Join(err, o.Close())
 }

@@ -46,12 +46,12 @@ const formatName = "tiff"
 
 // readContents is file.read of a file that was opened before, too.
 func readContents(path string, f *file) (*contents, error) {
-	return headers.Read(path, f.r, func() (*contents, int64, error) {
+	return headers.Read(path, f.r, func(take func(bytes int64) error) (*contents, error) {
 		c, err := f.read()
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		return c, int64(len(c.pages)) * pageBytes, nil
+		return c, take(int64(len(c.pages)) * pageBytes)
 	})
 }
 
