@@ -196,7 +196,7 @@ func (a *als) begin() error {
 			ranks[m] = min(a.rank, n)
 		}
 		var err error
-		if leading, err = sketch(a.t, all(len(a.t.shape)), ranks, r); err != nil {
+		if leading, err = sketch(a.t, all(len(a.t.shape)), ranks, oversampling, r); err != nil {
 			return err
 		}
 	}

@@ -139,6 +139,33 @@ func TestTensorLy(t *testing.T) {
 	}
 }
 
+// Ranks below the tensor's own are where a decomposition depends on where it starts.
+func TestTuckerBelowTheRankFitsAsTensorLy(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", "off")
+	if out, err := exec.Command(python(t), "testdata/tensorly.py", dir, "below").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var cases []struct {
+		Number, Iterations int
+		Shape, Ranks       []int
+		Tolerance, Fit     float64
+	}
+	if err := json.Unmarshal(testcases.ReadFile(t, dir+"/cases.json"), &cases); err != nil || len(cases) != 120 {
+		t.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		x := oocore.Open(filepath.Join(dir, fmt.Sprintf("%d.npy", c.Number)))
+		k, err := decomp.Tucker(t.Context(), x, c.Ranks, decomp.TuckerOptions{Iterations: c.Iterations, Tolerance: c.Tolerance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Fit < c.Fit-0.003 {
+			t.Errorf("Tucker of ranks %v of %v has a fit of %.4f after %d iterations, TensorLy %.4f", c.Ranks, c.Shape, k.Fit, len(k.Errors)-1, c.Fit)
+		}
+	}
+}
+
 // Some modes stay as they are, and one alone may be shortened.
 func TestPartialModes(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // TuckerOptions say how Tucker and HOSVD work.
@@ -31,8 +32,8 @@ type TuckerResult struct {
 }
 
 // Tucker decomposes by higher-order orthogonal iteration (De Lathauwer, De Moor and
-// Vandewalle 2000), from a randomized HOSVD. ranks has one for each mode to be shortened.
-// It reads x twice an iteration and four times before. Factors lie in memory: so do a
+// Vandewalle 2000), from a randomized HOSVD that is nearly exact. ranks has one for each
+// mode to be shortened. It reads x twice an iteration and four times before. Factors lie in memory: so do a
 // mode's length times the product of the other ranks. The record has the error after
 // each iteration.
 func Tucker(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, opts ...oocore.Option) (*TuckerResult, error) {
@@ -62,7 +63,7 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	o.Modes = modes
 	title := fmt.Sprintf("%s of ranks %v of %s", op, ranks, x)
-	p, err := progressOf(ctx, op, x, []any{ranks, o}, opts)
+	p, err := progressOf(ctx, op, x, []any{ranks, o, revision}, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -153,12 +154,8 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		// u is all there is to resume from.
 		core = saved.core(t, modes, ranks)
 	} else if o.Iterations > 0 && len(modes) > 1 {
-		first, err := sketch(t, modes, ranks, r)
-		if err != nil {
+		if core, err = start(t, u, modes, ranks, r); err != nil {
 			return nil, err
-		}
-		for i, m := range modes {
-			u[m] = first[i]
 		}
 	} else {
 		for i, m := range modes {
@@ -175,8 +172,14 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		}
 	}
 	if len(errors) == 0 {
-		var e float64
-		if core, e, err = t.core(u, modes); err != nil {
+		if core == nil {
+			p := modes[len(modes)-1]
+			if core, err = t.small(shortened(t, along(t, t.x, p, u[p]), u, modes, p, -1)); err != nil {
+				return nil, err
+			}
+		}
+		e, err := t.lost(core)
+		if err != nil {
 			return nil, err
 		}
 		errors = append(errors, e)
@@ -185,8 +188,16 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 			saved.keep(take)
 		}
 	}
-	for len(errors) <= o.Iterations && len(modes) > 1 && !converged(errors, o.Tolerance) {
-		p, q := branches(t.shape, modes, rank)
+	var p, q int
+	switch n := len(modes); {
+	case n == 1: // HOSVD is all
+	case grid.Size(t.shape) <= inOrder:
+		p, q = modes[n-1], modes[n-2]
+	default:
+		p, q = branches(t.shape, modes, rank)
+	}
+	// HOSVD's error and those of the first iterations say little: TensorLy makes three, too.
+	for len(errors) <= o.Iterations && len(modes) > 1 && !(len(errors) > 3 && converged(errors, o.Tolerance)) {
 		if !half {
 			one, err := t.keep(along(t, t.x, p, u[p]))
 			if err != nil {
@@ -245,6 +256,14 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 	return saved.tucker(t, modes, ranks), nil
 }
 
+// revision counts the changes of the bits of results: states of others are not taken.
+const revision = 2
+
+// inOrder is the number of elements up to which the modes of a tensor are updated in their
+// order, as TensorLy does: where HOOI converges slowly, it then stops at the same error. In
+// larger ones the order saves memory and time.
+const inOrder = 1 << 20
+
 // tucker is what a state of a tensor stands for.
 func (p *progress) tucker(t *tensor, modes, ranks []int) *TuckerResult {
 	out := &TuckerResult{Modes: modes, Errors: p.Errors, Fit: 1 - p.Errors[len(p.Errors)-1]}
@@ -289,18 +308,6 @@ func (t *tensor) lost(core *oocore.Array) (float64, error) {
 	return math.Sqrt(max(t.norm*t.norm-v[0], 0)) / t.norm, nil
 }
 
-// core is the tensor shortened along all modes, and its error.
-func (t *tensor) core(u []*mat.Dense, modes []int) (*oocore.Array, float64, error) {
-	p := modes[len(modes)-1]
-	part := along(t, t.x, p, u[p])
-	core, err := t.small(shortened(t, part, u, modes, p, -1))
-	if err != nil {
-		return nil, 0, err
-	}
-	e, err := t.lost(core)
-	return core, e, err
-}
-
 // shortened is part, the tensor times u[p], times the other matrices but that of mode m.
 func shortened(t *tensor, part *oocore.Array, u []*mat.Dense, modes []int, p, m int) *oocore.Array {
 	for _, k := range modes {
@@ -311,15 +318,54 @@ func shortened(t *tensor, part *oocore.Array, u []*mat.Dense, modes []int, p, m 
 	return part
 }
 
+// start sets u to the truncated HOSVD of the tensor, nearly, and returns its core. The
+// HOSVD is that of the tensor in the bases of a sketch that is wider than the ranks, which
+// is small: a sketch as wide as the ranks would mix singular vectors whose values lie close
+// together. It reads the tensor three times.
+func start(t *tensor, u []*mat.Dense, modes, ranks []int, r *rand.Rand) (*oocore.Array, error) {
+	wide := slices.Clone(ranks)
+	for i, m := range modes {
+		wide[i] = min(ranks[i]+oversampling, t.shape[m])
+	}
+	bases, err := sketch(t, modes, wide, 0, r)
+	if err != nil {
+		return nil, err
+	}
+	basis, within := make([]*mat.Dense, len(t.shape)), make([]*mat.Dense, len(t.shape))
+	for i, m := range modes {
+		basis[m] = bases[i]
+	}
+	p, _ := branches(t.shape, modes, rankOf(modes, wide))
+	small, err := t.keep(shortened(t, along(t, t.x, p, basis[p]), basis, modes, p, -1))
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range modes {
+		if within[m], err = leading(t, small, m, ranks[i], r); err != nil {
+			return nil, err
+		}
+		u[m] = mat.NewDense(t.shape[m], ranks[i], nil)
+		u[m].Mul(basis[m], within[m])
+	}
+	core, err := t.small(shortened(t, small, within, modes, -1, -1))
+	if err != nil {
+		return nil, err
+	}
+	return core, t.drop()
+}
+
+// oversampling is how many columns more than the rank random matrices have (Halko,
+// Martinsson and Tropp 2011).
+const oversampling = 8
+
 // sketch is for each mode an orthonormal basis of what the tensor does to random
-// matrices along the others (Che and Wei 2019): nearly its leading singular vectors. It
-// reads the tensor twice.
-func sketch(t *tensor, modes, ranks []int, r *rand.Rand) ([]*mat.Dense, error) {
+// matrices along the others (Che and Wei 2019): nearly its leading singular vectors. The
+// matrices have more columns than the bases by so many. It reads the tensor twice.
+func sketch(t *tensor, modes, ranks []int, more int, r *rand.Rand) ([]*mat.Dense, error) {
 	if len(modes) == 1 {
 		u, err := leading(t, t.x, modes[0], ranks[0], r)
 		return []*mat.Dense{u}, err
 	}
-	const more = 8
 	omega := make([]*mat.Dense, len(t.shape))
 	width := func(m int) int {
 		i := slices.Index(modes, m)
