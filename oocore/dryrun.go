@@ -58,23 +58,29 @@ func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, err
 	}
 	limits := machine.Read()
 	limit := s.budget
-	if limit == 0 {
+	switch {
+	case limit > 0:
+	case s.pool != nil:
+		limit = s.pool.limit - budget.Overhead(s.pool.limit)
+	default:
 		limit, _ = limits.DefaultBudget()
 	}
 	opts = slices.Clip(opts)
-	foreseen := budget.Foreseen(limit)
+	foreseen := s.growth(limit)
 	short, err := leastBudget(opts, f, limits, limit, foreseen)
 	if short != nil {
 		// What the program has dropped counts as held until it is collected.
 		debug.FreeOSMemory()
-		foreseen = budget.Foreseen(limit)
+		foreseen = s.growth(limit)
 		short, err = leastBudget(opts, f, limits, limit, foreseen)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if short != nil {
-		budget.Named(short.Need)
+		if s.pool == nil {
+			budget.Named(short.Need)
+		}
 		return nil, short
 	}
 	return append(opts, set(func(s *settings) { s.foreseen = foreseen })), nil
@@ -126,8 +132,19 @@ func (s *settings) overhead() int64 {
 	if s.dry != nil {
 		return s.foreseen + s.held
 	}
+	if s.pool != nil {
+		return runOverhead + s.held
+	}
 	if s.foreseen == 0 {
 		return budget.Overhead(s.budget)
 	}
 	return max(budget.Overhead(s.budget), s.foreseen+s.held)
+}
+
+// growth is the overhead that an algorithm of several runs is planned with.
+func (s *settings) growth(limit int64) int64 {
+	if s.pool != nil {
+		return runOverhead
+	}
+	return budget.Foreseen(limit)
 }

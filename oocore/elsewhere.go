@@ -36,6 +36,8 @@ func (s *settings) checkCluster(op string, outputs []plan.Output) error {
 	switch {
 	case s.budget == 0:
 		return &OptionError{errors.New("on a cluster Memory is the budget of a worker: say what one may take, such as 2GiB")}
+	case s.pool != nil:
+		return &OptionError{errors.New("a run on a cluster takes memory of its workers, which no pool of this process has: leave In out")}
 	case s.device != nil:
 		return &OptionError{errors.New("workers of a cluster compute on the CPU: leave the device out")}
 	case s.sideReductions != nil || s.grow != nil || s.parent != nil || s.dry != nil:

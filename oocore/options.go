@@ -30,7 +30,9 @@ func set(f func(s *settings)) Option {
 
 // settings are the options of one run.
 type settings struct {
-	budget         int64 // 0: the machine's default
+	budget         int64 // 0: the machine's default, or what the pool has
+	pool           *Pool // nil: the run shares the process with all that are in none
+	noWait         bool
 	chunks         []int
 	shardSize      int64
 	shards         []int
@@ -68,10 +70,25 @@ type settings struct {
 // charge to the process and could not take back, outputs and spilled arrays in a tmpfs
 // included: what Collect spills goes to the user's cache where the system's temporary files
 // are in one. Without Memory a run takes 70 % of what the machine and its containers have free.
+//
+// The limit is the process's: it covers what the program holds itself, and runs at once
+// share it. Those that do not fit together into the least of their budgets wait for one another. A Pool
+// gives each its part instead.
 func Memory(size string) Option {
 	return option(func(s *settings) (err error) {
 		s.budget, err = units.ParseSize(size)
 		return err
+	})
+}
+
+// MemoryBytes is Memory as a number of bytes.
+func MemoryBytes(n int64) Option {
+	return option(func(s *settings) error {
+		if n < 1 {
+			return fmt.Errorf("a budget of %d bytes: give one or more", n)
+		}
+		s.budget = n
+		return nil
 	})
 }
 

@@ -25,6 +25,7 @@ type run struct {
 	workers    *exec.Processes // nil where the tasks run in this process
 	read       []string        // versions of files that Go functions read
 	overhead   int64
+	process    int64                  // overhead of the process: in a pool it is none of the run's
 	budget     int64                  // of the process: the plan's own is less where loops over batches hold some
 	files      int64                  // bytes of it that lie in files in memory
 	reported   bool                   // how it ended
@@ -111,14 +112,19 @@ func (r *run) fit(p *plan.Plan, o plan.Options) (err error) {
 	}
 	size, loops := r.size, budget.Loops{}
 	r.budget = o.Budget
+	if r.pool != nil {
+		if err := r.fitPool(p.Title, &o); err != nil {
+			return err
+		}
+	}
 	if r.cluster != nil {
 		if _, err := p.Encode(); err != nil {
 			return err
 		}
 		size = (*plan.Plan).Size
-	} else if loops = budget.Active(); loops.N > 0 && !r.nominal {
+	} else if loops = r.shared().Active(); loops.N > 0 && !r.nominal {
 		r.budget = min(r.budget, loops.Budget)
-		o.Budget = r.budget - loops.Bytes
+		o.Budget = min(o.Budget, r.budget-r.process-loops.Bytes)
 	}
 	r.plan, err = size(p, o)
 	if isSmall(err) && len(o.Kept) > 0 && o.Device.OnHost {
@@ -131,14 +137,15 @@ func (r *run) fit(p *plan.Plan, o plan.Options) (err error) {
 		}
 	}
 	if isSmall(err) && budget.HasGarbage(r.overhead) {
-		// What the program has dropped counts as held until it is collected.
-		debug.FreeOSMemory()
+		freeGarbage(r.overhead)
 		r.overhead = r.settings.overhead() + p.OpenBytes()
 		o.Overhead = r.overhead
 		r.plan, err = size(p, o)
 	}
 	if small, ok := errors.AsType[*MemoryError](err); ok {
-		budget.Named(small.Need)
+		if r.pool == nil {
+			budget.Named(small.Need)
+		}
 		if budget.HasGarbage(r.overhead) {
 			small.Held = r.overhead
 		}
@@ -150,6 +157,13 @@ func (r *run) fit(p *plan.Plan, o plan.Options) (err error) {
 		r.budget = r.plan.Budget
 	}
 	return err
+}
+
+// freeGarbage collects what the program has dropped, which counts as held until then.
+func freeGarbage(overhead int64) {
+	if budget.HasGarbage(overhead) {
+		debug.FreeOSMemory()
+	}
 }
 
 // isSmall reports the error of a budget that is too small.

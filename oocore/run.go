@@ -15,7 +15,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
-	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -219,7 +218,7 @@ func (r *run) make(ctx context.Context, print plan.Fingerprint, before map[int]s
 			old[i], _ = r.outputVersion(ctx, i)
 		}
 	}
-	if err = r.execute(ctx, env); err == nil {
+	if err = r.execute(ctx, env, nil); err == nil {
 		return nil
 	}
 	if r.cluster != nil && errors.Is(err, exec.ErrLeft) {
@@ -255,7 +254,7 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 	if r.planned {
 		return errors.Join(ErrPlanned, r.recordOnly(ctx, record.Planned))
 	}
-	return ended(ctx, r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.roots[0].Shape))}))
+	return ended(ctx, r.execute(ctx, exec.Env{}, allocate))
 }
 
 // ended returns the error of a run such that it is ctx's too, beside the cause that ctx was
@@ -275,11 +274,9 @@ type endedError struct {
 
 func (e *endedError) Unwrap() []error { return []error{e.error, e.by} }
 
-// stageBytes is what a stage of a plan takes of Go's heap, twice.
-const stageBytes = 16 << 10
-
-// execute runs the plan in an environment, to which it adds what the settings say.
-func (r *run) execute(ctx context.Context, env exec.Env) error {
+// execute runs the plan in an environment, to which it adds what the settings say. allocate makes room for what
+// Collect returns; nil for a run that saves.
+func (r *run) execute(ctx context.Context, env exec.Env, allocate func(n int) []byte) error {
 	slog.DebugContext(ctx, "gonbext: run", "title", r.plan.Title, "output", r.plan.Arrays[r.plan.Output].Path,
 		"budget", r.plan.Budget, "predicted", r.plan.Peak.Host(), "stages", len(r.plan.Stages), "chunks", r.plan.Tasks())
 	peak := r.plan.Peak.Host()
@@ -289,8 +286,19 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	if r.cluster != nil { // whose workers have memory of their own
 		peak = r.plan.Arena
 	}
-	release, err := budget.Take(ctx, peak+r.processOverhead()+r.files, r.overhead, r.budget, r.loop)
+	// What Collect returns lies in Go's heap, and so does what codecs take.
+	share := budget.Share{Bytes: peak + r.processOverhead() + r.files, Heap: r.plan.Heap(), Overhead: r.overhead, Budget: r.budget, Loop: r.loop, NoWait: r.noWait}
+	if allocate != nil {
+		share.Heap += int64(grid.Size(r.roots[0].Shape) * r.roots[0].DType.Size())
+	}
+	if r.pool != nil {
+		share.Bytes, share.Heap, share.Overhead = share.Bytes+r.overhead, share.Heap+r.overhead, r.process
+	}
+	release, err := r.shared().Take(ctx, share)
 	if err != nil {
+		if busy, ok := errors.AsType[*budget.BusyError](err); ok {
+			err = &BusyError{Op: r.plan.Title, Bytes: busy.Bytes, Taken: busy.Taken, Active: busy.Active, Limit: busy.Budget}
+		}
 		if held, ok := errors.AsType[*budget.LoopsError](err); ok {
 			err = r.besideLoops(r.plan.Title, r.plan.Need, held.Loops)
 		}
@@ -301,11 +309,9 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 		return err
 	}
 	defer release()
-	// What Collect returns lies in Go's heap, and so does what codecs take, and the plan. Where the budget has
-	// room, the plan has some for garbage: a LoRA merge of 2,800 stages without it had 727 collections
-	// instead of 56, and took 9.1 s of processors instead of 3.2.
-	room := max(min(stageBytes*int64(len(r.plan.Stages)), r.plan.Budget-peak-r.overhead), 0)
-	defer machine.LimitRuntime(r.overhead + room + int64(len(env.Into)) + r.plan.Heap())()
+	if allocate != nil {
+		env.Into = allocate(grid.Size(r.roots[0].Shape))
+	}
 	env.Open = func(path string) (store.Array, error) { return r.openInput(ctx, path) }
 	env.Checkpoint = r.checkpoint
 	if r.cluster == nil || r.cluster.Records() {

@@ -167,6 +167,6 @@ func (a *Array) title() string {
 
 // ofRun reports options that say more than how an output is stored.
 func (s *settings) ofRun() bool {
-	return s.budget != 0 || s.device != nil || s.workers != 0 || s.processes != 0 || s.cluster != nil || s.shardSize != 0 || s.fresh || s.version != "" || s.reads != nil ||
+	return s.budget != 0 || s.pool != nil || s.noWait || s.device != nil || s.workers != 0 || s.processes != 0 || s.cluster != nil || s.shardSize != 0 || s.fresh || s.version != "" || s.reads != nil ||
 		s.planned || s.target != nil || s.cell != "" || s.parent != nil || s.dry != nil || s.sideReductions != nil || s.progress != nil || s.report != nil
 }

@@ -35,7 +35,7 @@ func cores() int {
 func RaiseProcessors(n int) (done func()) {
 	raised.Lock()
 	defer raised.Unlock()
-	if n <= cores() || cores() < runtime.NumCPU() {
+	if left.Load() || n <= cores() || cores() < runtime.NumCPU() {
 		return func() {}
 	}
 	if raised.runs++; raised.runs == 1 {

@@ -7,8 +7,6 @@ package machine
 
 import (
 	"fmt"
-	"runtime/debug"
-	"sync"
 
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -84,44 +82,4 @@ func (l Limits) DefaultBudget() (bytes int64, reason string) {
 		return fallback, "this system does not tell its limits"
 	}
 	return int64(share * float64(free)), "70 % of what is free: " + why
-}
-
-// heaps are what the runs of the process that are active at present allow to Go's heap and
-// runtime.
-var heaps struct {
-	sync.Mutex
-	before int64 // the limit without them
-	runs   map[*int64]struct{}
-}
-
-// LimitRuntime makes Go's garbage collector keep the Go heap and runtime within bytes
-// until done is called, or within GOMEMLIMIT where that is less. While several runs are active
-// they have the sum of what they asked for, in whatever order they end.
-func LimitRuntime(bytes int64) (done func()) {
-	heaps.Lock()
-	defer heaps.Unlock()
-	if len(heaps.runs) == 0 {
-		heaps.before, heaps.runs = debug.SetMemoryLimit(-1), map[*int64]struct{}{}
-	}
-	run := &bytes
-	heaps.runs[run] = struct{}{}
-	limitRuntime()
-	return func() {
-		heaps.Lock()
-		defer heaps.Unlock()
-		delete(heaps.runs, run)
-		limitRuntime()
-	}
-}
-
-func limitRuntime() {
-	if len(heaps.runs) == 0 {
-		debug.SetMemoryLimit(heaps.before)
-		return
-	}
-	var sum int64
-	for run := range heaps.runs {
-		sum += *run
-	}
-	debug.SetMemoryLimit(min(heaps.before, sum))
 }

@@ -2,11 +2,13 @@ package machine
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 )
@@ -176,5 +178,36 @@ func BenchmarkProcess(b *testing.B) {
 		if _, err := Process(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// What a program keeps while runs are active does not leave the collector without room.
+func TestMemoryLimitFollowsHeapOfProgram(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	debug.SetMemoryLimit(math.MaxInt64)
+	var bytes atomic.Int64
+	bytes.Store(16 * mib)
+	done := LimitRuntimeTo(bytes.Load)
+	kept := make([]byte, 100*mib)
+	runtime.GC()
+	FollowHeap()
+	if n := debug.SetMemoryLimit(-1); n < 125*mib || n > 160*mib {
+		t.Errorf("the limit is %d with 100 MiB that are live", n)
+	}
+	bytes.Store(300 * mib)
+	UpdateRuntimeLimit()
+	if n := debug.SetMemoryLimit(-1); n != 300*mib {
+		t.Errorf("the limit is %d where runs allow 300 MiB", n)
+	}
+	runtime.KeepAlive(kept)
+	debug.SetMemoryLimit(200 * mib) // the program's own choice
+	UpdateRuntimeLimit()
+	if n := debug.SetMemoryLimit(-1); n != 200*mib {
+		t.Errorf("the limit is %d where the program has set 200 MiB", n)
+	}
+	done()
+	if n := debug.SetMemoryLimit(-1); n != 200*mib {
+		t.Errorf("the limit is %d after the run, where the program has set 200 MiB", n)
 	}
 }

@@ -4,9 +4,12 @@ package budget
 
 import (
 	"context"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -79,11 +82,14 @@ func (s *steps) next(need, slack, budget int64) int64 {
 // collecting garbage may lower it.
 func HasGarbage(overhead int64) bool { return overhead > runtimeBaseline }
 
-// share is the part of a run.
-type share struct {
-	bytes  int64  // that its buffers may take
-	budget int64  // of the whole process, as the run was given it
-	loop   string // that takes what the run makes, and may start others meanwhile; "" for none
+// Share is the part of a run.
+type Share struct {
+	Bytes    int64  // that its buffers may take
+	Heap     int64  // of these, what lies in Go's heap
+	Overhead int64  // of the process, without the buffers of runs
+	Budget   int64  // of the whole process, as the run was given it
+	Loop     string // that takes what the run makes, and may start others meanwhile; "" for none
+	NoWait   bool   // a run that would wait is an error
 }
 
 // Loops are the runs whose results a loop of the program is taking. Such a run ends no sooner
@@ -95,86 +101,170 @@ type Loops struct {
 	Name   string // of one of them
 }
 
-// Active returns the loops that are running.
-func Active() Loops {
-	active.Lock()
-	defer active.Unlock()
-	return activeLoops()
+// LoopsError is returned for a run that would wait for loops.
+type LoopsError struct{ Loops }
+
+func (e *LoopsError) Error() string { return e.Name + " leaves too little of the budget" }
+
+// BusyError is returned for a run that would wait and is not to.
+type BusyError struct {
+	Bytes  int64 // that the run's buffers may take
+	Active int   // runs
+	Taken  int64 // by their buffers
+	Budget int64 // the least of theirs and the run's
 }
 
-func activeLoops() (l Loops) {
-	for s := range active.shares {
-		if s.loop != "" {
-			l.Bytes, l.N, l.Name = l.Bytes+s.bytes, l.N+1, s.loop
-			if l.N == 1 || s.budget < l.Budget {
-				l.Budget = s.budget
+func (e *BusyError) Error() string { return "the budget is taken by other runs" }
+
+// Pool is what runs share that must fit into their budgets together. The others wait in the order in which
+// they came. Its zero value is ready for use.
+type Pool struct {
+	mu     sync.Mutex
+	active map[*waiter]struct{}
+	queue  []*waiter
+	heap   atomic.Int64 // that the active runs leave to Go's heap and runtime
+	lower  func()       // ends the limit of Go's heap
+}
+
+// Process is the pool of the runs that are in no other.
+var Process Pool
+
+// waiter is a run that is active or waits.
+type waiter struct {
+	Share
+	ready chan struct{} // closed when err says how the wait ended
+	err   error
+}
+
+// Active returns the loops that are running.
+func (p *Pool) Active() Loops {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.loops()
+}
+
+func (p *Pool) loops() (l Loops) {
+	for s := range p.active {
+		if s.Loop != "" {
+			l.Bytes, l.N, l.Name = l.Bytes+s.Bytes, l.N+1, s.Loop
+			if l.N == 1 || s.Budget < l.Budget {
+				l.Budget = s.Budget
 			}
 		}
 	}
 	return l
 }
 
-// LoopsError is returned for a run that would wait for loops.
-type LoopsError struct{ Loops }
-
-func (e *LoopsError) Error() string { return e.Name + " leaves too little of the budget" }
-
-var active struct {
-	sync.Mutex
-	shares  map[*share]struct{}
-	changed chan struct{} // closed when a share is given back
-}
-
-// Take waits until bytes for a run's buffers fit into the budgets of all runs that are active,
-// on top of overhead. A run that is active alone has what its plan predicts; so has one that a
-// Go function of another run starts, which could otherwise wait for itself. loop names the
-// loop that takes what the run makes; "" for none. Where loops leave too little the error is a
-// *LoopsError.
-func Take(ctx context.Context, bytes, overhead, budget int64, loop string) (release func(), err error) {
-	s := &share{bytes, budget, loop}
-	nested := withinRun()
-	for {
-		active.Lock()
-		if active.shares == nil {
-			active.shares, active.changed = map[*share]struct{}{}, make(chan struct{})
+// Take waits until a run's buffers fit into the budgets of all runs of the pool that are active, on top of
+// the process's overhead. A run that is active alone has what its plan predicts; so has one that a
+// Go function of another run starts, which could otherwise wait for itself. Where loops leave too little the
+// error is a *LoopsError. Until release is called Go's heap is kept within what the active runs leave of their budgets.
+func (p *Pool) Take(ctx context.Context, s Share) (release func(), err error) {
+	w := &waiter{Share: s, ready: make(chan struct{})}
+	p.mu.Lock()
+	if withinRun() {
+		p.admit(w)
+	} else {
+		p.queue = append(p.queue, w)
+		p.next()
+		if _, taken := p.active[w]; !taken && w.err == nil && s.NoWait {
+			_, w.err = p.fits(w)
+			p.leave(w)
 		}
-		if nested || s.fits(overhead) {
-			active.shares[s] = struct{}{}
-			active.Unlock()
-			return s.release, nil
-		}
-		changed, loops := active.changed, activeLoops()
-		active.Unlock()
-		if loops.N > 0 && overhead+bytes+loops.Bytes > min(budget, loops.Budget) {
-			return nil, &LoopsError{loops}
-		}
+	}
+	p.mu.Unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+		p.mu.Lock()
 		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		case <-w.ready:
+		default:
+			w.err = context.Cause(ctx)
+			p.leave(w)
 		}
+		p.mu.Unlock()
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.active, w)
+		p.limitHeap()
+		p.next()
+	}, nil
+}
+
+// next admits those of the queue that fit, first come, first served. While a loop runs a later one may go first: the
+// loop's body may have started it, and the loop may be what an earlier one waits for.
+func (p *Pool) next() {
+	for i := 0; i < len(p.queue); {
+		w := p.queue[i]
+		fits, _ := p.fits(w)
+		loops := p.loops()
+		switch {
+		case fits:
+			p.admit(w)
+		case loops.N > 0 && w.Overhead+w.Bytes+loops.Bytes > min(w.Budget, loops.Budget):
+			w.err = &LoopsError{loops}
+			close(w.ready)
+		case loops.N == 0:
+			return
+		default:
+			i++
+			continue
+		}
+		p.queue = slices.Delete(p.queue, i, i+1)
+		i = 0 // a loop that was admitted may be what others cannot wait for
 	}
 }
 
-// fits reports whether a further share fits together with those that are active.
-func (s *share) fits(overhead int64) bool {
-	if len(active.shares) == 0 {
-		return true
-	}
-	sum, least := overhead+s.bytes, s.budget
-	for other := range active.shares {
-		sum += other.bytes
-		least = min(least, other.budget)
-	}
-	return sum <= least
+// leave takes a run out of the queue, which may have held up those behind it.
+func (p *Pool) leave(w *waiter) {
+	p.queue = slices.DeleteFunc(p.queue, func(other *waiter) bool { return other == w })
+	close(w.ready)
+	p.next()
 }
 
-func (s *share) release() {
-	active.Lock()
-	defer active.Unlock()
-	delete(active.shares, s)
-	close(active.changed)
-	active.changed = make(chan struct{})
+func (p *Pool) admit(w *waiter) {
+	if p.active == nil {
+		p.active = map[*waiter]struct{}{}
+	}
+	p.active[w] = struct{}{}
+	close(w.ready)
+	p.limitHeap()
+}
+
+// fits reports whether a further run fits together with those that are active.
+func (p *Pool) fits(w *waiter) (bool, error) {
+	busy := &BusyError{w.Bytes, len(p.active), 0, w.Budget}
+	for other := range p.active {
+		busy.Taken += other.Bytes
+		busy.Budget = min(busy.Budget, other.Budget)
+	}
+	return busy.Active == 0 || w.Overhead+w.Bytes+busy.Taken <= busy.Budget, busy
+}
+
+// limitHeap leaves to Go's heap what the active runs do not take of the least of their budgets: what the
+// program held already, what they have in the heap themselves, and the rest, which a heap that grows may fill.
+func (p *Pool) limitHeap() {
+	var taken, heap, overhead int64
+	least := int64(math.MaxInt64)
+	for s := range p.active {
+		taken, heap, overhead, least = taken+s.Bytes, heap+s.Heap, max(overhead, s.Overhead), min(least, s.Budget)
+	}
+	p.heap.Store(max(overhead, least-taken) + heap)
+	switch {
+	case len(p.active) == 0:
+		p.lower()
+		p.lower = nil
+	case p.lower == nil:
+		p.lower = machine.LimitRuntimeTo(p.heap.Load)
+	default:
+		machine.UpdateRuntimeLimit()
+	}
 }
 
 // withinRun reports whether the caller is a function that a run calls.

@@ -42,7 +42,7 @@ func startSampler(r *run) *sampler {
 	return s
 }
 
-// tick takes a sample, and sets the timer for the next one.
+// tick takes a sample, lets Go's memory limit follow the heap, and sets the timer for the next one.
 func (s *sampler) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,6 +50,7 @@ func (s *sampler) tick() {
 		return
 	}
 	s.sample()
+	machine.FollowHeap()
 	if s.timed++; s.timed%sampleUntil == 0 {
 		s.every = min(2*s.every, sampleMost)
 	}
