@@ -17,16 +17,14 @@
 //
 // While runs are active Go's memory limit (GOMEMLIMIT) is what their budgets leave to the heap, and
 // never less than what is live and a quarter of that: a service whose heap grows meanwhile keeps its
-// rate. GOMAXPROCS is raised where C libraries compress, so that Go's scheduler has a
-// processor while they do. Both are as before when the last run has ended; LeaveRuntime leaves both
+// rate. GOMAXPROCS is raised to the number of tasks in flight, so that calls of C libraries leave Go's
+// scheduler a processor. Both are as before when the last run has ended; LeaveRuntime leaves both
 // alone. A run whose budget is short collects garbage first, as debug.FreeOSMemory does. The first
 // product of matrices loads OpenBLAS, where there is one, with one thread for the whole process.
 // What was saved is noted in the user's cache folder, unless GONBEXT_RUNS is "off". Signals are left to the
 // program. Runs at once wait for one another where their budgets say so: see Memory and Pool.
 //
-// # Compatibility
-//
-// Names stay, or become Deprecated; packages device and host change with the
+// Compatibility: names stay, or become Deprecated; packages device and host change with the
 // engine. CHANGELOG.md says where results change bits.
 package oocore
 
