@@ -25,7 +25,7 @@ type batch struct {
 	Short                  time.Duration // the same where workers would have fewer than elementsEach otherwise; 0 is Least
 	// Session is a command that takes the others as requests, while it runs; nil where each is a command of its own.
 	Session []string
-	// Submit submits the script on its standard input: {name}, {log}, {dir}, {memory} in MiB. The options that
+	// Submit submits the script on its standard input: {run}, {name}, {log}, {dir}, {memory} in MiB. The options that
 	// follow are added where they are asked for; a space in one separates words.
 	Submit []string
 	Cores  string // {value}, where a job takes more than one
@@ -45,7 +45,8 @@ type batch struct {
 	ElementLog        string         // what the name of a log ends with in an array
 	Self              string         // the variable that has a job's number
 	Job               *regexp.Regexp // finds it in what Submit prints
-	// State lists the jobs {jobs} that have not ended, a line each; Listed finds a job's number and state in a line.
+	// State lists the jobs {jobs} that have not ended, a line each; Listed finds a job's number, its state and, where it is told, the
+	// beginning of its name in a line.
 	State  []string
 	Listed *regexp.Regexp
 	Stuck  *regexp.Regexp // a state that only a person ends; nil where there is none
@@ -79,7 +80,7 @@ var batches = map[string]*batch{
 		Name:  "Slurm",
 		Begin: 3, HandOver: 3, Start: 1.6,
 		Least: 30 * time.Second,
-		Submit: []string{"sbatch", "--parsable", "--job-name={name}", "--output={log}", "--open-mode=append", "--chdir={dir}", "--ntasks=1",
+		Submit: []string{"sbatch", "--parsable", "--job-name={run}-{name}", "--output={log}", "--open-mode=append", "--chdir={dir}", "--ntasks=1",
 			"--mem={memory}M", "--requeue", "--kill-on-invalid-dep=yes"},
 		Cores: "--cpus-per-task={value}",
 		Array: "--array={first}-{last}", AtOnce: "%{n}", Index: "SLURM_ARRAY_TASK_ID",
@@ -87,8 +88,8 @@ var batches = map[string]*batch{
 		Partition: "--partition={value}", Account: "--account={value}", Time: "--time={value}", ElementLog: "-%a",
 		Self:   "SLURM_JOB_ID",
 		Job:    regexp.MustCompile(`^(\d+)(?:;.*)?$`),
-		State:  []string{"squeue", "--noheader", "--format=%F %T %r", "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,REQUEUE_HOLD,STAGE_OUT,RESIZING,SIGNALING,STOPPED"},
-		Listed: regexp.MustCompile(`^(\d+) (\S+ ?\S*)`),
+		State:  []string{"squeue", "--noheader", "--format=%F %j %T %r", "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,REQUEUE_HOLD,STAGE_OUT,RESIZING,SIGNALING,STOPPED"},
+		Listed: regexp.MustCompile(`^(?P<job>\d+) (?P<name>\S+) (?P<state>\S+ ?\S*)`),
 		Stuck:  regexp.MustCompile(`^PENDING (MaxMemPerLimit|PartitionConfig|PartitionTimeLimit|BadConstraints|InvalidAccount|InvalidQOS)$`),
 		Help:   "what is asked for is not what its partition or account ever has",
 		Held:   regexp.MustCompile(`^PENDING (Partition(?:Down|Inactive)|NodeDown|ReqNodeNotAvail|Reservation|JobHeld\w+|(?:Assoc|QOS)\w+)`),
@@ -100,7 +101,7 @@ var batches = map[string]*batch{
 		Name:  "Grid Engine",
 		Begin: 3, HandOver: 3, Start: 2,
 		Least:  30 * time.Second,
-		Submit: []string{"qsub", "-terse", "-V", "-r", "y", "-j", "y", "-S", "/bin/sh", "-N", "{name}", "-o", "{log}", "-wd", "{dir}", "-l", "mem_free={memory}M"},
+		Submit: []string{"qsub", "-terse", "-V", "-r", "y", "-j", "y", "-S", "/bin/sh", "-N", "{run}-{name}", "-o", "{log}", "-wd", "{dir}", "-l", "mem_free={memory}M"},
 		Cores:  "-pe smp {value}",
 		Array:  "-t {first}-{last}", AtOnce: " -tc {n}", Index: "SGE_TASK_ID", First: 1,
 		AfterOK: "-hold_jid {jobs}", AfterAny: "-hold_jid {jobs}", Between: ",",
@@ -108,7 +109,7 @@ var batches = map[string]*batch{
 		Self:   "JOB_ID",
 		Job:    regexp.MustCompile(`^(\d+)(?:\..*)?$`),
 		State:  []string{"qstat", "-u", "*"},
-		Listed: regexp.MustCompile(`^(\d+)\s+\S+\s+\S+\s+\S+\s+(\S+)`),
+		Listed: regexp.MustCompile(`^(?P<job>\d+)\s+\S+\s+(?P<name>\S+)\s+\S+\s+(?P<state>\S+)`),
 		Stuck:  regexp.MustCompile(`^E`),
 		Help:   "its machine may not see the output's folder",
 		Cancel: []string{"qdel", "{jobs}"},
@@ -197,6 +198,7 @@ var answerTime = 2 * time.Minute
 // job is what is submitted.
 type job struct {
 	number         string // of a batch system that is given it
+	run            string // what the names of the run's jobs begin with
 	name, log, dir string
 	cores          int
 	memory         int64 // bytes
@@ -227,7 +229,7 @@ func (b *batch) check(o *Options) error {
 // request is the command that submits the job, with its script.
 func (b *batch) request(j job) request {
 	const mebi = 1 << 20
-	command := fill(b.Submit, "{job}", j.number, "{name}", j.name, "{log}", j.log, "{dir}", j.dir, "{memory}", strconv.FormatInt((j.memory+mebi-1)/mebi, 10))
+	command := fill(b.Submit, "{job}", j.number, "{run}", j.run, "{name}", j.name, "{log}", j.log, "{dir}", j.dir, "{memory}", strconv.FormatInt((j.memory+mebi-1)/mebi, 10))
 	cores := ""
 	if j.cores > 1 && b.Cores != "" {
 		cores = strconv.Itoa(j.cores)
@@ -267,20 +269,32 @@ func (b *batch) submit(ctx context.Context, q request) (string, error) {
 	return m[1], nil
 }
 
-// active returns those of some jobs that have not ended, with their states.
-func (b *batch) active(ctx context.Context, jobs []string) (map[string]string, error) {
+// own returns those of some jobs that can be of a run: a file may name any, and a batch system gives numbers again.
+func (b *batch) own(run string, jobs []string) []string {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j string) bool {
+		return !b.Job.MatchString(j) || b.Named && !strings.HasPrefix(j, jobPrefix+run+"-")
+	})
+}
+
+// active returns those of some jobs of a run that have not ended, with their states.
+func (b *batch) active(ctx context.Context, run string, jobs []string) (map[string]string, error) {
+	jobs = b.own(run, jobs)
 	out, err := b.call(ctx, fill(b.State, "{jobs}", strings.Join(jobs, b.Between)), "")
 	if err != nil {
 		return nil, err
 	}
-	mine := map[string]bool{}
-	for _, j := range jobs {
-		mine[j] = true
-	}
 	states := map[string]string{}
 	for line := range strings.Lines(out) {
-		if m := b.Listed.FindStringSubmatch(strings.TrimSpace(line)); m != nil && mine[m[1]] && !strings.HasPrefix(states[m[1]], "RUNNING") {
-			states[m[1]] = m[2]
+		m := b.Listed.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		job, state := m[b.Listed.SubexpIndex("job")], m[b.Listed.SubexpIndex("state")]
+		if name := b.Listed.SubexpIndex("name"); name > 0 && !strings.HasPrefix(m[name], run) {
+			continue
+		}
+		if slices.Contains(jobs, job) && !strings.HasPrefix(states[job], "RUNNING") {
+			states[job] = state
 		}
 	}
 	return states, nil
@@ -309,15 +323,15 @@ func (b *batch) held(states map[string]string) string {
 	return ""
 }
 
-// cancel ends jobs. Those that have ended are none of its business.
-func (b *batch) cancel(ctx context.Context, jobs []string) error {
-	if len(jobs) == 0 {
+// cancel ends jobs of a run. Those that have ended are none of its business.
+func (b *batch) cancel(ctx context.Context, run string, jobs []string) error {
+	if jobs = b.own(run, jobs); len(jobs) == 0 {
 		return nil
 	}
 	if b.Cancel == nil {
 		return b.forget(ctx, jobs)
 	}
-	states, err := b.active(ctx, jobs)
+	states, err := b.active(ctx, run, jobs)
 	if err != nil || len(states) == 0 {
 		return err
 	}

@@ -130,7 +130,7 @@ func (c *client) cancel(ctx context.Context, end time.Time) (ended bool, err err
 		return true, c.run.cancel(ctx)
 	}
 	var said bytes.Buffer
-	cmd := osexec.Command(command, "jobs", "cancel", c.run.Output)
+	cmd := osexec.Command(command, "jobs", "cancel", c.run.Output, "--on", c.run.On)
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		return true, err
@@ -166,8 +166,12 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 	began, asked, spoke := time.Now(), time.Now(), time.Time{}
 	for {
 		now, err := load(staging)
+		if err == nil && (now.ID != r.ID || now.On != r.On) {
+			return fmt.Errorf("%s: another run has taken this one's place", r.Output)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(filepath.Join(r.folder(), endedFile)); errors.Is(err, fs.ErrNotExist) {
+				r.forgetNote()
 				return nil // the last job removes the folder
 			}
 			if err := r.failure(); err != nil {
@@ -182,7 +186,7 @@ func (r *run) wait(ctx context.Context, tell func(string)) error {
 		if err == nil && time.Since(asked) > askEvery {
 			asked = time.Now()
 			var active map[string]string
-			active, err = now.batch().active(ctx, now.jobs())
+			active, err = now.active(ctx, now.jobs()...)
 			if ended++; len(active) > 0 {
 				ended = 0
 			}
@@ -226,4 +230,4 @@ func pauseSince(began time.Time) time.Duration {
 const pause = time.Second
 
 // askEvery is after how long the batch system is asked, too.
-const askEvery = 10 * time.Second
+var askEvery = 10 * time.Second

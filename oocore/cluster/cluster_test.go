@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -153,7 +154,7 @@ func TestSecondSubmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	submitted := lines(t, jobs)
-	script(t, jobs, "squeue", `echo "1 PENDING Resources"`)
+	listed(t, jobs, "PENDING Resources")
 	_, err := x.Save(t.Context(), "x.zarr", limit, on(t, "slurm"))
 	out, _ := filepath.Abs("x.zarr")
 	want := fmt.Sprintf("another run computes it already, on Slurm in 1 job: gonbext jobs attach %[1]s waits for it, and gonbext jobs cancel %[1]s ends it", out)
@@ -247,8 +248,16 @@ func metadataOnly(t *testing.T, name string, rows int) {
 	}
 }
 
-// Who asks how far a run is hears why its jobs wait, where they do not wait for others to end.
-func TestProgressSaysWhyJobsWait(t *testing.T) {
+// listed has the fake Slurm list its first job in a state, and another user's of the same number.
+func listed(t *testing.T, jobs, state string) {
+	t.Helper()
+	_, rest, _ := strings.Cut(lines(t, jobs)[0], "--job-name=")
+	name, _, _ := strings.Cut(rest, " ")
+	script(t, jobs, "squeue", "echo '1 "+name+" "+state+"'; echo '2 of-another PENDING JobHeldUser'")
+}
+
+// Who waits for a run hears why its jobs wait, where they do not wait for others to end; jobs of its numbers that are not its own say nothing.
+func TestWaitSaysWhyJobsWait(t *testing.T) {
 	jobs := fakeSlurm(t, 1001, number)
 	if _, err := oocore.Random(oocore.Float64, 1, 40, 10).Save(t.Context(), "x.zarr", oocore.Memory("256MiB"), on(t, "slurm")); !errors.Is(err, cluster.ErrDetached) {
 		t.Fatal(err)
@@ -257,15 +266,18 @@ func TestProgressSaysWhyJobsWait(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs: %v", len(runs), err)
 	}
+	defer cluster.AskOften()()
 	for state, want := range map[string]string{
-		"PENDING Priority":      " tasks, 1 jobs",
-		"RUNNING None":          " tasks, 1 jobs",
-		"PENDING PartitionDown": " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is PartitionDown",
-		"PENDING ReqNodeNotAvail, UnavailableNodes:n": " tasks, 1 jobs: job 1 waits, and the reason that Slurm gives is ReqNodeNotAvail",
+		"PENDING Priority":      " tasks, stage 1 of 1",
+		"RUNNING None":          " tasks, stage 1 of 1",
+		"PENDING PartitionDown": " tasks, stage 1 of 1: job 1 waits, and the reason that Slurm gives is PartitionDown",
+		"PENDING ReqNodeNotAvail, UnavailableNodes:n": " tasks, stage 1 of 1: job 1 waits, and the reason that Slurm gives is ReqNodeNotAvail",
 	} {
-		script(t, jobs, "squeue", "echo '1 "+state+"'")
-		if text, err := runs[0].Progress(t.Context()); err != nil || !strings.HasSuffix(text, want) {
-			t.Errorf("%s: %q, %v, want it to end with %q", state, text, err, want)
+		listed(t, jobs, state)
+		ctx, stop := context.WithCancel(t.Context())
+		var said string
+		if err := runs[0].Wait(ctx, func(line string) { said = line; stop() }); !errors.Is(err, cluster.ErrDetached) || !strings.HasSuffix(said, want) {
+			t.Errorf("%s: %q, %v, want it to end with %q", state, said, err, want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func dask(address string) *batch {
 		AfterOK: "--ok={jobs}", AfterAny: "--after={jobs}", Between: ",", ElementLog: "-%a",
 		Job:    regexp.MustCompile(`^(gonbext-\w+-\w+)$`),
 		State:  []string{"state", "--jobs={jobs}"},
-		Listed: regexp.MustCompile(`^(\S+) (\S+)`),
+		Listed: regexp.MustCompile(`^(?P<job>\S+) (?P<state>\S+)`),
 		Forget: []string{"forget", "--jobs={jobs}"},
 	}
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,6 +89,10 @@ func (s *stages) Stage(ctx context.Context, stage int) (exec.Runner, error) {
 		if err := os.RemoveAll(s.run.reports(stage)); err != nil {
 			return nil, err
 		}
+		s.run.Stages[stage].Token = rand.Text() // what is reported from now on by those who have written it is void too
+		if err := s.run.save(); err != nil {
+			return nil, err
+		}
 	}
 	return &runner{s, stage}, nil
 }
@@ -134,7 +139,14 @@ func assign(steps []span, n int) []int {
 func (s *stages) begin(ctx context.Context, file string, old *run, err error) error {
 	switch {
 	case err == nil:
-		states, err := old.batch().active(ctx, old.jobs())
+		on := ""
+		if old.On == s.batch {
+			on = old.On
+		}
+		if err := old.named(on); err != nil {
+			return fmt.Errorf("%w; else remove %s", err, filepath.Dir(file))
+		}
+		states, err := old.active(ctx, old.jobs()...)
 		if err != nil {
 			return err
 		}
@@ -147,8 +159,11 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 		old, _ = loadFile(filepath.Join(filepath.Dir(runFile(filepath.Dir(file))), endedFile))
 	}
 	p := s.Plan()
-	r := &run{On: s.batch, Begun: time.Now(), Options: s.options, Memory: p.Each.Budget, Cores: p.Each.Workers, Saved: s.saved}
+	r := &run{ID: rand.Text(), On: s.batch, Begun: time.Now(), Options: s.options, Memory: p.Each.Budget, Cores: p.Each.Workers, Saved: s.saved}
 	if r.Output, err = store.Absolute(p.Arrays[p.Output].Path); err != nil {
+		return err
+	}
+	if r.In, err = store.Absolute(p.WholePath(p.Output)); err != nil {
 		return err
 	}
 	r.Before, _ = store.VersionOf(ctx, r.Output) // none where there is no output yet
@@ -165,7 +180,7 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 	r.Merging = p.Budget - int64(r.AtOnce)*p.Each.Budget + mergeOverhead
 	for i, each := range taskSeconds(p) {
 		seconds := each.Likely
-		st := stage{Name: p.Stages[i].Name, Tasks: p.Stages[i].Tasks()}
+		st := stage{Name: p.Stages[i].Name, Token: rand.Text(), Tasks: p.Stages[i].Tasks()}
 		st.Each = r.batch().pack(&p.Stages[i], seconds, &s.options, r.AtOnce)
 		if st.Step = max((st.Each+stepsEach-1)/stepsEach, min(int(stepTime/seconds), st.Each)); p.Stages[i].Kind == plan.MatMulStage { // whose tasks share what they read
 			st.Step = st.Each
@@ -173,11 +188,16 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 		r.Stages = append(r.Stages, st)
 	}
 	s.run = r
-	if old == nil {
+	if err := r.note(); err != nil {
+		return err
+	}
+	if old == nil || len(old.Stages) != len(r.Stages) {
 		return nil
 	}
-	for i := range old.Stages { // reports and partial results have names by it
-		r.Stages[i].Each, r.Stages[i].Step = old.Stages[i].Each, old.Stages[i].Step
+	for i, was := range old.Stages { // reports and partial results have names by it
+		if now := &r.Stages[i]; was.Tasks == now.Tasks && was.Each <= max(was.Tasks, 1) {
+			now.Each, now.Step, now.Token = was.Each, was.Step, was.Token
+		}
 	}
 	return r.forgetFailure()
 }
@@ -273,7 +293,7 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 		}
 	} else {
 		after = []string{r.self}
-		if err := b.cancel(ctx, without(run.jobsFrom(stage+1), r.self)); err != nil {
+		if err := b.cancel(ctx, run.of(), without(run.jobsFrom(stage+1), r.self)); err != nil {
 			return err
 		}
 		for i := stage + 1; i < len(run.Stages); i++ {
@@ -293,7 +313,7 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 	}
 	var together []request
 	submit := func(j job) (string, error) {
-		j.dir, j.options = run.Dir, &run.Options
+		j.dir, j.options, j.run = run.Dir, &run.Options, run.name()
 		if j.memory == 0 {
 			j.cores, j.memory = 1, run.Merging
 		}
@@ -311,7 +331,7 @@ func (r *runner) submit(ctx context.Context, stage int, elements exec.Tasks) err
 	}
 	abort := func(err error) error {
 		if !errors.As(err, new(*unreachableError)) {
-			err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), without(run.jobs(), r.self)))
+			err = errors.Join(err, b.cancel(context.WithoutCancel(ctx), run.of(), without(run.jobs(), r.self)))
 		}
 		if r.step < 0 { // else the job that merges says that the run has failed
 			err = errors.Join(err, run.end())
@@ -422,7 +442,7 @@ func (r *run) awaitProbe(ctx context.Context) (seen bool, err error) {
 			return false, fmt.Errorf("the first job has ended, and has not written to %s: put the output on storage that all machines of the cluster see, then the same command again", r.folder())
 		}
 		if ended.IsZero() && time.Since(asked) > pause {
-			active, err := r.batch().active(ctx, []string{r.Probe})
+			active, err := r.active(ctx, r.Probe)
 			if err != nil {
 				return false, err
 			}

@@ -14,14 +14,22 @@ import (
 
 // Run is a run on a batch system whose output is not in its place yet. It is known from the
 // files beside the output, or the note that an object store has there, on any machine that sees them.
-type Run struct{ of *run }
+// Since anybody may have made these files, Wait and Cancel ask the batch system that they name only where
+// the user's run log has the run as one that was submitted here, or Trust was called.
+type Run struct {
+	of *run
+	on string // that is trusted
+}
+
+// Trust says that the user has named the batch system: Wait and Cancel may ask it where it is the run's.
+func (r *Run) Trust(on string) { r.on = on }
 
 // Find returns the runs whose outputs lie in a folder or below an object store's address, or the run of an output.
 func Find(ctx context.Context, path string) (all []*Run, err error) {
 	dirs, err := store.StagingDirs(ctx, path)
 	for _, dir := range dirs {
 		if r, err := load(dir); err == nil {
-			all = append(all, &Run{r})
+			all = append(all, &Run{of: r})
 		} else if len(dirs) == 1 && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -42,7 +50,7 @@ func Ended(ctx context.Context, output string) (*Run, error) {
 			if why == nil {
 				why = errors.New("the run was cancelled: the same command again resumes it")
 			}
-			return &Run{r}, why
+			return &Run{of: r}, why
 		}
 	}
 	return nil, nil
@@ -57,26 +65,21 @@ func (r *Run) On() string { return r.of.On }
 // Begun returns when the run was submitted.
 func (r *Run) Begun() time.Time { return r.of.Begun }
 
-// Progress says how far the run is, and how many of its jobs have not ended.
-func (r *Run) Progress(ctx context.Context) (string, error) {
+// Progress says how far the run is, by its files alone.
+func (r *Run) Progress(context.Context) (string, error) {
 	s, err := r.of.counts()
 	if err != nil {
 		return "", err
 	}
-	active, err := r.of.batch().active(ctx, r.of.jobs())
-	if err != nil {
-		return "", err
-	}
-	text := fmt.Sprintf("%d of %d tasks, %d jobs%s", s.done, s.of, len(active), r.of.batch().held(active))
-	if len(active) == 0 {
-		text += ": the same command again resumes it"
-	}
-	return text, nil
+	return fmt.Sprintf("%d of %d tasks", s.done, s.of), nil
 }
 
 // Wait waits until the output is in its place. tell, where it is not nil, is given a line when there
 // is progress. Where ctx ends, the run goes on and the error is ErrDetached.
 func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
+	if err := r.of.named(r.on); err != nil {
+		return err
+	}
 	if err := r.of.wait(ctx, tell); err != nil {
 		return err
 	}
@@ -85,7 +88,12 @@ func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
 }
 
 // Cancel ends the run's jobs. What is done stays: the same run again resumes there.
-func (r *Run) Cancel(ctx context.Context) error { return r.of.cancel(ctx) }
+func (r *Run) Cancel(ctx context.Context) error {
+	if err := r.of.named(r.on); err != nil {
+		return err
+	}
+	return r.of.cancel(ctx)
+}
 
 // Logs returns what the run's jobs have written, each under its file's name.
 func (r *Run) Logs() (string, error) { return r.of.logs() }

@@ -21,8 +21,10 @@ import (
 // run is a run on a batch system, as the file beside its plan has it: from there any machine that
 // sees the file attaches to it, cancels it, or takes it on.
 type run struct {
+	ID      string          `json:"id"` // random: it is in the user's list of runs, and in the names of jobs
 	On      string          `json:"on"` // the batch system
 	Output  string          `json:"output"`
+	In      string          `json:"in"` // what has the staging folder: the output, or the collection that it is in
 	Begun   time.Time       `json:"begun"`
 	Plan    string          `json:"plan"`    // its file
 	Command string          `json:"command"` // gonbext
@@ -44,8 +46,9 @@ type run struct {
 type stage struct {
 	Name   string  `json:"name"`
 	Tasks  int     `json:"tasks"`
-	Each   int     `json:"each"` // tasks of an element
-	Step   int     `json:"step"` // and of each of its reports
+	Token  string  `json:"token"` // of its reports: a process that was given another one reports to nobody
+	Each   int     `json:"each"`  // tasks of an element
+	Step   int     `json:"step"`  // and of each of its reports
 	Rounds []round `json:"rounds,omitempty"`
 }
 
@@ -77,16 +80,51 @@ func load(staging string) (*run, error) {
 }
 
 func loadFile(name string) (*run, error) {
-	text, err := os.ReadFile(name)
+	text, err := readRegular(name)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{}
-	if json.Unmarshal(text, r) != nil || slices.ContainsFunc(r.Stages, func(s stage) bool { return s.Each < 1 || s.Step < 1 }) {
+	if json.Unmarshal(text, r) != nil || !runID.MatchString(r.ID) || slices.ContainsFunc(r.Stages, func(s stage) bool { return s.Each < 1 || s.Step < 1 || !runID.MatchString(s.Token) }) {
 		return nil, fmt.Errorf("%s: this is not a run of this version of gonbext", name)
+	}
+	if err := r.inside(filepath.Dir(filepath.Dir(name))); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	_, err = find(r.On)
 	return r, err
+}
+
+// inside rejects a run that names another staging folder than the one that it was found in: handling it would
+// handle the run that is there.
+func (r *run) inside(staging string) error {
+	if rest, ok := strings.CutPrefix(r.Output, r.In); !ok || rest != "" && !strings.ContainsRune("/#", rune(rest[0])) {
+		return errors.New("its output is not in what it computes")
+	}
+	own, err := store.StagingPath(store.StagingIn(filepath.Dir(staging), r.In))
+	is, err1 := os.Stat(staging)
+	for _, dir := range []string{own, filepath.Dir(r.Plan)} {
+		if named, err2 := os.Stat(dir); errors.Join(err, err1, err2) != nil || !os.SameFile(is, named) {
+			return errors.New("it is of a run whose files are elsewhere: remove the folder, where it was copied here")
+		}
+	}
+	return nil
+}
+
+// name is what the names of the run's jobs begin with: as much of them as each batch system lists.
+func (r *run) name() string { return "g" + r.ID[:9] }
+
+// active returns those of some jobs of the run that have not ended, with their states.
+func (r *run) active(ctx context.Context, jobs ...string) (map[string]string, error) {
+	return r.batch().active(ctx, r.of(), jobs)
+}
+
+// of is what tells the run's jobs from those of others.
+func (r *run) of() string {
+	if r.batch().Named {
+		return r.ID
+	}
+	return r.name()
 }
 
 // save writes the run's file.
@@ -113,14 +151,11 @@ func (r *run) batch() *batch {
 	return b
 }
 
+// jobPrefix begins the numbers that jobs are given.
+const jobPrefix = "gonbext-"
+
 // number makes one for a job: those of a run begin alike.
-func (r *run) number() string {
-	of := "gonbext-" + rand.Text()
-	if at := strings.LastIndexByte(r.Probe, '-'); at > 0 {
-		of = r.Probe[:at]
-	}
-	return of + "-" + rand.Text()
-}
+func (r *run) number() string { return jobPrefix + r.ID + "-" + rand.Text() }
 
 // jobs returns the numbers of all jobs.
 func (r *run) jobs() (all []string) {
@@ -183,7 +218,7 @@ type span struct {
 
 // reports is the folder of a stage's reports.
 func (r *run) reports(stage int) string {
-	return filepath.Join(r.folder(), fmt.Sprintf("done-%d", stage))
+	return filepath.Join(r.folder(), fmt.Sprintf("done-%d-%s", stage, r.Stages[stage].Token))
 }
 
 // reportFile is a step's.
@@ -197,7 +232,7 @@ func (r *run) putReport(stage int, tasks exec.Range, rep report) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.reports(stage), 0o700); err != nil {
+	if err := os.Mkdir(r.reports(stage), 0o700); err != nil && !errors.Is(err, fs.ErrExist) { // the run may have ended, and its folder be gone
 		return err
 	}
 	f, err := os.CreateTemp(r.reports(stage), ".new-")
@@ -286,7 +321,7 @@ func (r *run) forgetFailure() error {
 
 // fail says that the run cannot be completed, and ends its other jobs.
 func (r *run) fail(ctx context.Context, cause error, self string) error {
-	return errors.Join(r.noteFailure(cause), r.batch().cancel(ctx, without(r.jobs(), self)), r.end())
+	return errors.Join(r.noteFailure(cause), r.batch().cancel(ctx, r.of(), without(r.jobs(), self)), r.end())
 }
 
 // noteFailure says why the run cannot be completed.
@@ -300,6 +335,7 @@ func (r *run) noteFailure(cause error) error {
 
 // end lets other runs take the output's folder.
 func (r *run) end() error {
+	r.forgetNote()
 	return os.Rename(runFile(filepath.Dir(r.Plan)), filepath.Join(r.folder(), endedFile))
 }
 
@@ -345,10 +381,10 @@ func (r *run) counts() (s status, err error) {
 // cancel ends the run's jobs. What is done stays: the same command again resumes there.
 func (r *run) cancel(ctx context.Context) error {
 	for range 2 { // a job that was merging may have submitted others
-		if now, err := load(filepath.Dir(r.Plan)); err == nil {
+		if now, err := load(filepath.Dir(r.Plan)); err == nil && now.ID == r.ID && now.On == r.On {
 			r = now
 		}
-		if err := r.batch().cancel(ctx, r.jobs()); err != nil {
+		if err := r.batch().cancel(ctx, r.of(), r.jobs()); err != nil {
 			return err
 		}
 	}
@@ -356,7 +392,7 @@ func (r *run) cancel(ctx context.Context) error {
 		return err
 	}
 	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(200 * time.Millisecond) { // until none writes
-		if states, err := r.batch().active(ctx, r.jobs()); err != nil || len(states) == 0 {
+		if states, err := r.active(ctx, r.jobs()...); err != nil || len(states) == 0 {
 			return err
 		}
 	}
@@ -368,7 +404,7 @@ func (r *run) logs() (string, error) {
 	names, err := filepath.Glob(filepath.Join(r.folder(), "*.log"))
 	var b strings.Builder
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := readRegular(name)
 		if err == nil && len(text) > 0 {
 			fmt.Fprintf(&b, "== %s\n%s\n", filepath.Base(name), strings.TrimRight(string(text), "\n"))
 		}

@@ -212,6 +212,12 @@ func stagingPath(place string) (dir, target string, err error) {
 	return filepath.Join(parent, digest(place)), "", errors.Join(private(held, parent), held.Release())
 }
 
+// StagingPath returns the path of the staging folder of an output.
+func StagingPath(output string) (string, error) {
+	dir, _, err := stagingPath(formatOf(output).Place(output))
+	return dir, err
+}
+
 // unfinishedParent is the user's folder of staging folders that lie beside no output.
 func unfinishedParent() string {
 	if cache, err := os.UserCacheDir(); err == nil {

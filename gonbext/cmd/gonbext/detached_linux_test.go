@@ -123,9 +123,10 @@ func TestJobsAnswer(t *testing.T) {
 	}
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", t.TempDir())
-	if said := succeed(t, dir, "jobs"); !strings.HasPrefix(said, out) || !strings.Contains(said, "Slurm cannot be reached: PATH does not find squeue") {
+	if said := succeed(t, dir, "jobs"); !strings.HasPrefix(said, out) || !strings.Contains(said, "0 of 1 tasks") {
 		t.Errorf("without Slurm's commands jobs lists %q", said)
 	}
+	cannot(1, "Slurm cannot be reached: PATH does not find squeue", "cancel", "a.npy")
 	t.Setenv("PATH", path)
 	says(out+": the run is cancelled: the same command again resumes it", "cancel", "a.npy")
 	for _, do := range []string{"cancel", "attach"} {

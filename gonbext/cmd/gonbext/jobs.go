@@ -14,17 +14,20 @@ import (
 )
 
 func newJobs() *cobra.Command {
-	return &cobra.Command{
+	var on string
+	c := &cobra.Command{
 		Use:   "jobs [list|attach|cancel|logs] [OUTPUT|FOLDER]",
 		Short: "List, attach to or cancel runs on a cluster, and show their logs",
 		Long: `List the runs on a cluster whose outputs are in a folder (default the present one) or below an object store's
 address, wait for the run of an output, cancel it, or show what its jobs have written. A run is known from the
-files beside its output, or a note there in an object store, on any machine that sees them. What a cancelled run
-has done stays: the same command again resumes there.`,
+files beside its output, or a note there in an object store, on any machine that sees them. Files may be
+anybody's: only attach and cancel ask a batch system, and only that of a run which you have submitted with this run
+log, or which --on names. What a cancelled run has done stays: the same command again resumes there.`,
 		Example: `  gonbext jobs
   gonbext jobs list s3://bucket/folder
   gonbext jobs attach centred.zarr
-  gonbext jobs cancel centred.zarr`,
+  gonbext jobs cancel centred.zarr
+  gonbext jobs attach centred.zarr --on dask://head:8786    submitted on another machine`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			do, path := "list", "."
@@ -49,6 +52,9 @@ has done stays: the same command again resumes there.`,
 			if len(runs) > 1 && do != "list" {
 				return usagef("jobs %s: %s has %d runs: name the output of one", do, path, len(runs))
 			}
+			for _, r := range runs {
+				r.Trust(on)
+			}
 			switch do {
 			case "list":
 				if len(runs) == 0 {
@@ -71,6 +77,8 @@ has done stays: the same command again resumes there.`,
 			return showLogs(c, runs[0])
 		},
 	}
+	c.Flags().StringVar(&on, "on", "", "the batch system to ask of a run that was submitted elsewhere: slurm, gridengine or dask://HOST:PORT")
+	return c
 }
 
 // notRunning says what there is of an output that no run computes.
@@ -98,7 +106,7 @@ func showLogs(c *cobra.Command, r *cluster.Run) error {
 	return err
 }
 
-// listJobs prints a line for each run, also where its batch system cannot be reached.
+// listJobs prints a line for each run. It asks no batch system: the files that name it may be anybody's.
 func listJobs(c *cobra.Command, runs []*cluster.Run) error {
 	t := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	for _, r := range runs {
