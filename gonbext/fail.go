@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/gonbext/internal/watchdog"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // fail ends the cell with an error in one line. The cell's deferred functions do
@@ -25,7 +26,7 @@ func fail(op string, err error) {
 // say says why the cell ends: the kernel shows it as the cell's error.
 func say(name, text string) {
 	watchdog.Tell(watchdog.Ending{Name: name, Text: text})
-	fmt.Fprintln(os.Stderr, text)
+	fmt.Fprintln(os.Stderr, units.Text(text))
 }
 
 // leave ends a cell whose next line needs values that a footprint has not got.

@@ -144,6 +144,7 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 func tellCluster() func(line string) {
 	first, drawn := true, 0
 	return func(line string) {
+		line = units.Line(line)
 		if first {
 			first = false
 			fmt.Println(line)

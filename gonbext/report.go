@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // ReportCommand is the hidden subcommand of the gonbext command that shows what a cell has
@@ -88,7 +89,7 @@ func (c *cell) showReport() {
 	for i, r := range all {
 		over := r.End == nil || r.End.ProcessPeak > r.Header.Budget
 		if !r.Header.Process || over || i == 0 && len(all) == 1 {
-			fmt.Println(verdict(r))
+			fmt.Println(units.Line(verdict(r)))
 		}
 	}
 }

@@ -72,7 +72,7 @@ func showArray(a *oocore.Array) {
 // does, and without either its text is printed.
 func display(card *record.Card) {
 	if !drawn(card) && !drawnByCommand(card) {
-		fmt.Print(card.Text)
+		fmt.Print(units.Text(card.Text))
 	}
 }
 

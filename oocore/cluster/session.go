@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	osexec "os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -109,8 +110,12 @@ func (s *session) begin() {
 }
 
 // start starts the process.
-func (s *session) start() error {
+func (s *session) start() (err error) {
 	c := osexec.Command(s.of.Session[0], s.of.Session[1:]...)
+	if c.Path, err = filepath.Abs(c.Path); err != nil {
+		return err
+	}
+	c.Dir = filepath.VolumeName(c.Path) + string(filepath.Separator) // not the present folder, whose modules Python would import
 	s.words = &bytes.Buffer{}
 	c.Stderr, c.WaitDelay = s.words, time.Second
 	in, err := c.StdinPipe()

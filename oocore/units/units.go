@@ -18,11 +18,14 @@ import (
 // Line makes a text of a user or a file fit for a line: ends of lines become blanks, and
 // control characters, which could steer a terminal, become visible.
 func Line(s string) string {
+	return Text(strings.NewReplacer("\n", " ", "\t", " ").Replace(s))
+}
+
+// Text returns what may come from a file, or anybody, as text for a terminal: lines and tabs stay, and what a terminal
+// obeys, or what turns text around, is replaced.
+func Text(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			return unicode.ReplacementChar
 		}
 		return r

@@ -106,7 +106,9 @@ var pythonFolders = sync.OnceValue(func() (all []string) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, folder := range slices.Compact(lines[1:]) {
-		all = append(all, filepath.Join(folder, "nvidia", "*", "lib"))
+		if filepath.IsAbs(folder) { // no folder of the present one
+			all = append(all, filepath.Join(folder, "nvidia", "*", "lib"))
+		}
 	}
 	return append(all, filepath.Join(lines[0], "lib"))
 })

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -38,9 +37,9 @@ cannot do without.`,
 					state, said = "missing", check.Missing
 					lacking = lacking || check.Required
 				}
-				fmt.Fprintf(os.Stdout, "%-8s %-16s %s\n", state, check.Name, said)
+				fmt.Fprintf(c.OutOrStdout(), "%-8s %-16s %s\n", state, check.Name, said)
 				if !check.OK() {
-					fmt.Fprintf(os.Stdout, "%-8s %-16s → %s\n", "", "", check.Fix)
+					fmt.Fprintf(c.OutOrStdout(), "%-8s %-16s → %s\n", "", "", check.Fix)
 				}
 			}
 			if lacking {

@@ -30,4 +30,4 @@ where they are missing. $JUPYTER_DATA_DIR and $JUPYTER_CONFIG_DIR are respected.
 }
 
 // say prints a line of progress, out of the way of results.
-func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func say(format string, args ...any) { fmt.Fprintf(plain{os.Stderr}, format+"\n", args...) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 func newJobs() *cobra.Command {
@@ -112,9 +113,9 @@ func listJobs(c *cobra.Command, runs []*cluster.Run) error {
 	for _, r := range runs {
 		progress, err := r.Progress(c.Context())
 		if err != nil {
-			progress = err.Error()
+			progress = units.Line(err.Error())
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Output(), r.On(), r.Begun().Format(time.DateTime), progress)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", units.Line(r.Output()), units.Line(r.On()), r.Begun().Format(time.DateTime), progress)
 	}
 	return t.Flush()
 }

@@ -78,9 +78,9 @@ func (o labOptions) run(ctx context.Context) error {
 		return err
 	}
 	token := rand.Text()
-	args := []string{"-m", "jupyterlab", "--ServerApp.ip=" + o.ip, "--ServerApp.port=" + strconv.Itoa(port),
-		"--ServerApp.port_retries=0", "--ServerApp.root_dir=" + o.dir,
-		"--log-level=ERROR", "--no-browser"}
+	args := setup.PythonModule("jupyterlab", "--ServerApp.ip="+o.ip, "--ServerApp.port="+strconv.Itoa(port),
+		"--ServerApp.port_retries=0", "--ServerApp.root_dir="+o.dir,
+		"--log-level=ERROR", "--no-browser")
 	if setup.ShortSockets() {
 		args = append(args, "--KernelManager.transport=ipc") // sockets in a folder of this user's, and no ports
 	}
@@ -88,6 +88,7 @@ func (o labOptions) run(ctx context.Context) error {
 		args = append(args, "--allow-root")
 	}
 	cmd := python(ctx, program, args...)
+	cmd.Dir = setup.Elsewhere()                             // Jupyter runs settings that it finds in its working directory
 	cmd.Env = append(os.Environ(), "JUPYTER_TOKEN="+token)  // arguments are for all users to see
 	if kernel, err := setup.InstalledKernel(); err == nil { // terminals in JupyterLab find the command there
 		cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(kernel))
@@ -102,7 +103,7 @@ func (o labOptions) run(ctx context.Context) error {
 	go func() {
 		if o.answers(up, port) {
 			address := o.address(port, token)
-			fmt.Printf("JupyterLab shows %s at\n  %s\nCtrl-C ends it.\n", o.dir, address)
+			fmt.Fprintf(plain{os.Stdout}, "JupyterLab shows %s at\n  %s\nCtrl-C ends it.\n", o.dir, address)
 			if !o.noBrowser && hasDisplay() {
 				openBrowser(up, address)
 			}

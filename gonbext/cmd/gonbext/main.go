@@ -75,9 +75,15 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func main() {
+	if again, err := leavePresentFolder(); err == nil && again {
+		startAgain()
+	}
 	collectWithin(machine.Read())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	c, err := newRoot().ExecuteContextC(ctx)
+	root := newRoot()
+	root.SetOut(plain{os.Stdout})
+	root.SetErr(plain{os.Stderr})
+	c, err := root.ExecuteContextC(ctx)
 	stop()
 	os.Exit(status(c, err))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // progressEvery is how often the line is drawn anew.
@@ -23,6 +24,9 @@ const progressEvery = 200 * time.Millisecond
 // place, while it lasts. It draws on a terminal only. The function that it returns ends
 // it and clears the line.
 func showProgress(w io.Writer, id string) (stop func()) {
+	if p, ok := w.(plain); ok {
+		w = p.File
+	}
 	terminal, ok := w.(*os.File)
 	if !ok || !isatty.IsTerminal(terminal.Fd()) {
 		return func() {}
@@ -53,7 +57,7 @@ func showProgress(w io.Writer, id string) (stop func()) {
 				if tail.Header.Within != "" { // whose end is not that of all
 					line = strings.Replace(line, "] ", "] "+tail.Header.Title+" · ", 1)
 				}
-				fmt.Fprint(terminal, "\r\x1b[K", fit(line, terminal))
+				fmt.Fprint(terminal, "\r\x1b[K", fit(units.Line(line), terminal))
 				drawn = true
 				if p.End != nil { // there may be more
 					tail.Close()

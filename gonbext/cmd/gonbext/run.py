@@ -5,9 +5,12 @@ is 1 after a cell that failed, whose error is on stderr; nothing is written
 then.
 """
 
+import sys
+
+sys.path = [p for p in sys.path if p]  # no modules of the present folder
+
 import argparse
 import os
-import sys
 import tempfile
 
 import nbformat

@@ -19,6 +19,13 @@ func terminalColumns(terminal *os.File) int {
 	return int(size.Col)
 }
 
+// startAgain has this process begin anew with its present environment.
+func startAgain() {
+	if self, err := os.Executable(); err == nil {
+		_ = unix.Exec(self, os.Args, os.Environ())
+	}
+}
+
 // apart gives a command a process group of its own.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 

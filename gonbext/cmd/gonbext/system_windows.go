@@ -17,6 +17,9 @@ func terminalColumns(terminal *os.File) int {
 	return int(info.Window.Right-info.Window.Left) + 1
 }
 
+// startAgain does nothing: the system looks for libraries along PATH.
+func startAgain() {}
+
 // apart gives a command a process group of its own.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}

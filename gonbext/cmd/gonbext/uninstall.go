@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +18,16 @@ kernel's binary, GoNB, gopls, JupyterLab, the records of runs. Says what it
 removed. Arrays, notebooks and Go's own caches stay, and lessons that you have
 changed.`,
 		Example: "  gonbext uninstall",
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			removed, kept, err := setup.Uninstall()
 			for _, r := range removed {
-				fmt.Fprintf(os.Stdout, "removed  %s, %s\n", r.Path, units.Bytes(r.Bytes))
+				fmt.Fprintf(c.OutOrStdout(), "removed  %s, %s\n", r.Path, units.Bytes(r.Bytes))
 			}
 			if kept != "" {
-				fmt.Fprintf(os.Stdout, "kept     %s: lessons that you have changed\n", kept)
+				fmt.Fprintf(c.OutOrStdout(), "kept     %s: lessons that you have changed\n", kept)
 			}
 			if len(removed) == 0 && kept == "" && err == nil {
-				fmt.Fprintln(os.Stdout, "nothing is installed")
+				fmt.Fprintln(c.OutOrStdout(), "nothing is installed")
 			}
 			return err
 		},

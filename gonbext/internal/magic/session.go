@@ -12,13 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
 )
 
 // Session gives magics their meaning for one kernel session.
@@ -73,7 +71,7 @@ func NewSession() *Session {
 	return &Session{
 		notebook: notebook, newID: func() string { return notebook + rand.Text() },
 		kept: map[string]meaning{}, locals: map[string]bool{}, api: func() []callable { return nil },
-		goSource: sync.OnceValue(goSource), library: map[string][]callable{},
+		goSource: sync.OnceValue(setup.GoSource), library: map[string][]callable{},
 	}
 }
 
@@ -83,15 +81,6 @@ func (s *Session) ReadAPI(source string) {
 	s.api = sync.OnceValue(func() []callable { return readAPI(source) })
 	go s.api()
 	go s.goSource()
-}
-
-// goSource is the folder of Go's library.
-func goSource() string {
-	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(strings.TrimSpace(string(out)), "src")
 }
 
 // Notebook is what the ids of the session's cells begin with.

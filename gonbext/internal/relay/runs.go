@@ -288,7 +288,7 @@ func (w *cellRuns) Close() { w.unfollow() }
 
 // BundleOf is a drawing as an output of a cell.
 func BundleOf(o chart.Output) Bundle {
-	b := Bundle{Data: map[string]any{"text/plain": o.Text}, Metadata: map[string]any{}}
+	b := Bundle{Data: map[string]any{"text/plain": units.Text(o.Text)}, Metadata: map[string]any{}}
 	if o.HTML != "" {
 		b.Data["text/html"] = o.HTML
 	}

@@ -74,8 +74,7 @@ func checkGo(ctx context.Context) Check {
 		c.Missing = "not found in PATH; cells are compiled by it"
 		return c
 	}
-	out, err := exec.CommandContext(ctx, path, "env", "GOVERSION").Output()
-	version := strings.TrimSpace(string(out))
+	version, err := goEnv(ctx, "GOVERSION")
 	c.Found = version + " at " + path
 	if err != nil || !atLeast(strings.TrimPrefix(version, "go"), minGo) {
 		c.Missing = "older than " + minGo
@@ -165,7 +164,7 @@ func checkJupyter(ctx context.Context) Check {
 	c := Check{Name: "JupyterLab", Fix: "gonbext lab"}
 	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
 		c.Found = "that of GONBEXT_PYTHON, " + python
-		if err := quietly(ctx, python, "-c", "import jupyterlab, nbclient, nbconvert"); err != nil {
+		if err := quietly(ctx, python, PythonCode("import jupyterlab, nbclient, nbconvert")...); err != nil {
 			c.Missing, c.Fix = err.Error(), python+" -m pip install jupyterlab nbclient nbconvert"
 		}
 		return c

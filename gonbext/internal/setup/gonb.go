@@ -89,17 +89,34 @@ func (t Tools) Env(base []string) []string {
 	return append(env, "PATH="+path, "GOFLAGS="+workspaceFlags(), "GOWORK=auto")
 }
 
+// goEnv returns a setting of go, whatever module or workspace the present folder is in.
+func goEnv(ctx context.Context, name string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", name)
+	cmd.Dir = Elsewhere()
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// GoSource returns the folder of Go's library.
+func GoSource() string {
+	root, err := goEnv(context.Background(), "GOROOT")
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(root, "src")
+}
+
 // workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without -mod, which
 // a workspace rejects. Unless it says how to link, cells have no debug information: no
 // debugger comes near them, and linking takes two thirds of the time. Traces of panics need
 // none.
 func workspaceFlags() string {
-	out, err := exec.Command("go", "env", "GOFLAGS").Output()
+	out, err := goEnv(context.Background(), "GOFLAGS")
 	if err != nil {
 		return "" // no go: GoNB says so
 	}
 	var keep []string
-	for _, f := range strings.Fields(string(out)) {
+	for _, f := range strings.Fields(out) {
 		if !strings.HasPrefix(strings.TrimLeft(f, "-"), "mod=") {
 			keep = append(keep, f)
 		}

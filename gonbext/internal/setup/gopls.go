@@ -45,7 +45,7 @@ func BuildGopls(ctx context.Context, say Progress) error {
 	return once(ctx, dir, func() error {
 		return step(say, "Building gopls "+goplsVersion+", by which Tab completes Go (once)", func() error {
 			cmd := exec.CommandContext(ctx, "go", "install", goplsModule)
-			cmd.Dir = os.TempDir() // outside of any module
+			cmd.Dir = Elsewhere() // outside of any module
 			cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				return fmt.Errorf("build gopls: %w: %s", err, lastLine(string(out)))

@@ -31,7 +31,7 @@ const overrides = `{"@jupyterlab/apputils-extension:notification": {"checkForUpd
 // which is made here where it is missing.
 func Jupyter(ctx context.Context, say Progress) (python string, err error) {
 	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
-		return python, nil
+		return absoluteProgram(python)
 	}
 	base, err := findPython(ctx)
 	if err != nil {
@@ -47,14 +47,14 @@ func Jupyter(ctx context.Context, say Progress) (python string, err error) {
 			return err
 		}
 		err := step(say, fmt.Sprintf("Installing JupyterLab for gonbext alone, in %s (once)", dir), func() error {
-			if err := quietly(ctx, base.path, "-m", "venv", dir); err != nil {
+			if err := quietly(ctx, base.path, "-I", "-m", "venv", dir); err != nil {
 				return fmt.Errorf("make a Python environment: %w", err)
 			}
 			lock := filepath.Join(dir, "requirements.txt")
 			if err := os.WriteFile(lock, []byte(requirements), 0o600); err != nil {
 				return err
 			}
-			if err := quietly(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
+			if err := quietly(ctx, python, "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
 				"--require-hashes", "-r", lock); err != nil {
 				return fmt.Errorf("install JupyterLab (this once, a network is needed): %w", err)
 			}
@@ -84,7 +84,7 @@ func findPython(ctx context.Context) (p pythonProgram, err error) {
 		if p.path, err = exec.LookPath(name); err != nil {
 			continue
 		}
-		out, err := exec.CommandContext(ctx, p.path, "-c", "import sys; print(*sys.version_info[:2])").Output()
+		out, err := exec.CommandContext(ctx, p.path, "-I", "-c", "import sys; print(*sys.version_info[:2])").Output()
 		if err != nil {
 			continue
 		}
@@ -113,11 +113,33 @@ func (p pythonProgram) environment() (string, error) {
 
 // canMakeEnvironments finds out what Debian ships as a package of its own.
 func (p pythonProgram) canMakeEnvironments(ctx context.Context) error {
-	if err := quietly(ctx, p.path, "-c", "import venv, ensurepip"); err != nil {
+	if err := quietly(ctx, p.path, "-I", "-c", "import venv, ensurepip"); err != nil {
 		return fmt.Errorf("%s has no venv module: install it (on Debian and Ubuntu: apt install python3-venv)", p.path)
 	}
 	return nil
 }
+
+// PythonCode returns the arguments by which Python runs code that may import the user's own packages, but none of the
+// present folder: -P does that from Python 3.11 on, and -I leaves out what the user has installed for himself.
+func PythonCode(code string, args ...string) []string {
+	return append([]string{"-c", "import sys; sys.path = [p for p in sys.path if p]; " + code}, args...)
+}
+
+// PythonModule returns the arguments by which Python runs a module, as PythonCode runs code.
+func PythonModule(module string, args ...string) []string {
+	return PythonCode("import runpy; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)", append([]string{module}, args...)...)
+}
+
+// absoluteProgram is a program's name for a process with another working directory.
+func absoluteProgram(name string) (string, error) {
+	if !strings.ContainsRune(filepath.ToSlash(name), '/') {
+		return name, nil
+	}
+	return filepath.Abs(name)
+}
+
+// Elsewhere is a folder in which programs run that would take settings or code from the present one.
+func Elsewhere() string { return filepath.VolumeName(os.TempDir()) + string(filepath.Separator) }
 
 // quietly runs a program whose output matters only if it fails.
 func quietly(ctx context.Context, name string, args ...string) error {

@@ -205,7 +205,7 @@ func TestPythonWithoutVenvIsSaid(t *testing.T) {
 	alone(t)
 	path := t.TempDir()
 	t.Setenv("PATH", path)
-	program(t, path, "python3", `case "$2" in *venv*) echo "No module named ensurepip"; exit 1;; *) echo 3 11;; esac`)
+	program(t, path, "python3", `case "$3" in *venv*) echo "No module named ensurepip"; exit 1;; *) echo 3 11;; esac`)
 	_, err := Jupyter(t.Context(), t.Logf)
 	if err == nil || !strings.Contains(err.Error(), "apt install python3-venv") {
 		t.Error(err)
@@ -221,7 +221,7 @@ func TestJupyterIsSetUpOnce(t *testing.T) {
 	script := `case "$*" in
 *version_info*) echo 3 11;;
 *"import venv"*) ;;
-"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python";;
+"-I -m venv "*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python";;
 *) echo "$*" >> "` + log + `";;
 esac`
 	program(t, path, "python3", script)
@@ -278,7 +278,7 @@ func TestFailingPipIsSaid(t *testing.T) {
 	program(t, path, "python3", `case "$*" in
 *version_info*) echo 3 11;;
 *"import venv"*) ;;
-"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python";;
+"-I -m venv "*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python";;
 *) echo "many lines"; echo "ERROR: no network"; exit 1;;
 esac`)
 	_, err := Jupyter(t.Context(), t.Logf)

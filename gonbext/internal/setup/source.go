@@ -29,7 +29,7 @@ func Source() (string, error) {
 	}
 	module := Module + "@" + info.Main.Version
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
-	cmd.Dir = os.TempDir() // outside of any module
+	cmd.Dir = Elsewhere() // outside of any module
 	out, err := cmd.Output()
 	if dir := strings.TrimSpace(string(out)); err == nil && isModule(dir) {
 		return dir, ownedSource(dir)

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// folderLists are the variables with folders in which the programs, libraries and modules of Python are looked for that this process,
+// or one that it starts, runs.
+var folderLists = []string{"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"}
+
+// leavePresentFolder takes relative and empty folders out of these lists. They mean the present folder, mostly by an accident, such as
+// PATH=$PATH:$UNSET, and whoever made what is in it would decide what runs. It reports whether a list has changed that the system
+// has read already for this process.
+func leavePresentFolder() (again bool, err error) {
+	for _, name := range folderLists {
+		list, ok := os.LookupEnv(name)
+		if !ok {
+			continue
+		}
+		all := filepath.SplitList(list)
+		kept := slices.DeleteFunc(slices.Clone(all), func(dir string) bool { return !filepath.IsAbs(dir) })
+		if len(kept) == len(all) && len(all) > 0 {
+			continue
+		}
+		again = again || len(all) > 0 && strings.Contains(name, "LIBRARY")
+		if len(kept) == 0 { // an empty list is the present folder for some
+			err = os.Unsetenv(name)
+		} else {
+			err = os.Setenv(name, strings.Join(kept, string(filepath.ListSeparator)))
+		}
+		if err != nil {
+			return again, err
+		}
+	}
+	return again, nil
+}
