@@ -20,9 +20,9 @@ type dryRun struct {
 }
 
 // size notes what a plan needs, and sizes it for whatever that is.
-func (d *dryRun) size(logical *plan.Plan, o plan.Options) (*plan.Sized, error) {
+func (d *dryRun) size(r *run, logical *plan.Plan, o plan.Options) (*plan.Sized, error) {
 	o.Budget = 0
-	_, err := logical.Size(o)
+	_, err := r.sizeFiles(logical, o)
 	if short, ok := errors.AsType[*MemoryError](err); ok {
 		d.note(short)
 	}
@@ -67,12 +67,12 @@ func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, err
 	}
 	opts = slices.Clip(opts)
 	foreseen := s.growth(limit)
-	short, err := leastBudget(opts, f, limits, limit, foreseen)
+	least, short, err := leastBudget(opts, f, limits, limit, foreseen)
 	if short != nil {
 		// What the program has dropped counts as held until it is collected.
 		debug.FreeOSMemory()
 		foreseen = s.growth(limit)
-		short, err = leastBudget(opts, f, limits, limit, foreseen)
+		least, short, err = leastBudget(opts, f, limits, limit, foreseen)
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, err
 		}
 		return nil, short
 	}
-	return append(opts, set(func(s *settings) { s.foreseen = foreseen })), nil
+	return append(opts, set(func(s *settings) { s.foreseen, s.least = foreseen, least })), nil
 }
 
 // counts are the numbers of elements that an algorithm is planned with where they follow from
@@ -91,10 +91,10 @@ func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, err
 // other stages.
 var counts = []int{math.MaxInt, 16 << 10, 256, 1}
 
-// leastBudget returns nil where limit is enough for f, otherwise an error with the budget
-// that is. A larger budget may change what f does, and so what it needs: f is planned
+// leastBudget returns what f needs where limit is enough for it, otherwise an error with the
+// budget that is. A larger budget may change what f does, and so what it needs: f is planned
 // again with the budget that was found until that is enough.
-func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limits, limit, foreseen int64) (short *MemoryError, err error) {
+func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limits, limit, foreseen int64) (need int64, short *MemoryError, err error) {
 	for at := limit; ; at = short.Need {
 		d := &dryRun{budget: at}
 		for _, d.count = range counts {
@@ -102,18 +102,21 @@ func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limi
 			if small, ok := errors.AsType[*MemoryError](err); ok {
 				d.note(small)
 			} else if err != nil {
-				return nil, err
+				return 0, nil, err
 			}
 			if !d.counted {
 				break
 			}
 		}
-		if d.most == nil || d.most.Need <= at {
-			return short, nil
+		if d.most == nil {
+			return 0, short, nil
+		}
+		if need = d.most.Need; need <= at {
+			return need, short, nil
 		}
 		short = &MemoryError{Op: d.most.Op, Need: d.most.Need, Limit: limit}
 		if limits.Check(short.Need) != nil { // no budget of this machine is enough
-			return short, nil
+			return need, short, nil
 		}
 	}
 }

@@ -87,3 +87,46 @@ func TestTemporaryFilesAvoidMemory(t *testing.T) {
 		t.Errorf("%s is in memory", s.Path)
 	}
 }
+
+// What a run whose length follows from values, or an algorithm, has in files in a tmpfs counts before its first run.
+func TestFilesInMemoryCountBeforeValuesAreKnown(t *testing.T) {
+	runLog(t)
+	dir := inMemory(t)
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_CACHE_HOME", dir)
+	x, err := oocore.Random(oocore.Float32, 1, 4<<20).Save(context.Background(), filepath.Join(t.TempDir(), "x.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []string{"unique(x)", "mask(x, x > 0.5)"} {
+		save := func(budget string) error {
+			path := filepath.Join(dir, "o.npy")
+			y := oocore.EvalContext(context.Background(), e, oocore.Names{"x": x}, oocore.Memory(budget))
+			_, err := y.Save(context.Background(), path, oocore.Memory(budget))
+			return err
+		}
+		small, ok := errors.AsType[*oocore.MemoryError](save("1MiB"))
+		if !ok {
+			t.Fatal(e)
+		}
+		if err := save(fmt.Sprintf("%dB", small.Need)); err != nil {
+			t.Errorf("%s: %d bytes, which the error named: %v", e, small.Need, err)
+		}
+	}
+}
+
+// A file in a tmpfs takes whole pages and an inode: of many small chunks that is most.
+func TestSmallChunksInMemoryCountAsPages(t *testing.T) {
+	runLog(t)
+	x := oocore.Random(oocore.Float32, 1, 1<<20) // 4 MiB in 16,384 files
+	p, err := x.Plan(filepath.Join(inMemory(t), "o.zarr"), oocore.Chunks(64), oocore.Memory("1GiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := int64(16384 * (os.Getpagesize() + 1<<10)); p.Need < least || p.Need > 2*least {
+		t.Errorf("need is %d, and the files take %d", p.Need, least)
+	}
+	if disk, err := x.Plan(filepath.Join(t.TempDir(), "o.zarr"), oocore.Chunks(64), oocore.Memory("1GiB")); err != nil || disk.Need > 32<<20 {
+		t.Errorf("on a disk: %d, %v", disk.Need, err)
+	}
+}

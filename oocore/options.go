@@ -57,6 +57,7 @@ type settings struct {
 	parent         *runGroup       // nil for a run by itself
 	dry            *dryRun         // nil where runs are made
 	foreseen       int64           // overhead that the algorithm of the run was planned with; 0 where it was not planned
+	least          int64           // budget that all runs of the algorithm need; 0 where it was not planned
 	held           int64           // bytes that the algorithm holds in addition
 	loop           string          // that takes what the run makes; "" for none
 	sideReductions *sideReductions // nil where a run gives nothing but its array

@@ -9,9 +9,12 @@ import (
 
 // Plan is what Save or Collect would do within its budget.
 type Plan struct {
-	Title         string         // the expression
-	Budget        int64          // bytes of the whole process; on a cluster of each worker, as Need and Peak are
-	Need          int64          // the smallest budget that would do
+	Title  string // the expression
+	Budget int64  // bytes of the whole process; on a cluster of each worker, as Need and Peak are
+	// Need is the smallest budget that would do. It is of the whole process: under a memory limit
+	// of Need bytes, and with Memory of as many, the run finishes. With Processes it is of this
+	// process and its workers together. Files in a tmpfs, which lie in memory, are in it.
+	Need          int64
 	Peak          record.Bytes   // predicted, by class, when the most is reserved
 	DevicePeak    int64          // predicted, of the device's own memory
 	Stages        []record.Stage // in the order of the run

@@ -3,12 +3,15 @@ package oocore
 import (
 	"cmp"
 	"errors"
+	"os"
 	"runtime/debug"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -107,7 +110,7 @@ func (r *run) fit(p *plan.Plan, o plan.Options) (err error) {
 	r.overhead += p.OpenBytes()
 	o.Overhead = r.overhead
 	if r.dry != nil {
-		r.plan, err = r.dry.size(p, o)
+		r.plan, err = r.dry.size(r, p, o)
 		return err
 	}
 	size, loops := r.size, budget.Loops{}
@@ -153,10 +156,14 @@ func (r *run) fit(p *plan.Plan, o plan.Options) (err error) {
 			return r.besideLoops(small.Op, small.Need, loops)
 		}
 	}
-	if err == nil && r.cluster != nil {
+	if err != nil {
+		return err
+	}
+	if r.cluster != nil {
 		r.budget = r.plan.Budget
 	}
-	return err
+	r.plan.Need = max(r.plan.Need, r.least)
+	return nil
 }
 
 // freeGarbage collects what the program has dropped, which counts as held until then.
@@ -186,55 +193,103 @@ func (r *run) size(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
 }
 
 // sizeFiles sizes a plan for the part of a budget that is left beside files in memory, as in a
-// tmpfs: outputs there, and what is spilled there.
+// tmpfs: see filesInMemory. What the plan needs has them too.
 func (r *run) sizeFiles(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
-	var outputs, all int64 // all: of what may be spilled in memory
-	var path string
-	var array, spilled bool
-	var spills int64
-	for k := range p.Arrays {
-		if place := p.Arrays[k].Place; place == plan.InTemp || place == plan.InCollect && o.Processes > 0 {
-			spills += exec.SpillBytes(&p.Arrays[k])
-		}
-	}
-	for i := range p.Outputs() {
-		at := p.StagingPath(i)
-		if at == "" && spills == 0 { // nothing of it is in a file
-			continue
-		}
-		if i == p.Output || at != path {
-			path = at
-			array, spilled = store.InMemory(path)
-		}
-		if array {
-			outputs += p.Arrays[i].Bytes()
-		}
-		if i == p.Output && spilled {
-			all = spills
-		}
+	files := r.filesInMemory(p)
+	if r.files = 0; files == nil {
+		return p.Size(o)
 	}
 	budget := o.Budget
-	for r.files = outputs; ; {
-		o.Budget = budget - r.files
-		sized, err := p.Size(o)
-		if small, ok := errors.AsType[*MemoryError](err); ok && outputs+all > 0 {
-			return nil, &MemoryError{Op: small.Op, Need: wholeMiB(small.Need + outputs + all), Limit: budget, Held: outputs + all, Holder: "files in memory (tmpfs)"}
+	sized := func(budget int64) (s *plan.Sized, bytes int64, err error) {
+		o.Budget = budget
+		if s, err = p.Size(o); err == nil {
+			bytes = files(s)
 		}
-		if err != nil {
-			return nil, err
+		return s, bytes, err
+	}
+	_, _, err := sized(0)
+	short, ok := errors.AsType[*MemoryError](err)
+	if !ok {
+		return nil, err
+	}
+	least, bytes, err := sized(short.Need)
+	if err != nil {
+		return nil, err
+	}
+	need := wholeMiB(short.Need + bytes)
+	if budget < need {
+		return nil, &MemoryError{Op: short.Op, Need: need, Limit: budget, Held: bytes, Holder: "files in memory (tmpfs)"}
+	}
+	s := least
+	for r.files = bytes; ; { // the less the arena has, the more is spilled
+		more, all, err := sized(budget - r.files)
+		if err != nil { // what more tasks at once spill leaves too little for them
+			s, r.files = least, bytes
+			break
 		}
-		files := outputs
+		if s = more; all <= r.files {
+			break
+		}
+		r.files = all
+	}
+	s.Budget, s.Need = budget, need
+	return s, nil
+}
+
+// recordBytes is what a task takes in the run's record, of which the overhead of any run has room for some.
+const recordBytes, recordRoom = 320, 256 << 10
+
+// filesInMemory returns what counts the bytes that a run of a sized plan has in files in memory, as in a tmpfs, where the
+// kernel takes nothing of them back: outputs, what is spilled, and the record. It is nil where all files are on disks.
+func (r *run) filesInMemory(p *plan.Plan) func(*plan.Sized) int64 {
+	var bytes int64
+	var path string
+	var array, spills, spilled bool
+	for i := range p.Outputs() {
+		at := p.StagingPath(i)
+		if i == p.Output || at != path {
+			path = at
+			array, spills = store.InMemory(path)
+		}
+		if array {
+			bytes += fileBytes(&p.Arrays[i])
+		}
+		if i == p.Output {
+			spilled = spills
+		}
+	}
+	if n := int64(p.Tasks()) * recordBytes; n > recordRoom {
+		if dir, err := r.runLog(); err == nil && disk.InMemory(dir) {
+			bytes += n
+		}
+	}
+	if bytes == 0 && !spilled {
+		return nil
+	}
+	return func(s *plan.Sized) int64 {
+		all := bytes
 		for k := range p.Arrays {
-			if all > 0 && sized.Place(k) == plan.InSpill {
-				files += exec.SpillBytes(&p.Arrays[k])
+			if spilled && s.Place(k) == plan.InSpill {
+				all += exec.SpillBytes(&p.Arrays[k])
 			}
 		}
-		if files <= r.files { // the less the arena has, the more is spilled
-			sized.Budget = budget
-			return sized, nil
-		}
-		r.files = files
+		return all
 	}
+}
+
+// fileBytes is what an array takes in memory as files: whole pages, and what the kernel keeps of each file and folder. What
+// cannot be compressed becomes a little longer.
+func fileBytes(a *plan.Array) int64 {
+	const inodes, head = 2 << 10, 128 // for a chunk: a file, and part of a folder; what its codec writes beside its elements
+	unit := a.Layout.Unit
+	if unit == nil {
+		return a.Bytes()
+	}
+	units := int64(grid.Grid{Shape: a.Shape, Chunks: unit}.Len())
+	each := int64(grid.Size(unit) * a.DType.Size())
+	each += each/128 + head*int64(grid.Grid{Shape: unit, Chunks: a.Layout.Chunks()}.Len())
+	page := int64(os.Getpagesize())
+	return units * ((each+page-1)/page*page + inodes)
 }
 
 // wholeMiB rounds bytes up.

@@ -28,6 +28,7 @@ type RunReport struct {
 	Seconds float64
 
 	Budget, PredictedPeak, MeasuredPeak int64 // bytes; peaks are of the run's buffers
+	Need                                int64 // the smallest budget that would do, of the whole process: see Plan.Need
 
 	Passes                    int   // stages that read stored data
 	Chunks, Computed, Skipped int64 // of all stages
@@ -85,7 +86,7 @@ func (r *run) outputs() (paths []string) {
 // add adds a run.
 func (r *RunReport) add(h *record.Header, end *record.End) {
 	r.Status, r.Title, r.Run, r.Budget, r.Device = string(end.Status), h.Title, h.Run, h.Budget, cmp.Or(h.Device.Name, "cpu")
-	r.Seconds += end.Duration.Seconds()
+	r.Seconds, r.Need = r.Seconds+end.Duration.Seconds(), max(r.Need, h.Need)
 	r.PredictedPeak, r.MeasuredPeak = max(r.PredictedPeak, h.Predicted.Host()), max(r.MeasuredPeak, end.Peak)
 	r.Computed, r.Skipped = r.Computed+end.Computed, r.Skipped+end.Skipped
 	r.Read, r.Written = r.Read+end.Read, r.Written+end.Written

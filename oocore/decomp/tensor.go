@@ -36,6 +36,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
@@ -177,10 +178,6 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 		return inMemory[float64](t, a)
 	}
 	t.files++
-	name := fmt.Sprintf("%d.npy", t.files)
-	if t.dry {
-		return a.Save(t.ctx, "planned-"+name, t.runs()...)
-	}
 	if t.dir == nil {
 		dir, err := store.TempStagingDir()
 		if err != nil {
@@ -188,7 +185,10 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 		}
 		t.dir = dir
 	}
-	saved, err := a.Save(t.ctx, t.dir.Join(name), append(t.runs(), oocore.Fresh())...)
+	if disk.InMemory(t.dir.Path) {
+		defer func() { t.kept += a.Bytes() }()
+	}
+	saved, err := a.Save(t.ctx, t.dir.Join(fmt.Sprintf("%d.npy", t.files)), append(t.runs(), oocore.Fresh())...)
 	if kept, ok := errors.AsType[*exec.ResumableError](err); ok { // but not in a folder that goes
 		err = kept.Err
 	}

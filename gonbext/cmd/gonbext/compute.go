@@ -45,8 +45,11 @@ the first collection without a counterpart, or that --only and --except leave ou
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
 with '?axis=-1' behind it; '?axis=time' names the first.
 
-What has a length that only values know, such as mask(x, x > 0), is counted first; --plan is then an error. cp, tucker and
-hosvd run first, too: --plan leaves their own passes out.`,
+What has a length that only values know, such as mask(x, x > 0), is counted first; --plan is then an error, which has what is
+needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own passes out.
+
+"need" of --json is the smallest budget that would do, of the whole process: under a memory limit of that size, and with
+--memory of as many bytes, the run finishes. With --processes it is of all processes together. gonbext fits asks for nothing else.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
@@ -121,12 +124,19 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				if err := checkUsed(alone, names); err != nil {
 					return err
 				}
+				if j.plan {
+					most, err := leastOf(c.Context(), definitions, names, to, opts)
+					if err != nil {
+						return err
+					}
+					j.need = most.Need
+				}
 			}
 			stop := showProgress(c.ErrOrStderr(), j.id)
 			a := host.Eval(c.Context(), alone, names, append(opts[:len(opts):len(opts)], host.Target(out))...)
 			stop()
 			if err := j.checkOutput(a, out); err != nil {
-				return failure(err)
+				return j.unplanned(c.Context(), definitions, names, to, opts, failure(err))
 			}
 			if err := checkUsed(alone, names); err != nil {
 				return err

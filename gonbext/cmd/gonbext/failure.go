@@ -15,7 +15,7 @@ import (
 type failureFigures struct {
 	Status string `json:"status"` // failed, cancelled
 	Error  string `json:"error"`
-	Need   int64  `json:"need,omitempty"`  // bytes: the smallest budget that would do
+	Need   int64  `json:"need,omitempty"`  // bytes: the smallest budget that would do; of a plan that cannot be made, that of the run
 	Limit  int64  `json:"limit,omitempty"` // bytes of the budget that is too small
 }
 
@@ -37,6 +37,9 @@ func printFailure(w io.Writer, err error) {
 	}
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
 		f.Need, f.Limit = small.Need, small.Limit
+	}
+	if plan, ok := errors.AsType[*unplannedError](err); ok {
+		f.Need = plan.need
 	}
 	_ = printJSON(w, f) // which leaves the line on stderr
 }

@@ -20,6 +20,7 @@ type figures struct {
 	Run           string          `json:"run"`               // the last
 	Seconds       float64         `json:"seconds"`
 	Budget        int64           `json:"budget"`
+	Need          int64           `json:"need"`           // the smallest budget that would do, and the limit of a process with it
 	PredictedPeak int64           `json:"predicted_peak"` // of the run's buffers
 	MeasuredPeak  int64           `json:"measured_peak"`
 	Passes        int             `json:"passes"` // over stored data; alike ones of an algorithm are one
@@ -84,7 +85,7 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 		f.Output, f.Outputs = r.Outputs[0], nil
 	}
 	if len(runs) == 0 {
-		f.Seconds, f.Budget, f.PredictedPeak, f.MeasuredPeak, f.Passes = r.Seconds, r.Budget, r.PredictedPeak, r.MeasuredPeak, r.Passes
+		f.Need, f.Seconds, f.Budget, f.PredictedPeak, f.MeasuredPeak, f.Passes = r.Need, r.Seconds, r.Budget, r.PredictedPeak, r.MeasuredPeak, r.Passes
 		f.Chunks, f.Computed, f.Skipped, f.ReadBytes, f.WrittenBytes = r.Chunks, r.Computed, r.Skipped, r.Read, r.Written
 		f.Device = deviceFigures{Name: r.Device, PredictedPeak: r.DevicePredictedPeak, MeasuredPeak: r.DeviceMeasuredPeak, OOMEvents: r.OOMEvents}
 		return f
@@ -98,6 +99,7 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 		if f.PredictedSeconds = f.PredictedSeconds.Plus(h.Seconds); i == 0 {
 			f.PredictedSeconds = h.Seconds
 		}
+		f.Need = max(f.Need, h.Need)
 		f.Seconds += end.Duration.Seconds()
 		f.PredictedPeak, f.MeasuredPeak = max(f.PredictedPeak, h.Predicted.Host()), max(f.MeasuredPeak, end.Peak)
 		f.Computed, f.Skipped = f.Computed+end.Computed, f.Skipped+end.Skipped

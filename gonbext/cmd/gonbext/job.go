@@ -46,6 +46,7 @@ type job struct {
 	report                string // path of the page
 	asJSON                bool
 
+	need       int64            // budget of a plan whose own runs are not planned; 0 where they are
 	ran        oocore.RunReport // the last run
 	id         string           // by which the run's record is found
 	expression string           // that it computes, where it is one
@@ -391,7 +392,7 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 	switch {
 	case j.asJSON:
 		f := figuresOf(runs, &j.ran)
-		f.Value = value
+		f.Value, f.Need = value, max(f.Need, j.need)
 		if err != nil {
 			f.Error = err.Error()
 			return errors.Join(printedError{err}, printJSON(w, f))

@@ -33,6 +33,7 @@ var commands = []func() *cobra.Command{
 	newConvert,
 	newMerge,
 	newCompute,
+	newFits,
 	newCheck,
 	newClean,
 	newDoctor,

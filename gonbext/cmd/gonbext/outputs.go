@@ -35,7 +35,7 @@ func (j *job) computeAll(c *cobra.Command, definitions []host.Definition, inputs
 		return usagef("--append is for one output: append one after the other")
 	}
 	if err := j.saveAll(c, definitions, names, paths, opts); err != nil {
-		return err
+		return j.unplanned(c.Context(), definitions, names, to, opts, err)
 	}
 	return j.tell(c.OutOrStdout(), c.ErrOrStderr(), nil)
 }

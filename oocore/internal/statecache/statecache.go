@@ -20,11 +20,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// Bounds on what is kept. A larger state than mostState is not kept at all.
+// Bounds on what is kept. A larger state than mostState is not kept at all, and none larger than mostInMemory where it would
+// take memory, as in a tmpfs, that is no part of a budget.
 const (
 	mostStates = 100
 	mostBytes  = 1 << 30
 	mostState  = 256 << 20
+
+	mostInMemory = 1 << 20
 )
 
 // ErrTooLarge is returned by Put for a state that is larger than what is kept.
@@ -64,12 +67,12 @@ func Put(key string, state any) error {
 	if err := gob.NewEncoder(&b).Encode(state); err != nil {
 		return err
 	}
-	if b.Len() > mostState {
+	dir := filepath.Dir(name)
+	if b.Len() > mostState || b.Len() > mostInMemory && disk.InMemory(dir) {
 		return ErrTooLarge
 	}
 	sum := sha256.Sum256(b.Bytes()[sha256.Size:])
 	copy(b.Bytes(), sum[:])
-	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

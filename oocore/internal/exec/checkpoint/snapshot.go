@@ -126,7 +126,7 @@ func (s *snapshots) write(path string, size int64) (meta []byte, merged int, wai
 	if err := disk.Remove(path); err != nil {
 		return nil, 0, 0, err
 	}
-	if !disk.HasRoom(s.checkpoint.staging.Path, size) {
+	if folder := s.checkpoint.staging.Path; disk.InMemory(folder) || !disk.HasRoom(folder, size) { // in memory it would be no part of the budget
 		return nil, 0, 0, syscall.ENOSPC
 	}
 	f, err := disk.Create(path, size)
