@@ -119,14 +119,16 @@ func TestFilesInMemoryCountBeforeValuesAreKnown(t *testing.T) {
 func TestSmallChunksInMemoryCountAsPages(t *testing.T) {
 	runLog(t)
 	x := oocore.Random(oocore.Float32, 1, 1<<20) // 4 MiB in 16,384 files
-	p, err := x.Plan(filepath.Join(inMemory(t), "o.zarr"), oocore.Chunks(64), oocore.Memory("1GiB"))
-	if err != nil {
-		t.Fatal(err)
+	var need [2]int64
+	for i, dir := range []string{t.TempDir(), inMemory(t)} {
+		p, err := x.Plan(filepath.Join(dir, "o.zarr"), oocore.Chunks(64), oocore.Memory("1GiB"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		need[i] = p.Need
 	}
-	if least := int64(16384 * (os.Getpagesize() + 1<<10)); p.Need < least || p.Need > 2*least {
-		t.Errorf("need is %d, and the files take %d", p.Need, least)
-	}
-	if disk, err := x.Plan(filepath.Join(t.TempDir(), "o.zarr"), oocore.Chunks(64), oocore.Memory("1GiB")); err != nil || disk.Need > 32<<20 {
-		t.Errorf("on a disk: %d, %v", disk.Need, err)
+	least := int64(16384 * (os.Getpagesize() + 1<<10))
+	if more := need[1] - need[0]; more < least || more > 2*least {
+		t.Errorf("need is %d on a disk and %d in memory, where the files take %d", need[0], need[1], least)
 	}
 }

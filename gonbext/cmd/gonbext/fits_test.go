@@ -60,8 +60,8 @@ func TestFitsExitStatus(t *testing.T) {
 		{2, "unknown", []string{"sqrt(y)", "x=x.npy", "--memory", "1GiB"}},
 		{2, "not used", []string{"sqrt(x)", "x=x.npy", "y=x.npy", "--memory", "1GiB"}},
 		{2, "--memory", []string{"sqrt(x)", "x=x.npy", "--memory", "much"}},
-		{2, "does not broadcast", []string{"x + arange(0, 7, 1)", "x=x.npy", "--memory", "1GiB"}},
-		{2, "argument", nil},
+		{2, "do not broadcast", []string{"x + arange(0, 7, 1)", "x=x.npy", "--memory", "1GiB"}},
+		{2, "arg(s)", nil},
 	} {
 		o := finish(t, command(dir, append([]string{"fits"}, c.args...)...))
 		if said := o.stdout + o.stderr; o.status != c.status || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 {
