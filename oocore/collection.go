@@ -21,6 +21,7 @@ type Collection struct {
 	members []named
 	site    graph.Site
 	err     error
+	path    string         // that it was opened from; empty for none
 	source  []store.Member // that it was opened from; nil for none
 	folder  string         // of the checkpoint that it was opened from; empty for none
 	image   *image         // that the arrays are levels of; nil for none
@@ -36,7 +37,7 @@ type named struct {
 // checkpoint's model.safetensors.index.json, or a folder of such files. It reads the names; the
 // header of an array is read when it is asked for.
 func OpenAll(path string) *Collection {
-	c := &Collection{site: graph.Caller()}
+	c := &Collection{site: graph.Caller(), path: path}
 	members, err := store.Members(context.Background(), path)
 	if err != nil {
 		c.err = &Error{Op: "open", Site: c.site, Err: err}
@@ -116,7 +117,7 @@ func (c *Collection) Without(pattern string) *Collection { return c.filter("with
 
 // filter returns the arrays whose names match a pattern, or do not.
 func (c *Collection) filter(op, pattern string, match bool) *Collection {
-	m := &Collection{site: c.site, err: c.err, source: c.source, folder: c.folder}
+	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
 	if _, err := path.Match(pattern, ""); err != nil && c.err == nil {
 		m.err = &Error{Op: op, Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
 		return m
@@ -139,7 +140,7 @@ func matches(pattern, name string) bool {
 // Map returns the collection of what f makes of each array, under the same names. It is lazy:
 // f is called for an array that is asked for, each time that it is.
 func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
-	m := &Collection{site: c.site, err: c.err, source: c.source, folder: c.folder}
+	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
 	for _, of := range c.members {
 		m.members = append(m.members, named{of.name, func() *Array { return f(of.name, of.make()) }})
 	}
@@ -157,5 +158,5 @@ func (c *Collection) With(name string, a *Array) *Collection {
 // that it was opened from: texts, the pairs of a GGUF file, and small files beside a checkpoint.
 func (c *Collection) Like(path string) *Collection {
 	of := OpenAll(path)
-	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), source: of.source, folder: of.folder}
+	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), path: of.path, source: of.source, folder: of.folder}
 }

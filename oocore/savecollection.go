@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -104,6 +105,13 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 	if c.image != nil {
 		m.Attributes = c.image.attributes
 	}
+	if strings.HasSuffix(path, ".zarr") && c.path != "" {
+		if m.Groups, err = c.groups(); err != nil {
+			return failed("", err)
+		}
+		m.Attributes = m.Groups[""]
+		delete(m.Groups, "")
+	}
 	if len(c.source) > 0 {
 		if m.Template, err = store.TemplateFor(path, c.source[0].Path); err != nil {
 			return failed("", err)
@@ -130,6 +138,13 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 		if (m.Metadata != nil || member == path+"#"+name) && s.attributes == nil {
 			out.Target.Details.Attributes = nil // texts of the file that it was in, or of the one that it will be in
 		}
+		if copied := out.Root; m.Groups != nil {
+			if copied.Kind == graph.Cast {
+				copied = copied.In[0]
+			}
+			// Names that axes have in common there, they have here.
+			out.Target.Details.ChosenDims = copied.Kind == graph.Source || out.Target.Details.ChosenDims
+		}
 		if c.image != nil {
 			if out.Target.Details.Dims, out.Target.Details.ChosenDims = c.image.axes, true; s.chunks == nil {
 				out.Target.Chunks = c.image.chunks(out.Root.Shape)
@@ -152,6 +167,28 @@ func (c *Collection) texts() map[string]string {
 		return nil
 	}
 	return texts
+}
+
+// groups are the attributes of the groups that the collection was opened from, but for groups of
+// which no array was chosen.
+func (c *Collection) groups() (map[string]json.RawMessage, error) {
+	all, err := store.Groups(context.Background(), c.path)
+	names := map[string]bool{}
+	for _, m := range c.members {
+		names[m.name] = true
+	}
+	below := map[string]bool{} // whether an array of a group was chosen
+	for _, m := range c.source {
+		for g := path.Dir(m.Name); g != "."; g = path.Dir(g) {
+			below[g] = below[g] || names[m.Name]
+		}
+	}
+	for g := range all {
+		if chosen, has := below[g]; has && !chosen {
+			delete(all, g)
+		}
+	}
+	return all, err
 }
 
 // smallFile is the size up to which a file beside a checkpoint's tensors is copied with it.

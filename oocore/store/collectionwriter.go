@@ -29,8 +29,10 @@ type CollectionMeta struct {
 	Metadata  map[string]string `json:"metadata,omitempty"`   // of the file, where its format keeps texts
 	// Attributes are a JSON object, of the group where the format has groups.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
-	Files      []string        `json:"files,omitempty"`    // that are copied to the collection's folder
-	Template   *Template       `json:"template,omitempty"` // whose metadata it has, where its format has more than texts
+	// Groups are the attributes of the groups in it, by their paths; nil for a group that has none.
+	Groups   map[string]json.RawMessage `json:"groups,omitempty"`
+	Files    []string                   `json:"files,omitempty"`    // that are copied to the collection's folder
+	Template *Template                  `json:"template,omitempty"` // whose metadata it has, where its format has more than texts
 	// Members are the arrays, by their names in the collection.
 	Members    []NewMember `json:"-"`
 	StagingDir *StagingDir `json:"-"`

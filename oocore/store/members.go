@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,22 @@ type Collection interface {
 	Format
 	// Members lists the arrays in the order in which they are stored. path names no array.
 	Members(ctx context.Context, path string) ([]Member, error)
+}
+
+// Groups returns the attributes of the groups of the collection at a path, by their paths in it: ""
+// is the collection itself. They are JSON objects, or nil. Where the format has no groups there are none.
+func Groups(ctx context.Context, path string) (map[string]json.RawMessage, error) {
+	f, ok := formatOf(path).(interface {
+		Groups(ctx context.Context, path string) (map[string]json.RawMessage, error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	all, err := f.Groups(ctx, path)
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	return all, nil
 }
 
 // Extensions is embedded by a Format whose files have one of these extensions, in any case, and

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func newConvert() *cobra.Command {
@@ -58,6 +62,9 @@ checkpoint's small files, such as config.json, come along; a GGUF file has the k
 				return j.convertAll(c, args[0], args[1], &e)
 			}
 			a := oocore.OpenContext(c.Context(), stacked(args[0]))
+			if !pyramid && !j.appends && j.region == "" && a.DimNames() != nil && alone(c.Context(), args[0], args[1]) {
+				return j.convertAll(c, args[0], args[1], &e)
+			}
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {
 				all := oocore.OpenAll(args[0])
@@ -88,4 +95,12 @@ checkpoint's small files, such as config.json, come along; a GGUF file has the k
 	e.flags(c)
 	j.flags(c)
 	return c
+}
+
+// alone reports the only variable of a NetCDF file, which is named by its file. Its copy is a group
+// of Zarr, for xarray opens a group as it opens the file.
+func alone(ctx context.Context, from, to string) bool {
+	groups, err := store.Groups(ctx, from)
+	members, failed := store.Members(ctx, from)
+	return errors.Join(err, failed) == nil && len(groups) > 0 && len(members) == 1 && members[0].Path != from && filepath.Ext(to) == ".zarr" && !strings.Contains(to, "://")
 }

@@ -42,14 +42,15 @@ func (s *dataset) chunkIndex(d *decoder, version byte) *index {
 		for range rank {
 			x.chunk = append(x.chunk, int(d.u32()))
 		}
-		x.chunk = x.chunk[:max(rank-1, 0)]
 		return x
 	}
 	flags, rank, width := d.u8(), int(d.u8()), int(d.u8())
-	for range rank {
-		x.chunk = append(x.chunk, int(min(d.uint(min(width, 8)), math.MaxInt64)))
+	if width < 1 || width > 8 {
+		d.err = errCut
 	}
-	x.chunk = x.chunk[:max(rank-1, 0)]
+	for range rank {
+		x.chunk = append(x.chunk, int(min(d.uint(width), math.MaxInt64)))
+	}
 	x.edges = flags&1 != 0 && len(s.filters) > 0
 	switch x.kind = indexKind(d.u8()); x.kind {
 	case single:
@@ -70,27 +71,22 @@ func (s *dataset) chunkIndex(d *decoder, version byte) *index {
 	return x
 }
 
-// check rejects what cannot be.
+// check rejects what cannot be. The last length of a chunk is that of an element, in bytes.
 func (x *index) check(s *dataset) error {
-	if len(x.chunk) != len(s.shape) {
-		return fmt.Errorf("chunks of %d axes in an array of %d: the file is damaged", len(x.chunk), len(s.shape))
+	last := len(x.chunk) - 1
+	if last != len(s.shape) {
+		return fmt.Errorf("chunks of %d axes in an array of %d: the file is damaged", last, len(s.shape))
 	}
+	if x.chunk[last] != s.element.size {
+		return fmt.Errorf("chunks have elements of %d bytes and the array of %d: the file is damaged", x.chunk[last], s.element.size)
+	}
+	x.chunk = x.chunk[:last]
 	for _, n := range x.chunk {
 		if n < 1 {
 			return fmt.Errorf("chunks of shape %s: the file is damaged", grid.Format(x.chunk))
 		}
 	}
-	if err := grid.Check(x.chunk, s.element.size); err != nil {
-		return err
-	}
-	if x.edges {
-		for d, n := range s.shape {
-			if n%x.chunk[d] != 0 {
-				return errors.New("chunks at the array's end that are stored without filters are not supported")
-			}
-		}
-	}
-	return nil
+	return grid.Check(x.chunk, s.element.size)
 }
 
 // place is where a chunk lies.
@@ -111,8 +107,13 @@ func (s *dataset) index() (all []place, err error) {
 			return nil
 		case address > uint64(s.f.size) || size < 0 || s.f.base+int64(address) > s.f.size-size:
 			return fmt.Errorf("chunk %d lies at %d with %d bytes, outside of the file", chunk, address, size)
-		case chunk >= uint64(g.Len()):
-			return nil // beyond the array, from when it was longer
+		case len(all) == g.Len():
+			return errors.New("it has more places than there are chunks: the file is damaged")
+		case x.edges && s.cut(chunk):
+			mask = math.MaxUint32
+		}
+		if len(s.filters) == 0 && size != whole {
+			return fmt.Errorf("chunk %d has %d bytes, and without filters %d: the file is damaged", chunk, size, whole)
 		}
 		all = append(all, place{chunk, s.f.base + int64(address), size, mask})
 		return nil
@@ -123,17 +124,18 @@ func (s *dataset) index() (all []place, err error) {
 	switch x.kind {
 	case single:
 		size := whole
-		if len(s.filters) > 0 {
+		if x.filtered > 0 {
 			size = int64(x.filtered)
 		}
 		err = add(0, x.address, size, x.mask)
 	case implicit:
-		g := newGrowth(s)
-		for i := range g.len() {
-			if n, ok := g.number(i); ok {
-				if err = add(n, x.address+i*uint64(whole), whole, 0); err != nil {
-					break
-				}
+		grown := newGrowth(s)
+		if len(s.filters) > 0 || slices.Contains(grown.counts, math.MaxUint64) {
+			return nil, fmt.Errorf("its index of chunks: %w", errCut)
+		}
+		for n := range uint64(g.Len()) {
+			if err = add(n, x.address+grown.place(n)*uint64(whole), whole, 0); err != nil {
+				break
 			}
 		}
 	case treeV1:
@@ -168,6 +170,18 @@ func (s *dataset) number(at []uint64) (n uint64, ok bool) {
 	return n, true
 }
 
+// cut reports a chunk that the array's end cuts.
+func (s *dataset) cut(chunk uint64) bool {
+	for d, n := range slices.Backward(s.chunks.chunk) {
+		count := uint64((s.shape[d] + n - 1) / n)
+		if chunk%count == count-1 && s.shape[d]%n != 0 {
+			return true
+		}
+		chunk /= count
+	}
+	return false
+}
+
 func (s *dataset) placesV1(add func(chunk, address uint64, size int64, mask uint32) error) error {
 	at := make([]uint64, len(s.shape))
 	for e, err := range s.f.leaves(s.chunks.address, 1, 8+8*(len(at)+1)) {
@@ -182,10 +196,10 @@ func (s *dataset) placesV1(add func(chunk, address uint64, size int64, mask uint
 			}
 			at[d] = offset / uint64(s.chunks.chunk[d])
 		}
-		e.skip(8)
+		last := e.uint(8) // of the element's bytes
 		address := e.address()
-		if e.err != nil {
-			return e.err
+		if e.err != nil || last != 0 {
+			return errCut
 		}
 		if n, ok := s.number(at); ok {
 			if err := add(n, address, size, mask); err != nil {
@@ -198,7 +212,11 @@ func (s *dataset) placesV1(add func(chunk, address uint64, size int64, mask uint
 
 func (s *dataset) placesV2(whole int64, add func(chunk, address uint64, size int64, mask uint32) error) error {
 	at := make([]uint64, len(s.shape))
-	return s.f.records(s.chunks.address, func(d *decoder) error {
+	kind := byte(recordChunks)
+	if len(s.filters) > 0 {
+		kind = recordFiltered
+	}
+	return s.f.records(s.chunks.address, kind, func(d *decoder) error {
 		address, size, mask := d.address(), whole, uint32(0)
 		if len(s.filters) > 0 {
 			width := len(d.b) - s.f.offsets - 4 - 8*len(at)
@@ -261,14 +279,10 @@ func (a *array) read(address uint64, extensible bool) error {
 	if extensible {
 		return a.readExtensible()
 	}
-	d, err := a.f.block("FAHD", address, int64(12+a.f.lengths+a.f.offsets))
+	d, err := a.block("FAHD", address, int64(12+a.f.lengths+a.f.offsets))
 	if err != nil {
 		return err
 	}
-	if err := d.checksum(len(d.b) - 4); err != nil {
-		return err
-	}
-	d.skip(2)
 	a.entry = int(d.u8())
 	page := uint64(1) << (d.u8() & 31)
 	a.count = d.length()
@@ -277,6 +291,19 @@ func (a *array) read(address uint64, extensible bool) error {
 		return err
 	}
 	return a.dataBlock("FADB", data, 0, a.count, page, nil)
+}
+
+// block reads one of the index's blocks, each of which says whether chunks have filters, and but for
+// the header itself where the header lies.
+func (a *array) block(sign string, address uint64, n int64) (*decoder, error) {
+	d, err := a.f.checked(sign, address, n)
+	if err != nil {
+		return nil, err
+	}
+	if filtered := d.u8() == 1; filtered != (len(a.filters) > 0) || address != a.header && d.address() != a.header || d.err != nil {
+		return nil, fmt.Errorf("%s at %d: %w", sign, address, errCut)
+	}
+	return d, nil
 }
 
 func (a *array) checkEntry() error {
@@ -303,26 +330,20 @@ func (a *array) dataBlock(sign string, address uint64, extra int, n, page uint64
 	}
 	head := 6 + a.f.offsets + extra
 	if n <= page {
-		d, err := a.f.block(sign, address, int64(head)+int64(n)*int64(a.entry)+4)
+		d, err := a.block(sign, address, int64(head)+int64(n)*int64(a.entry)+4)
 		if err != nil {
 			return err
 		}
-		if err := d.checksum(len(d.b) - 4); err != nil {
-			return err
-		}
-		d.skip(head - 4)
+		d.skip(extra)
 		return a.entries(d, n)
 	}
 	pages := (n + page - 1) / page
 	if exists == nil {
-		d, err := a.f.block(sign, address, int64(head)+int64(pages+7)/8+4)
+		d, err := a.block(sign, address, int64(head)+int64(pages+7)/8+4)
 		if err != nil {
 			return err
 		}
-		if err := d.checksum(len(d.b) - 4); err != nil {
-			return err
-		}
-		d.skip(head - 4)
+		d.skip(extra)
 		exists = d.take(int(pages+7) / 8)
 		head += len(exists)
 	}
@@ -357,14 +378,10 @@ func (a *array) dataBlock(sign string, address uint64, extra int, n, page uint64
 // in number and in size by turns.
 func (a *array) readExtensible() error {
 	f := a.f
-	d, err := f.block("EAHD", a.header, int64(16+6*f.lengths+f.offsets))
+	d, err := a.block("EAHD", a.header, int64(16+6*f.lengths+f.offsets))
 	if err != nil {
 		return err
 	}
-	if err := d.checksum(len(d.b) - 4); err != nil {
-		return err
-	}
-	d.skip(2)
 	a.entry = int(d.u8())
 	maxBits, inIndex, least, pointers, pageBits := int(d.u8()), uint64(d.u8()), uint64(d.u8()), int(d.u8()), d.u8()&31
 	d.skip(4 * f.lengths)
@@ -383,14 +400,10 @@ func (a *array) readExtensible() error {
 	supers := 1 + maxBits - (bits.Len64(least) - 1)
 	blocks := 2 * (pointers - 1)
 	secondary := max(supers-first, 0)
-	b, err := f.block("EAIB", at, int64(6+f.offsets)+int64(inIndex)*int64(a.entry)+int64((blocks+secondary)*f.offsets)+4)
+	b, err := a.block("EAIB", at, int64(6+f.offsets)+int64(inIndex)*int64(a.entry)+int64((blocks+secondary)*f.offsets)+4)
 	if err != nil {
 		return err
 	}
-	if err := b.checksum(len(b.b) - 4); err != nil {
-		return err
-	}
-	b.skip(2 + f.offsets)
 	if err := a.entries(b.sub(b.take(int(inIndex)*a.entry)), inIndex); err != nil {
 		return err
 	}
@@ -424,14 +437,11 @@ func (a *array) secondary(address uint64, offset, number int, size, page uint64)
 	if number > 1<<24 {
 		return errCut
 	}
-	d, err := a.f.block("EASB", address, int64(6+a.f.offsets+offset)+int64(number)*int64(each+a.f.offsets)+4)
+	d, err := a.block("EASB", address, int64(6+a.f.offsets+offset)+int64(number)*int64(each+a.f.offsets)+4)
 	if err != nil {
 		return err
 	}
-	if err := d.checksum(len(d.b) - 4); err != nil {
-		return err
-	}
-	d.skip(2 + a.f.offsets + offset)
+	d.skip(offset)
 	exist := d.take(number * each)
 	for i := range number {
 		var mine []byte
@@ -481,15 +491,6 @@ func newGrowth(s *dataset) *growth {
 	return g
 }
 
-// len is the number of places, of an array that does not grow.
-func (g *growth) len() uint64 {
-	n := uint64(1)
-	for _, c := range g.counts {
-		n *= c
-	}
-	return min(n, uint64(g.f.size))
-}
-
 // number is the number of the i-th chunk in the grid of the array as it is; ok is false beyond.
 func (g *growth) number(i uint64) (n uint64, ok bool) {
 	for _, d := range slices.Backward(g.order) {
@@ -497,4 +498,16 @@ func (g *growth) number(i uint64) (n uint64, ok bool) {
 		i /= g.counts[d]
 	}
 	return g.dataset.number(g.at)
+}
+
+// place is the inverse of number.
+func (g *growth) place(n uint64) (i uint64) {
+	for d, chunk := range slices.Backward(g.chunks.chunk) {
+		count := uint64((g.shape[d] + chunk - 1) / chunk)
+		g.at[d], n = n%count, n/count
+	}
+	for _, d := range g.order {
+		i = i*g.counts[d] + g.at[d]
+	}
+	return i
 }

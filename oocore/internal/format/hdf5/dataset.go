@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -34,19 +35,30 @@ type filter struct {
 	values []uint32
 }
 
-// dataset reads the header of the array at a path.
-func (f *file) dataset(path string) (*dataset, error) {
-	o, err := f.lookup(path)
-	if err != nil {
+// dataset reads the header of the array at a path, which may also name a variable as NetCDF does.
+func (f *file) dataset(name string) (*dataset, error) {
+	o, err := f.lookup(name)
+	bare := err == nil && o.isBare()
+	if _, missing := errors.AsType[*missingError](err); missing || bare {
+		folder, base := path.Split(name)
+		if v, err := f.lookup(folder + nonCoordinate + base); err == nil {
+			o, bare = v, false
+		} else if missing {
+			return nil, &missingError{name}
+		}
+	} else if err != nil {
 		return nil, err
 	}
 	s := &dataset{object: o}
 	layout, ok := o.find(msgLayout)
-	if !ok {
-		return nil, fmt.Errorf("%q is a group, not an array", path)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%q is a group, not an array", name)
+	case bare:
+		return nil, fmt.Errorf("%q is a dimension without a variable: it has a length and no elements", name)
 	}
 	if err := s.read(layout); err != nil {
-		return nil, fmt.Errorf("%q: %w", path, err)
+		return nil, fmt.Errorf("%q: %w", name, err)
 	}
 	return s, nil
 }
@@ -83,14 +95,16 @@ func (s *dataset) read(layout []byte) (err error) {
 	if err := s.readLayout(s.decode(layout)); err != nil {
 		return err
 	}
-	s.attributes()
-	return nil
+	if len(s.filters) > 0 && s.chunks == nil {
+		return errors.New("it has filters and no chunks that went through them: the file is damaged")
+	}
+	return s.readAttributes()
 }
 
-// space takes a dataspace. A null one has no elements.
+// space takes a dataspace. A null one has no elements. Lengths that an array can grow to follow those
+// that it has; permutations of the axes, which the format foresaw, are rejected.
 func (d *decoder) space() ([]int, error) {
-	version, rank := d.u8(), int(d.u8())
-	d.skip(1) // whether the largest lengths follow
+	version, rank, flags := d.u8(), int(d.u8()), d.u8()
 	kind := byte(1)
 	switch version {
 	case 1:
@@ -108,11 +122,20 @@ func (d *decoder) space() ([]int, error) {
 		}
 		shape[i] = int(n)
 	}
-	if rank > 32 {
+	switch {
+	case rank > 32:
 		return nil, fmt.Errorf("%d axes are not supported", rank)
-	}
-	if kind == 2 {
+	case version == 1 && flags&2 != 0:
+		return nil, errors.New("axes that are stored in an order of their own are not supported")
+	case kind > 2 || kind != 1 && rank > 0:
+		return nil, errCut
+	case kind == 2:
 		shape = []int{0}
+	}
+	for i := range shape {
+		if flags&1 != 0 && kind != 2 && d.length() < uint64(shape[i]) {
+			return nil, fmt.Errorf("an axis is longer than it can be: %w", errCut)
+		}
 	}
 	return shape, d.err
 }
@@ -123,9 +146,15 @@ func (s *dataset) readFill() error {
 		d := s.decode(b)
 		has := false
 		switch version := d.u8(); version {
-		case 1, 2:
+		case 1:
 			d.skip(2)
-			has = d.u8() != 0 || version == 1
+			if defined := d.u8() != 0; !defined { // its bytes are there and say nothing
+				return d.err
+			}
+			has = true
+		case 2:
+			d.skip(2)
+			has = d.u8() != 0
 		case 3:
 			has = d.u8()&0x20 != 0
 		default:
@@ -152,8 +181,12 @@ func (s *dataset) readFill() error {
 // filters takes a pipeline.
 func (d *decoder) filters() (all []filter, err error) {
 	version, n := d.u8(), int(d.u8())
-	if version == 1 {
+	switch version {
+	case 1:
 		d.skip(6)
+	case 2:
+	default:
+		return nil, fmt.Errorf("filters of version %d are not supported", version)
 	}
 	for range n {
 		f := filter{id: int(d.u16())}
@@ -161,7 +194,7 @@ func (d *decoder) filters() (all []filter, err error) {
 		if version == 1 || f.id >= 256 {
 			name = int(d.u16())
 		}
-		d.skip(2)
+		d.skip(2) // whether a writer may leave it out: each chunk says whether it did
 		count := int(d.u16())
 		if version == 1 {
 			name = (name + 7) &^ 7
@@ -201,7 +234,7 @@ func (s *dataset) readLayout(d *decoder) error {
 		case 1:
 			s.contiguous = &span{address, s.bytes()}
 		case 2:
-			s.chunks = &index{kind: treeV1, address: address, chunk: lengths[:max(rank-1, 0)]}
+			s.chunks = &index{kind: treeV1, address: address, chunk: lengths}
 		default:
 			return fmt.Errorf("a layout of class %d is not supported", class)
 		}
@@ -211,6 +244,9 @@ func (s *dataset) readLayout(d *decoder) error {
 			s.compact = d.take(int(d.u16()))
 		case 1:
 			s.contiguous = &span{d.address(), s.bytes()}
+			if n := d.length(); d.err == nil && n < uint64(s.bytes()) {
+				return fmt.Errorf("%d bytes are stored for %d: the file is damaged", n, s.bytes())
+			}
 		case 2:
 			s.chunks = s.chunkIndex(d, version)
 		case 3:
@@ -235,48 +271,101 @@ func (s *dataset) readLayout(d *decoder) error {
 
 func (s *dataset) bytes() int64 { return int64(grid.Size(s.shape)) * int64(s.element.size) }
 
-// attributes keeps those that JSON can hold, and the names of dimensions.
-func (s *dataset) attributes() {
-	all := map[string]any{}
-	s.eachAttribute(func(name string, e element, shape []int, data []byte) {
-		switch {
-		case name == "DIMENSION_LIST":
-			s.details.Dims = s.dimensions(e, shape, data)
-		case name == "_Netcdf4Dimid" || name == "_Netcdf4Coordinates" || name == "REFERENCE_LIST" || name == "CLASS" || name == "NAME" || name == "_NCProperties":
-		default:
-			if v := s.json(e, shape, data); v != nil {
-				all[name] = v
+// readAttributes takes the names of dimensions, and the attributes that JSON can hold.
+func (s *dataset) readAttributes() error {
+	own := s.scale("", true)
+	if own != nil {
+		own.name = s.f.linkNames()[s.address]
+	}
+	all, dimensions, err := s.attributes(own != nil)
+	if err != nil {
+		return err
+	}
+	s.details.Dims = s.dimensions(own, dimensions)
+	e := s.element
+	if _, said := all["flag_meanings"]; e.class == classEnum && e.dtype != dtype.Bool && !said && !strings.ContainsAny(strings.Join(e.names, ""), " \t\n") {
+		values := make([]any, len(e.names)) // as CF has the meaning of numbers
+		for i := range values {
+			values[i] = s.f.value(*e.of, e.values[i*e.size:])
+		}
+		all["flag_values"], _ = json.Marshal(values)
+		all["flag_meanings"], _ = json.Marshal(strings.Join(e.names, " "))
+	}
+	s.details.Attributes, err = jsonObject(all)
+	return err
+}
+
+// attributes are the attributes as JSON. They leave out those that say how the file holds
+// dimensions, which are returned too, references to other places of the file, and what JSON has no
+// form for.
+func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensions map[string]attribute, err error) {
+	all, dimensions = map[string]json.RawMessage{}, map[string]attribute{}
+	return all, dimensions, o.eachAttribute(true, func(a attribute) error {
+		switch a.name {
+		case "DIMENSION_LIST", "DIMENSION_LABELS", "_Netcdf4Coordinates":
+			dimensions[a.name] = a
+			return nil
+		case "REFERENCE_LIST", "_Netcdf4Dimid", "_NCProperties", "_nc3_strict":
+			return nil
+		case "CLASS", "NAME":
+			if scale {
+				return nil
 			}
 		}
-	})
-	if len(all) > 0 {
-		if b, err := json.Marshal(all); err == nil {
-			s.details.Attributes = b
+		v, err := o.json(a)
+		if err != nil || v == nil {
+			return err
 		}
+		b, err := json.Marshal(v)
+		all[a.name] = b
+		return errors.Join(err, o.f.spend(int64(len(b))/4))
+	})
+}
+
+// jsonObject is an object of members; nil where it has none.
+func jsonObject(all map[string]json.RawMessage) (json.RawMessage, error) {
+	if len(all) == 0 {
+		return nil, nil
 	}
+	return json.Marshal(all)
 }
 
 // maxAttribute is the most elements of an attribute that is kept.
 const maxAttribute = 1 << 16
 
-func (s *dataset) json(e element, shape []int, data []byte) any {
-	if len(shape) == 0 {
-		return finite(s.f.value(e, data))
-	}
-	n := grid.Size(shape)
-	if n > maxAttribute || n*e.size > len(data) {
-		return nil
+// json is an attribute as JSON has it; nil where it has no form for it.
+func (o *object) json(a attribute) (any, error) {
+	n := grid.Size(a.shape)
+	switch text := a.element.class == classString || a.element.text; {
+	case n == 0 && text:
+		return "", nil // as NetCDF writes it
+	case n == 0:
+		return []any{}, nil
+	case n > maxAttribute:
+		return nil, nil
+	case n == 1: // which NetCDF does not tell from a list of one
+		return finite(o.f.value(a.element, a.data)), nil
 	}
 	list := make([]any, n)
 	for i := range list {
-		if list[i] = finite(s.f.value(e, data[i*e.size:])); list[i] == nil {
-			return nil
+		v := finite(o.f.value(a.element, a.data[i*a.element.size:]))
+		if text, ok := v.(string); ok {
+			if err := o.f.spend(int64(len(text))); err != nil {
+				return nil, err
+			}
+		}
+		if list[i] = v; v == nil {
+			return nil, nil
 		}
 	}
-	if n == 1 { // as NetCDF writes a number
-		return list[0]
+	for axis := len(a.shape) - 1; axis > 0; axis-- { // lists of lists
+		var outer []any
+		for row := range slices.Chunk(list, a.shape[axis]) {
+			outer = append(outer, row)
+		}
+		list = outer
 	}
-	return list
+	return list, nil
 }
 
 // finite is a value that JSON has: what is not finite is text, as Zarr writes it.
@@ -293,107 +382,88 @@ func finite(v any) any {
 	return "-Infinity"
 }
 
-// dimensions are the names of the scales of each axis, as far as they have one.
-func (s *dataset) dimensions(e element, shape []int, data []byte) []string {
-	n := len(s.shape)
-	if e.class != classVariable || len(shape) != 1 || shape[0] != n || len(data) < n*e.size {
-		return nil
-	}
-	names, any := make([]string, n), false
-	for axis := range n {
-		d := &decoder{f: s.f, b: data[axis*e.size:]}
-		count, at, index := d.u32(), d.address(), d.u32()
-		if count == 0 || d.err != nil {
-			continue
-		}
-		ref, err := s.f.global(at, index)
-		if err != nil {
-			continue
-		}
-		r := &decoder{f: s.f, b: ref}
-		if address := r.address(); r.err == nil {
-			names[axis] = s.f.nameOf(address)
-			any = any || names[axis] != ""
-		}
-	}
-	if !any {
-		return nil
-	}
-	return names
+// attribute is a small array that belongs to a group or an array.
+type attribute struct {
+	name    string
+	element element
+	shape   []int
+	data    []byte
 }
 
-// nameOf is the last element of the path of an object.
-func (f *file) nameOf(address uint64) string {
-	d := f.directory
-	d.mu.Lock()
-	names := d.names
-	d.mu.Unlock()
-	if names == nil {
-		names = map[uint64]string{}
-		for l, err := range f.datasets() {
-			if err == nil {
-				names[l.address] = path.Base(l.name)
-			}
-		}
-		if len(names) <= maxHeld {
-			d.mu.Lock()
-			d.names = names
-			d.mu.Unlock()
-		}
-	}
-	return names[address]
-}
-
-// eachAttribute goes through the attributes of an object. Those that cannot be read are left
-// out: nothing depends on them.
-func (o *object) eachAttribute(yield func(name string, e element, shape []int, data []byte)) {
+// eachAttribute goes through the attributes of an object, of which those that lie outside of its
+// header can be left out. Those of types that are not supported are.
+func (o *object) eachAttribute(dense bool, yield func(attribute) error) error {
 	one := func(b []byte) error {
-		d := o.decode(b)
-		version, flags := d.u8(), d.u8()
-		lengths := [3]int{int(d.u16()), int(d.u16()), int(d.u16())}
-		if version == 3 {
-			d.skip(1)
-		}
-		var parts [3][]byte
-		for i, n := range lengths {
-			parts[i] = d.take(n)
-			if version == 1 {
-				d.skip(-n & 7)
-			}
-		}
-		if d.err != nil || version == 0 || version > 3 {
+		a, err := o.attribute(b)
+		switch {
+		case errors.Is(err, errUnsupported):
 			return nil
+		case err != nil:
+			return fmt.Errorf("attribute %.80q: %w", a.name, err)
 		}
-		if version > 1 && flags&1 != 0 {
-			var err error
-			if parts[1], err = o.committed(parts[1]); err != nil {
-				return nil
-			}
-		}
-		e, err := o.decode(parts[1]).element(0)
-		if err != nil {
-			return nil
-		}
-		shape, err := o.decode(parts[2]).space()
-		if err != nil || grid.Check(shape, e.size) != nil {
-			return nil
-		}
-		yield(strings.TrimRight(string(parts[0]), "\x00"), e, shape, slices.Clone(d.rest()))
-		return nil
+		return yield(a)
 	}
 	for _, m := range o.messages {
+		var err error
 		switch m.kind {
 		case msgAttribute:
-			_ = one(m.body)
+			err = one(m.body)
 		case msgAttributes:
 			d := o.decode(m.body)
 			d.skip(1)
 			if flags := d.u8(); flags&1 != 0 {
 				d.skip(2)
 			}
-			if heap, tree := d.address(), d.address(); d.err == nil && heap != undefined {
-				_ = o.f.heaped(heap, tree, 0, one)
+			heap, tree := d.address(), d.address()
+			if err = d.err; err == nil && heap != undefined && dense {
+				err = o.f.heaped(heap, tree, recordAttributes, one)
 			}
 		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// attribute takes the body of an attribute's message.
+func (o *object) attribute(b []byte) (a attribute, err error) {
+	d := o.decode(b)
+	version, flags := d.u8(), d.u8()
+	lengths := [3]int{int(d.u16()), int(d.u16()), int(d.u16())}
+	if version == 3 {
+		d.skip(1)
+	}
+	var parts [3][]byte
+	for i, n := range lengths {
+		parts[i] = d.take(n)
+		if version == 1 {
+			d.skip(-n & 7)
+		}
+	}
+	a.name = strings.TrimRight(string(parts[0]), "\x00")
+	switch {
+	case d.err != nil || version == 0 || version > 3:
+		return a, errCut
+	case version > 1 && flags&2 != 0:
+		return a, errShared
+	case version > 1 && flags&1 != 0:
+		if parts[1], err = o.committed(parts[1]); err != nil {
+			return a, err
+		}
+	}
+	if a.element, err = o.decode(parts[1]).element(0); err != nil {
+		return a, err
+	}
+	if a.shape, err = o.decode(parts[2]).space(); err != nil {
+		return a, err
+	}
+	if err := grid.Check(a.shape, a.element.size); err != nil {
+		return a, err
+	}
+	a.data = d.rest()
+	if grid.Size(a.shape)*a.element.size > len(a.data) {
+		return a, errCut
+	}
+	return a, nil
 }

@@ -23,7 +23,9 @@ type file struct {
 	offsets int // bytes of an address
 	lengths int // bytes of a length
 
-	directory *directory
+	spent       int64                        // bytes that were read, and of texts that were made of them
+	collections map[uint64]map[uint32][]byte // objects of global heaps, by their addresses
+	directory   *directory
 }
 
 var directories store.Headers[*directory]
@@ -47,7 +49,7 @@ var errCut = errors.New("the file is cut short or damaged")
 
 // open reads the superblock, which a block of the user's may precede.
 func open(r io.ReaderAt, size int64) (*file, error) {
-	f := &file{r: r, size: size, directory: &directory{groups: map[uint64]group{}}}
+	f := &file{r: r, size: size, collections: map[uint64]map[uint32][]byte{}, directory: &directory{groups: map[uint64]group{}}}
 	for at := int64(0); ; at = max(512, at*2) {
 		var start [9]byte
 		if at > size-96 && at > 0 || size < 48 {
@@ -100,24 +102,52 @@ func (f *file) superblock(version byte) error {
 		if err := f.sizes(); err != nil {
 			return err
 		}
-		d.skip(4 * f.offsets)
+		base, _, end, driver := d.address(), d.address(), d.address(), d.address()
 		d.skip(f.offsets) // of the root's name
 		f.root = d.address()
+		if driver != undefined {
+			return errFamily
+		}
+		return errors.Join(d.err, f.ends(base, end))
 	case 2, 3:
 		f.offsets, f.lengths = int(d.u8()), int(d.u8())
-		d.skip(1)
+		flags := d.u8()
 		if err := f.sizes(); err != nil {
 			return err
 		}
-		d.skip(3 * f.offsets)
+		base, extension, end := d.address(), d.address(), d.address()
 		f.root = d.address()
 		if err := d.checksum(d.at); err != nil {
 			return err
+		}
+		if version == 3 && flags&5 == 1 {
+			return errors.New("the file is open for writing, or was not closed by the program that wrote it: close it, or run h5clear -s on it")
+		}
+		if err := f.ends(base, end); err != nil || extension == undefined {
+			return err
+		}
+		o, err := f.object(extension)
+		if err != nil {
+			return err
+		}
+		if _, family := o.find(msgDriver); family {
+			return errFamily
 		}
 	default:
 		return fmt.Errorf("version %d is not supported", version)
 	}
 	return d.err
+}
+
+var errFamily = errors.New("it is one of several files that hold its arrays together (of HDF5's family or multi driver), which is not supported: write them into one by h5repack")
+
+// ends rejects a file that is shorter than its superblock says. Where a user's block was put
+// before the file later, the end is not known.
+func (f *file) ends(base, end uint64) error {
+	if base == uint64(f.base) && end != undefined && end > uint64(f.size) {
+		return fmt.Errorf("%d bytes of %d are there: %w", f.size, end, errCut)
+	}
+	return nil
 }
 
 func (f *file) sizes() error {
@@ -132,10 +162,22 @@ func (f *file) sizes() error {
 // undefined is the address of what is not there.
 const undefined = 1<<64 - 1
 
+// spend counts bytes. Each structure lies in the file once, and is read a few times at most: one
+// that is reached again and again is part of a circle, or of a file that is made to exhaust memory.
+func (f *file) spend(n int64) error {
+	if f.spent += n; f.spent > 1<<20+8*f.size {
+		return errors.New("its structures have more bytes than the file: the file is damaged")
+	}
+	return nil
+}
+
 // at reads n bytes from an address on.
 func (f *file) at(address uint64, n int64) (*decoder, error) {
 	if n < 0 || n > maxBlock || address > uint64(f.size) || f.base+int64(address) > f.size-n {
 		return nil, fmt.Errorf("%d bytes at %d: %w", n, address, errCut)
+	}
+	if err := f.spend(n); err != nil {
+		return nil, err
 	}
 	b := make([]byte, n)
 	if got, err := f.r.ReadAt(b, f.base+int64(address)); int64(got) < n {
@@ -145,6 +187,15 @@ func (f *file) at(address uint64, n int64) (*decoder, error) {
 		return nil, err
 	}
 	return &decoder{f: f, b: b}, nil
+}
+
+// bytes reads what a structure says is at an address.
+func (f *file) bytes(address, n uint64) ([]byte, error) {
+	d, err := f.at(address, int64(min(n, maxBlock+1)))
+	if err != nil {
+		return nil, err
+	}
+	return d.b, nil
 }
 
 // block reads n bytes that begin with a signature.
@@ -157,6 +208,18 @@ func (f *file) block(sign string, address uint64, n int64) (*decoder, error) {
 		return nil, fmt.Errorf("there is no %s at %d: the file is damaged", sign, address)
 	}
 	return d, nil
+}
+
+// checked is block of a structure of version 0 whose last four bytes are its checksum.
+func (f *file) checked(sign string, address uint64, n int64) (*decoder, error) {
+	d, err := f.block(sign, address, n)
+	if err != nil {
+		return nil, err
+	}
+	if v := d.u8(); v != 0 {
+		return nil, fmt.Errorf("a %s of version %d is not supported", sign, v)
+	}
+	return d, d.checksum(len(d.b) - 4)
 }
 
 // upTo is n bytes at an address, or as many as the file has there.

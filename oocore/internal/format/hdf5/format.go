@@ -7,6 +7,7 @@ package hdf5
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -75,11 +77,11 @@ const most = 12
 
 // names are the first arrays of the file, and whether there are more.
 func (f *file) names() (names []string, more bool) {
-	for l, err := range f.datasets() {
+	for name, err := range f.arrays() {
 		if err != nil || len(names) == most {
 			return names, true
 		}
-		names = append(names, l.name)
+		names = append(names, name)
 	}
 	return names, false
 }
@@ -151,7 +153,7 @@ func newArray(path string, s *dataset, o store.Object, id store.FileVersion) (st
 	work.Open = min(int64((grid.Grid{Shape: a.Shape, Chunks: a.Chunk}).Len()), id.Size/4) * placeBytes
 	info := store.Info{Format: formatName, Bytes: -1, ID: id, Work: work, Details: s.details}
 	if len(s.fill) > 0 {
-		if v := s.f.value(s.element, s.fill); v != nil {
+		if v := s.f.value(s.element, s.fill); v != nil && s.element.dtype.Kind() != dtype.KindComplex {
 			info.Details.Fill = fmt.Sprint(v)
 		}
 	}
@@ -229,11 +231,36 @@ func allNames(file string, r io.ReaderAt, size int64) (names []string, err error
 	if err != nil {
 		return nil, err
 	}
-	for l, err := range f.datasets() {
+	for name, err := range f.arrays() {
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, l.name)
+		names = append(names, name)
 	}
 	return names, nil
+}
+
+// Groups returns the attributes of the groups of a file.
+func (x format) Groups(ctx context.Context, path string) (map[string]json.RawMessage, error) {
+	file, _, _ := x.Cut(path)
+	all := map[string]json.RawMessage{}
+	_, err := store.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
+		f, err := openNamed(file, r, size)
+		if err != nil {
+			return nil, err
+		}
+		for n, err := range f.nodes() {
+			if err == nil && n.object != nil && !n.object.isArray() {
+				var attributes map[string]json.RawMessage
+				if attributes, _, err = n.object.attributes(false); err == nil {
+					all[n.name], err = jsonObject(attributes)
+				}
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%.80q: %w", n.name, err)
+			}
+		}
+		return nil, nil
+	})
+	return all, err
 }

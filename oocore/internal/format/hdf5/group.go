@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"strings"
 	"sync"
 )
@@ -11,21 +12,17 @@ import (
 // link is a name in a group.
 type link struct {
 	name    string
-	address uint64 // of the object; undefined for a soft link
+	address uint64 // of the object; undefined for other links
 	soft    string // the path that it stands for
+	other   string // what it says of the other file that it leads to
 }
-
-// maxLinks is the most that a group can have, to bound what a damaged one costs.
-const maxLinks = 1 << 22
 
 // links lists the names in a group in the order in which they are stored. A group that an
 // object is not has none.
 func (o *object) links() (all []link, err error) {
 	add := func(l link) error {
-		if all = append(all, l); len(all) > maxLinks {
-			return errors.New("the group has too many names: the file is damaged")
-		}
-		return nil
+		all = append(all, l)
+		return o.f.spend(int64(len(l.name) + len(l.soft)))
 	}
 	for _, m := range o.messages {
 		switch m.kind {
@@ -73,7 +70,13 @@ func (d *decoder) link() (l link, err error) {
 		l.address = d.address()
 	case 1:
 		l.soft = string(d.take(int(d.u16())))
-	} // others lead to other files
+	case 64:
+		d.skip(3)
+		l.other = fmt.Sprintf("a link to another file, %.80q, which is not followed: open", d.text())
+		l.other += fmt.Sprintf(" %.80q there", d.text())
+	default:
+		l.other = fmt.Sprintf("a link of kind %d, which is not supported", kind)
+	}
 	return l, d.err
 }
 
@@ -148,19 +151,13 @@ func (f *file) symbols(tree, heap uint64, add func(link) error) error {
 // number of bytes. Nodes of a level have children of the level below: the way ends.
 func (f *file) leaves(address uint64, kind byte, key int) iter.Seq2[*decoder, error] {
 	return func(yield func(*decoder, error) bool) {
-		f.walk(address, kind, key, -1, new(int), yield)
+		f.walk(address, kind, key, -1, yield)
 	}
 }
 
-// maxNodes is the most nodes of a B-tree, to bound what a damaged one costs.
-const maxNodes = 1 << 22
-
-func (f *file) walk(address uint64, kind byte, key, level int, nodes *int, yield func(*decoder, error) bool) bool {
+func (f *file) walk(address uint64, kind byte, key, level int, yield func(*decoder, error) bool) bool {
 	if address == undefined {
 		return true
-	}
-	if *nodes++; *nodes > maxNodes {
-		return yield(nil, errors.New("a B-tree has no end: the file is damaged"))
 	}
 	head := 8 + 2*f.offsets
 	d, err := f.block("TREE", address, int64(head))
@@ -184,7 +181,7 @@ func (f *file) walk(address uint64, kind byte, key, level int, nodes *int, yield
 			continue
 		}
 		e.skip(key)
-		if !f.walk(e.address(), kind, key, l-1, nodes, yield) {
+		if !f.walk(e.address(), kind, key, l-1, yield) {
 			return false
 		}
 	}
@@ -202,7 +199,7 @@ func (o *object) denseLinks(b []byte, add func(link) error) error {
 	if d.err != nil || heap == undefined {
 		return d.err
 	}
-	return o.f.heaped(heap, tree, 4, func(b []byte) error {
+	return o.f.heaped(heap, tree, recordLinks, func(b []byte) error {
 		l, err := o.decode(b).link()
 		if err != nil {
 			return err
@@ -211,16 +208,21 @@ func (o *object) denseLinks(b []byte, add func(link) error) error {
 	})
 }
 
-// heaped goes through the objects of a fractal heap, by the identifiers in a B-tree's
-// records, which follow the given number of bytes there.
-func (f *file) heaped(heap, tree uint64, skip int, each func([]byte) error) error {
+// heaped goes through the objects of a fractal heap, by the identifiers in a B-tree's records.
+func (f *file) heaped(heap, tree uint64, kind byte, each func([]byte) error) error {
 	h, err := f.heap(heap)
 	if err != nil {
 		return err
 	}
-	return f.records(tree, func(d *decoder) error {
-		d.skip(skip)
-		b, err := h.object(d.take(h.id))
+	return f.records(tree, kind, func(d *decoder) error {
+		if kind == recordLinks {
+			d.skip(4) // the hash of the name
+		}
+		id := d.take(h.id)
+		if kind == recordAttributes && d.u8()&2 != 0 {
+			return errShared
+		}
+		b, err := h.object(id)
 		if err := errors.Join(d.err, err); err != nil {
 			return err
 		}
@@ -246,6 +248,9 @@ func (f *file) resolve(path string, depth int) (uint64, error) {
 	if depth > 16 {
 		return 0, fmt.Errorf("%.80q: soft links lead in a circle", path)
 	}
+	if err := f.spend(int64(len(path))); err != nil { // paths of links, in which each name is a link
+		return 0, err
+	}
 	address := f.root
 	below := ""
 	for name := range strings.SplitSeq(path, "/") {
@@ -265,8 +270,8 @@ func (f *file) resolve(path string, depth int) (uint64, error) {
 			address, err = f.resolve(l.soft, depth+1)
 		case l.soft != "":
 			address, err = f.resolve(below+"/"+l.soft, depth+1)
-		case l.address == undefined:
-			err = fmt.Errorf("%.80q is a link to another file, which is not followed", path)
+		case l.other != "":
+			err = fmt.Errorf("%.80q is %s", path, l.other)
 		default:
 			address = l.address
 		}
@@ -334,35 +339,80 @@ func (f *file) group(address uint64) (group, error) {
 	return g, nil
 }
 
-// datasets goes through all arrays of the file, groups depth first: a link has the path. An
-// object that is reached twice is listed once.
-func (f *file) datasets() iter.Seq2[link, error] {
-	return func(yield func(link, error) bool) {
+// node is a group or an array of the file, by its path.
+type node struct {
+	name    string
+	address uint64
+	object  *object // nil for a link to another file
+	scale   *scale  // of an array that is one
+}
+
+// isArray reports what is listed as an array.
+func (n *node) isArray() bool {
+	return n.object == nil || n.object.isArray() && (n.scale == nil || !n.scale.bare)
+}
+
+const (
+	maxPath  = 4096 // bytes
+	maxDepth = 1000 // of groups
+)
+
+// nodes goes through the groups and the arrays of the file, groups depth first. An object that is
+// reached twice is listed once. Links to other files are listed, so that what lies there is not
+// taken for absent.
+func (f *file) nodes() iter.Seq2[node, error] {
+	return func(yield func(node, error) bool) {
 		seen := map[uint64]bool{}
-		var walk func(prefix string, address uint64) bool
-		walk = func(prefix string, address uint64) bool {
+		var walk func(prefix string, address uint64, depth int) bool
+		walk = func(prefix string, address uint64, depth int) bool {
 			if seen[address] {
 				return true
 			}
 			seen[address] = true
-			o, err := f.object(address)
-			if err != nil {
-				return yield(link{name: prefix}, err)
+			n := node{name: prefix, address: address}
+			var err error
+			if n.object, err = f.object(address); err == nil && (depth > maxDepth || len(prefix) > maxPath) {
+				err = fmt.Errorf("%.80q: groups are nested more than %d deep, or the path is longer than %d bytes", prefix, maxDepth, maxPath)
 			}
-			if _, ok := o.find(msgLayout); ok {
-				return yield(link{name: prefix, address: address}, nil)
+			if err != nil {
+				return yield(n, err)
+			}
+			if n.object.isArray() {
+				n.scale = n.object.scale(path.Base(prefix), false)
+				return yield(n, nil)
 			}
 			g, err := f.group(address)
 			if err != nil {
-				return yield(link{name: prefix}, err)
+				return yield(n, err)
 			}
-			for _, l := range g.all {
-				if l.address != undefined && !walk(strings.TrimPrefix(prefix+"/"+l.name, "/"), l.address) {
+			if !yield(n, nil) {
+				return false
+			}
+			for i, l := range g.all {
+				name := strings.TrimPrefix(prefix+"/"+f.variable(g, l.name), "/")
+				switch {
+				case g.at[l.name] != i: // a name that is there twice
+				case l.other != "":
+					if !yield(node{name: name, address: undefined}, nil) {
+						return false
+					}
+				case l.address != undefined && !walk(name, l.address, depth+1):
 					return false
 				}
 			}
 			return true
 		}
-		walk("", f.root)
+		walk("", f.root, 0)
+	}
+}
+
+// arrays goes through what is listed as arrays.
+func (f *file) arrays() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for n, err := range f.nodes() {
+			if (err != nil || n.isArray()) && !yield(n.name, err) {
+				return
+			}
+		}
 	}
 }

@@ -10,24 +10,30 @@ import (
 // encoded is how many bytes numbers up to a limit take.
 func encoded(limit uint64) int { return (max(bits.Len64(limit), 1)-1)/8 + 1 }
 
-// records goes through the records of a B-tree of version 2, in order.
-func (f *file) records(address uint64, each func(*decoder) error) error {
+// The kinds of records of B-trees of version 2 that are read.
+const (
+	recordHuge       = 1
+	recordLinks      = 5
+	recordAttributes = 8
+	recordChunks     = 10
+	recordFiltered   = 11 // chunks
+)
+
+// records goes through the records of a kind of a B-tree of version 2, in order.
+func (f *file) records(address uint64, kind byte, each func(*decoder) error) error {
 	if address == undefined {
 		return nil
 	}
-	d, err := f.block("BTHD", address, int64(22+f.offsets+f.lengths))
+	d, err := f.checked("BTHD", address, int64(22+f.offsets+f.lengths))
 	if err != nil {
 		return err
 	}
-	if err := d.checksum(len(d.b) - 4); err != nil {
-		return err
-	}
-	d.skip(2)
-	t := &tree{f: f, node: int64(d.u32()), record: int(d.u16())}
+	is := d.u8()
+	t := &tree{f: f, kind: kind, node: int64(d.u32()), record: int(d.u16())}
 	depth := int(d.u16())
-	d.skip(2)
+	d.skip(2) // when nodes are split and merged
 	root, count := d.address(), uint64(d.u16())
-	if d.err != nil || t.record == 0 || t.node > maxBlock || depth > 32 {
+	if d.err != nil || is != kind || t.record == 0 || t.node > maxBlock || depth > 32 {
 		return fmt.Errorf("the B-tree at %d: %w", address, errCut)
 	}
 	if err := t.levels(depth); err != nil {
@@ -41,12 +47,12 @@ func (f *file) records(address uint64, each func(*decoder) error) error {
 
 // tree is the form of a B-tree of version 2.
 type tree struct {
-	f       *file
-	node    int64 // bytes
-	record  int   // bytes
-	most    []uint64
-	total   []uint64 // records below a node of each level, at most
-	visited int
+	f      *file
+	kind   byte
+	node   int64 // bytes
+	record int   // bytes
+	most   []uint64
+	total  []uint64 // records below a node of each level, at most
 }
 
 const nodeHead = 10 // signature, version, kind and checksum
@@ -76,21 +82,20 @@ func (t *tree) pointer(level int) int {
 }
 
 func (t *tree) walk(address, count uint64, level int, each func(*decoder) error) error {
-	if t.visited++; t.visited > maxNodes || count > t.most[level] {
+	if count > t.most[level] {
 		return errors.New("a B-tree has more than it can hold: the file is damaged")
 	}
 	sign, n := "BTLF", int64(count)*int64(t.record)
 	if level > 0 {
 		sign, n = "BTIN", n+int64(count+1)*int64(t.pointer(level))
 	}
-	d, err := t.f.block(sign, address, nodeHead+n)
+	d, err := t.f.checked(sign, address, nodeHead+n)
 	if err != nil {
 		return err
 	}
-	if err := d.checksum(len(d.b) - 4); err != nil {
-		return err
+	if d.u8() != t.kind {
+		return errCut
 	}
-	d.skip(2)
 	records := d.sub(d.take(int(count) * t.record))
 	for i := uint64(0); i <= count; i++ {
 		if level > 0 {
@@ -116,37 +121,40 @@ func (t *tree) walk(address, count uint64, level int, each func(*decoder) error)
 
 // heap is a fractal heap: a table of blocks, whose rows double in size.
 type heap struct {
-	f        *file
-	address  uint64
-	id       int // bytes of an identifier
-	width    uint64
-	start    uint64 // bytes of the first row's blocks
-	direct   uint64 // most bytes of a block that holds objects
-	root     uint64
-	rows     int // of the root; 0 where it is the only block
-	offset   int // bytes of an offset
-	length   int // bytes of a length
-	filtered bool
+	f       *file
+	address uint64
+	id      int // bytes of an identifier
+	width   uint64
+	start   uint64 // bytes of the first row's blocks
+	direct  uint64 // most bytes of a block that holds objects
+	root    uint64
+	rows    int               // of the root; 0 where it is the only block
+	offset  int               // bytes of an offset
+	length  int               // bytes of a length
+	summed  bool              // blocks that hold objects have checksums
+	huge    uint64            // the B-tree of objects that lie outside of blocks
+	blocks  map[uint64][]byte // that were read
 }
 
 func (f *file) heap(address uint64) (*heap, error) {
-	d, err := f.block("FRHP", address, int64(26+12*f.lengths+3*f.offsets))
+	d, err := f.checked("FRHP", address, int64(26+12*f.lengths+3*f.offsets))
 	if err != nil {
 		return nil, err
 	}
-	d.skip(1)
-	h := &heap{f: f, address: address, id: int(d.u16())}
-	h.filtered = d.u16() > 0
-	d.skip(1)
+	h := &heap{f: f, address: address, id: int(d.u16()), blocks: map[uint64][]byte{}}
+	filtered := d.u16() > 0
+	h.summed = d.u8()&2 != 0
 	largest := uint64(d.u32())
-	d.skip(f.lengths + f.offsets + f.lengths + f.offsets + 8*f.lengths)
+	d.skip(f.lengths)
+	h.huge = d.address()
+	d.skip(f.lengths + f.offsets + 8*f.lengths)
 	h.width, h.start, h.direct = uint64(d.u16()), d.length(), d.length()
 	bitsOf := int(d.u16())
 	d.skip(2)
 	h.root, h.rows = d.address(), int(d.u16())
 	h.offset = (bitsOf + 7) / 8
 	h.length = min((bits.Len64(h.direct)-1+7)/8, encoded(largest))
-	if d.err == nil && h.filtered {
+	if d.err == nil && filtered {
 		d.err = errors.New("heaps with filters are not supported")
 	}
 	if d.err == nil && (h.id < 1+h.offset+h.length || h.id > 64 || h.width == 0 || h.start == 0 || h.direct < h.start || h.direct > maxBlock || h.offset > 8 || h.rows > 64) {
@@ -163,100 +171,152 @@ func (h *heap) object(id []byte) ([]byte, error) {
 	if len(id) < 1+h.offset+h.length {
 		return nil, errCut
 	}
-	switch id[0] >> 4 & 3 {
-	case 1:
-		return nil, errors.New("huge objects of a heap are not supported")
-	case 2:
-		n := int(id[0]&15) + 1
-		if n > len(id)-1 {
+	d := &decoder{f: h.f, b: id, at: 1}
+	switch id[0] >> 4 {
+	case 0:
+		at, n := d.uint(h.offset), d.uint(h.length)
+		block, from, err := h.find(at)
+		if err != nil {
+			return nil, err
+		}
+		if at-from > uint64(len(block)) || n > uint64(len(block))-(at-from) {
 			return nil, errCut
 		}
-		return id[1 : 1+n], nil
+		return block[at-from:][:n], nil
+	case 1:
+		return h.hugeObject(d)
+	case 2:
+		return d.take(int(id[0]&15) + 1), d.err
 	}
-	d := &decoder{f: h.f, b: id, at: 1}
-	at, n := d.uint(h.offset), d.uint(h.length)
-	block, from, size, err := h.find(h.root, h.rows, 0, at)
-	if err != nil {
-		return nil, err
-	}
-	if at-from > size || n > size-(at-from) {
-		return nil, errCut
-	}
-	b, err := h.f.at(block+(at-from), int64(n))
-	if err != nil {
-		return nil, err
-	}
-	return b.b, nil
+	return nil, errCut
 }
 
-// find is the block of objects with an offset, of those below one that begins at from.
-func (h *heap) find(block uint64, rows int, from, at uint64) (address, begins, size uint64, err error) {
-	for depth := 0; ; depth++ {
-		if block == undefined || depth > 64 {
-			return 0, 0, 0, errCut
+// hugeObject returns an object that lies outside of the heap's blocks: an identifier has its place
+// where it is long enough, and else its number in a B-tree.
+func (h *heap) hugeObject(id *decoder) (b []byte, err error) {
+	if h.id > h.f.offsets+h.f.lengths {
+		return h.f.bytes(id.address(), id.length())
+	}
+	number := id.uint(min(h.id-1, 8))
+	err = h.f.records(h.huge, recordHuge, func(d *decoder) (err error) {
+		if at, n := d.address(), d.length(); d.length() == number && d.err == nil {
+			b, err = h.f.bytes(at, n)
 		}
-		if rows == 0 {
-			return block, from, h.start, nil
-		}
-		row, size := 0, h.start
-		for ; row < rows; row++ {
+		return err
+	})
+	if err == nil && b == nil {
+		err = errCut
+	}
+	return b, err
+}
+
+// find is the block that holds the objects with an offset, and the offset at which it begins.
+func (h *heap) find(at uint64) (b []byte, from uint64, err error) {
+	block, size, rows := h.root, h.start, h.rows
+	for rows > 0 {
+		begins, row := from, 0
+		for size = h.start; ; row++ {
 			if row > 1 {
 				size *= 2
 			}
-			if size > 1<<62/h.width {
-				return 0, 0, 0, errCut
+			if row == rows || size > 1<<62/h.width {
+				return nil, 0, errCut
 			}
 			if at-from < size*h.width {
 				break
 			}
 			from += size * h.width
 		}
-		if row == rows {
-			return 0, 0, 0, errCut
-		}
 		column := (at - from) / size
 		from += column * size
-		index := row*int(h.width) + int(column)
-		b, err := h.f.block("FHIB", block, int64(5+h.f.offsets+h.offset+(index+1)*h.f.offsets))
+		d, err := h.block("FHIB", block, begins, rows*int(h.width)*h.f.offsets)
 		if err != nil {
-			return 0, 0, 0, err
+			return nil, 0, err
 		}
-		b.skip(len(b.b) - b.at - h.f.offsets)
-		block = b.address()
-		if size <= h.direct {
-			return block, from, size, nil
+		d.skip((row*int(h.width) + int(column)) * h.f.offsets)
+		block, rows = d.address(), 0
+		if size > h.direct {
+			if rows = bits.Len64(size) - bits.Len64(h.start*h.width) + 1; rows < 1 {
+				return nil, 0, errCut
+			}
 		}
-		rows = bits.Len64(size) - bits.Len64(h.start*h.width) + 1
 	}
+	d, err := h.block("FHDB", block, from, int(size))
+	if err != nil {
+		return nil, 0, err
+	}
+	return d.b, from, nil
+}
+
+// block returns a block that begins at an offset of the heap: of n bytes, or one that has the
+// addresses of others in n bytes.
+func (h *heap) block(sign string, address, begins uint64, n int) (*decoder, error) {
+	head := 5 + h.f.offsets + h.offset
+	if sign == "FHIB" {
+		n += head + 4
+	}
+	b, ok := h.blocks[address]
+	if !ok {
+		d, err := h.f.block(sign, address, int64(n))
+		if err != nil {
+			return nil, err
+		}
+		b = d.b
+		switch {
+		case sign == "FHIB":
+			err = d.checksum(n - 4)
+		case h.summed && n < head+4:
+			err = errCut
+		case h.summed: // computed with zeros in its place
+			sum := binary.LittleEndian.Uint32(b[head:])
+			if copy(b[head:], "\x00\x00\x00\x00"); sum != lookup3(b) {
+				err = fmt.Errorf("the checksum of the block at %d does not fit: the file is damaged", address)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		h.blocks[address] = b
+	}
+	d := &decoder{f: h.f, b: b}
+	if string(d.take(4)) != sign || d.u8() != 0 || d.address() != h.address || d.uint(h.offset) != begins || len(b) != n || d.err != nil {
+		return nil, fmt.Errorf("the block at %d of a heap: %w", address, errCut)
+	}
+	return d, nil
 }
 
 // global returns an object of a global heap: what a variable length or a reference of a
 // dataset is stored in.
 func (f *file) global(address uint64, index uint32) ([]byte, error) {
-	d, err := f.block("GCOL", address, int64(8+f.lengths))
-	if err != nil {
-		return nil, err
-	}
-	d.skip(4)
-	size := d.length()
-	if d.err != nil || size > maxBlock {
-		return nil, errCut
-	}
-	if d, err = f.at(address, int64(size)); err != nil {
-		return nil, err
-	}
-	d.skip(8 + f.lengths)
-	for len(d.rest()) >= 8+f.lengths {
-		at := binary.LittleEndian.Uint16(d.take(8))
-		n := d.length()
-		if at == 0 || n > uint64(len(d.rest())) {
-			break
+	all, ok := f.collections[address]
+	if !ok {
+		d, err := f.block("GCOL", address, int64(8+f.lengths))
+		if err != nil {
+			return nil, err
 		}
-		b := d.take(int(n))
-		if uint32(at) == index {
-			return b, d.err
+		d.skip(4)
+		size := d.length()
+		if d.err != nil || size > maxBlock {
+			return nil, errCut
 		}
-		d.skip(min(int(-n&7), len(d.rest())))
+		if d, err = f.at(address, int64(size)); err != nil {
+			return nil, err
+		}
+		all = map[uint32][]byte{}
+		d.skip(8 + f.lengths)
+		for len(d.rest()) >= 8+f.lengths {
+			at := binary.LittleEndian.Uint16(d.take(8))
+			n := d.length()
+			if at == 0 || n > uint64(len(d.rest())) {
+				break
+			}
+			all[uint32(at)] = d.take(int(n))
+			d.skip(min(int(-n&7), len(d.rest())))
+		}
+		f.collections[address] = all
+	}
+	if b, ok := all[index]; ok {
+		return b, nil
 	}
 	return nil, errCut
 }

@@ -19,7 +19,9 @@ const (
 	msgAttribute    = 0x0c
 	msgContinuation = 0x10
 	msgSymbolTable  = 0x11
+	msgDriver       = 0x14
 	msgAttributes   = 0x15
+	msgLast         = 0x18 // of the kinds that there are
 )
 
 // message is a part of an object's header.
@@ -35,12 +37,6 @@ type object struct {
 	messages []message
 	named    bool // a committed type, whose own type cannot be another's
 }
-
-// The most that an object's header can have, to bound what a damaged one costs.
-const (
-	maxMessages = 1 << 16
-	maxBlocks   = 1 << 12
-)
 
 // object reads the header at an address.
 func (f *file) object(address uint64) (*object, error) {
@@ -149,9 +145,10 @@ func (o *object) readV2(address uint64) error {
 // readSpans reads runs of messages, from the first and those that continue it.
 func (o *object) readSpans(first span, read func(span) (*decoder, error), next func(*decoder) (message, byte, bool)) error {
 	spans := []span{first}
+	var bytes int64
 	for i := 0; i < len(spans); i++ {
-		if i >= maxBlocks {
-			return errors.New("its header continues without end: the file is damaged")
+		if bytes += spans[i].bytes; bytes > o.f.size {
+			return errors.New("its header has more bytes than the file: the file is damaged")
 		}
 		d, err := read(spans[i])
 		if err != nil {
@@ -176,8 +173,11 @@ func (o *object) readSpans(first span, read func(span) (*decoder, error), next f
 					return err
 				}
 			}
-			if o.messages = append(o.messages, m); len(o.messages) > maxMessages {
-				return errors.New("its header has too many messages: the file is damaged")
+			if flags&0x80 != 0 && m.kind > msgLast {
+				return fmt.Errorf("a message of kind %d, which says that it must be understood, is not supported", m.kind)
+			}
+			if m.kind != 0 {
+				o.messages = append(o.messages, m)
 			}
 		}
 		if d.err != nil {
@@ -193,11 +193,13 @@ func (o *object) shared(m message) (message, error) {
 	case msgDatatype:
 		body, err := o.committed(m.body)
 		return message{m.kind, body}, err
-	case msgDataspace, msgOldFill, msgFill, msgFilters:
-		return m, errors.New("messages in a shared heap are not supported")
+	case msgDataspace, msgOldFill, msgFill, msgFilters, msgAttribute:
+		return m, errShared
 	}
-	return message{}, nil // a shared attribute is left out
+	return message{}, nil
 }
+
+var errShared = errors.New("messages in a shared heap are not supported: h5repack writes a file without")
 
 // committed is the type that a shared message names.
 func (o *object) committed(b []byte) ([]byte, error) {
@@ -207,7 +209,7 @@ func (o *object) committed(b []byte) ([]byte, error) {
 	case version == 1:
 		d.skip(6)
 	case version == 3 && kind != 2:
-		return nil, errors.New("messages in a shared heap are not supported")
+		return nil, errShared
 	}
 	of := &object{f: o.f, address: d.address(), named: true}
 	if d.err != nil || o.named {
@@ -221,6 +223,12 @@ func (o *object) committed(b []byte) ([]byte, error) {
 		return nil, errors.New("a committed type is none: the file is damaged")
 	}
 	return m, nil
+}
+
+// isArray reports an array's header.
+func (o *object) isArray() bool {
+	_, ok := o.find(msgLayout)
+	return ok
 }
 
 // find is the first message of a kind.

@@ -248,9 +248,10 @@ func TestOpenRejectsHostileFiles(t *testing.T) {
 		{node(1, chunks, keyBytes, func(b []byte, at, child int) { copy(b[child+16:], b[at+32:at+48]) }) + "#a/b/tree", "is there twice"},
 		{node(0, 1, 8, loop) + "#contiguous", "the B-tree at "},
 		{deflate(40000) + "#single", "the HDF5 filter number 40000 is not supported"},
-		{edited(t, file, lengths(3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(1<<63, 5)); return true }) + "#contiguous", "a length of 9223372036854775808"},
-		{edited(t, file, lengths(3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(1<<40, 1<<40)); return true }) + "#contiguous", "more bytes than 63 bits count"},
-		{edited(t, file, lengths(3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(3, 1<<40)); return true }) + "#contiguous", "the file is cut short"},
+		{edited(t, file, lengths(3, 5, 3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(1<<63, 5, 1<<63, 5)); return true }) + "#contiguous", "a length of 9223372036854775808"},
+		{edited(t, file, lengths(3, 5, 3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(1<<40, 1<<40, 1<<40, 1<<40)); return true }) + "#contiguous", "more bytes than 63 bits count"},
+		{edited(t, file, lengths(3, 5, 3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(3, 1<<40)); return true }) + "#contiguous", "an axis is longer than it can be"},
+		{edited(t, file, lengths(3, 5, 3, 5), func(b []byte, at int) bool { copy(b[at:], lengths(3, 1<<40, 3, 1<<40)); return true }) + "#contiguous", "the file is cut short"},
 		{edited(t, file, []byte("/a/extensible"), func(b []byte, at int) bool { copy(b[at:], "/soft\x00"); return true }) + "#soft", "soft links lead in a circle"},
 	} {
 		_, kind, err := read(t, c.path)

@@ -12,15 +12,17 @@ import (
 
 // The classes of types.
 const (
-	classInteger   = 0
-	classFloat     = 1
-	classString    = 3
-	classBitfield  = 4
-	classCompound  = 6
-	classReference = 7
-	classEnum      = 8
-	classVariable  = 9
-	classArray     = 10
+	classInteger    = 0
+	classFloat      = 1
+	classTime       = 2
+	classString     = 3
+	classBitfield   = 4
+	classOpaque     = 5
+	classCompound   = 6
+	classEnum       = 8
+	classVariable   = 9
+	classArray      = 10
+	classNewComplex = 11
 )
 
 var classNames = [...]string{"integers", "floats", "times", "strings", "bit fields", "opaque bytes", "compounds", "references", "enumerations", "values of variable length", "arrays", "complex numbers"}
@@ -33,30 +35,70 @@ type element struct {
 	dtype dtype.Type // Invalid where there is none
 	of    *element   // of a variable length or an enumeration
 	text  bool       // a variable length is one of text
+	pad   byte       // what follows a text: 0 is a zero and anything, 1 are zeros, 2 spaces
+
+	names   []string // of an enumeration
+	values  []byte
+	members []member // of a compound
 }
+
+type member struct {
+	name   string
+	offset int
+	element
+}
+
+// errUnsupported is what errors of types are that this package does not know.
+var errUnsupported = errors.ErrUnsupported
+
+// unsupported is an error of a type.
+type unsupported string
+
+func (e unsupported) Error() string        { return string(e) }
+func (e unsupported) Is(target error) bool { return target == errUnsupported }
 
 // element takes a datatype. Types in types are few.
 func (d *decoder) element(depth int) (e element, err error) {
 	head := d.u32()
 	e.class, e.size = int(head&15), int(d.u32())
 	version, flags := head>>4&15, head>>8
-	if d.err != nil || e.size == 0 || depth > 4 {
+	switch {
+	case d.err != nil || e.size == 0 || version < 1:
 		return e, errCut
+	case version > 5:
+		return e, unsupported(fmt.Sprintf("types of version %d are not supported", version))
+	case depth > 4:
+		return e, unsupported("types that are nested more than four deep are not supported")
 	}
 	e.big = flags&1 != 0
 	switch e.class {
 	case classInteger, classBitfield:
 		offset, precision := d.u16(), int(d.u16())
 		if offset != 0 || precision != 8*e.size {
-			return e, fmt.Errorf("integers of %d bits in %d bytes are not supported", precision, e.size)
+			return e, unsupported(fmt.Sprintf("integers of %d bits in %d bytes are not supported", precision, e.size))
 		}
 		if e.dtype = integer(e.size, flags&8 != 0 && e.class == classInteger); e.dtype == dtype.Invalid {
-			return e, fmt.Errorf("integers of %d bytes are not supported", e.size)
+			return e, unsupported(fmt.Sprintf("integers of %d bytes are not supported", e.size))
 		}
 	case classFloat:
 		err = e.float(d, flags)
+	case classTime:
+		d.skip(2)
+	case classString:
+		e.pad = byte(flags & 15)
+	case classOpaque:
+		d.skip(int(flags & 0xff))
+	case classArray:
+		axes := int(d.u8())
+		if version < 3 {
+			d.skip(3 + 4*axes)
+		}
+		d.skip(4 * axes)
+		_, err = d.element(depth + 1)
+	case classNewComplex:
+		_, err = d.element(depth + 1)
 	case classCompound:
-		err = e.complex(d, version, int(flags&0xffff), depth)
+		err = e.compound(d, version, int(flags&0xffff), depth)
 	case classEnum:
 		err = e.enum(d, version, int(flags&0xffff), depth)
 	case classVariable:
@@ -86,7 +128,7 @@ func (e *element) float(d *decoder, flags uint32) error {
 	t, ok := floats[[2]byte{exponent, mantissa}]
 	if !ok || t.Size() != e.size || offset != 0 || precision != 8*e.size || mantissaAt != 0 || exponentAt != mantissa ||
 		bias != 1<<(exponent-1)-1 || flags>>8&0xff != uint32(8*e.size-1) || flags&0x40 != 0 || flags>>4&3 != 2 {
-		return fmt.Errorf("floats of %d bits with %d of exponent and %d of mantissa are not supported", precision, exponent, mantissa)
+		return unsupported(fmt.Sprintf("floats of %d bits with %d of exponent and %d of mantissa are not supported", precision, exponent, mantissa))
 	}
 	e.dtype = t
 	return nil
@@ -102,39 +144,42 @@ func (d *decoder) field(version uint32) string {
 	return name
 }
 
-// complex takes a compound, which is a complex number where its two members are floats: as
-// h5py writes them.
-func (e *element) complex(d *decoder, version uint32, members, depth int) error {
-	var parts []dtype.Type
-	var names []string
-	for i := range members {
-		names = append(names, d.field(version))
-		offset := 0
+// compound takes a compound, which is a complex number where its two members are floats of one byte
+// order: as h5py writes them.
+func (e *element) compound(d *decoder, version uint32, members, depth int) (err error) {
+	for range members {
+		m := member{name: d.field(version)}
 		if version < 3 {
-			offset = int(d.u32())
+			m.offset = int(d.u32())
 		} else {
-			offset = int(d.uint(encoded(uint64(e.size))))
+			m.offset = int(d.uint(encoded(uint64(e.size))))
 		}
 		if version == 1 {
-			d.skip(28)
+			if axes := d.u8(); axes != 0 {
+				return unsupported("compounds with arrays in them are not supported")
+			}
+			d.skip(27)
 		}
-		part, err := d.element(depth + 1)
-		if err != nil {
+		if m.element, err = d.element(depth + 1); err != nil {
 			return err
 		}
-		if offset != i*part.size {
-			part.dtype = dtype.Invalid
+		if m.offset > e.size-m.size {
+			return errCut
 		}
-		parts, e.big = append(parts, part.dtype), part.big
-		if i > 2 {
-			return nil // no complex number
+		e.members = append(e.members, m)
+	}
+	if len(e.members) != 2 {
+		return d.err
+	}
+	re, im := &e.members[0], &e.members[1]
+	names := strings.ToLower(re.name + " " + im.name)
+	if (names == "r i" || names == "real imag") && re.dtype == im.dtype && re.offset == 0 && im.offset == re.size && e.size == 2*re.size {
+		if re.big != im.big {
+			return unsupported("complex numbers whose parts differ in byte order are not supported: h5repack or h5py can write them anew")
 		}
+		e.dtype, e.big = map[dtype.Type]dtype.Type{dtype.Float32: dtype.Complex64, dtype.Float64: dtype.Complex128}[re.dtype], re.big
 	}
-	r := strings.ToLower(strings.Join(names, " "))
-	if len(parts) == 2 && parts[0] == parts[1] && (r == "r i" || r == "real imag") && e.size == 2*parts[0].Size() {
-		e.dtype = map[dtype.Type]dtype.Type{dtype.Float32: dtype.Complex64, dtype.Float64: dtype.Complex128}[parts[0]]
-	}
-	return nil
+	return d.err
 }
 
 // enum takes an enumeration: bools are one of FALSE and TRUE, as h5py writes them; others are
@@ -145,14 +190,19 @@ func (e *element) enum(d *decoder, version uint32, members, depth int) error {
 		return err
 	}
 	e.dtype, e.big, e.of = of.dtype, of.big, &of
-	var names []string
-	for range min(members, 3) {
-		names = append(names, d.field(version))
+	for range members {
+		e.names = append(e.names, d.field(version))
+		if d.err != nil {
+			return d.err
+		}
 	}
-	if e.size == 1 && slices.Equal(names, []string{"FALSE", "TRUE"}) && slices.Equal(d.take(2), []byte{0, 1}) {
+	if e.values = d.take(members * of.size); of.size != e.size {
+		return errCut
+	}
+	if e.size == 1 && slices.Equal(e.names, []string{"FALSE", "TRUE"}) && slices.Equal(e.values, []byte{0, 1}) {
 		e.dtype = dtype.Bool
 	}
-	return nil
+	return d.err
 }
 
 // name says what elements are that have no type here.
@@ -184,7 +234,16 @@ func (f *file) value(e element, b []byte) any {
 	b = b[:e.size]
 	switch e.class {
 	case classString:
-		return strings.ToValidUTF8(strings.TrimRight(string(b), "\x00 "), "?")
+		text := string(b)
+		switch e.pad {
+		case 0:
+			text, _, _ = strings.Cut(text, "\x00")
+		case 1:
+			text = strings.TrimRight(text, "\x00")
+		default:
+			text = strings.TrimRight(text, " ")
+		}
+		return strings.ToValidUTF8(text, "?")
 	case classVariable:
 		d := &decoder{f: f, b: b}
 		n, at, index := d.u32(), d.address(), d.u32()
@@ -196,19 +255,25 @@ func (f *file) value(e element, b []byte) any {
 			return nil
 		}
 		return strings.ToValidUTF8(strings.TrimRight(string(text[:n]), "\x00"), "?")
+	case classCompound:
+		if len(e.members) == 0 {
+			return nil
+		}
+		all := make(map[string]any, len(e.members))
+		for _, m := range e.members {
+			if all[m.name] = finite(f.value(m.element, b[m.offset:])); all[m.name] == nil {
+				return nil
+			}
+		}
+		return all
 	}
-	if e.dtype == dtype.Invalid {
+	if e.dtype == dtype.Invalid || e.size > 8 {
 		return nil
 	}
 	v := dtype.Value{Type: e.dtype}
-	switch b := e.swap(b); e.dtype.Kind() {
-	case dtype.KindComplex:
-		return nil
-	default:
-		var whole [8]byte
-		copy(whole[:], b)
-		v.Lo = binary.LittleEndian.Uint64(whole[:])
-	}
+	var whole [8]byte
+	copy(whole[:], e.swap(b))
+	v.Lo = binary.LittleEndian.Uint64(whole[:])
 	switch {
 	case e.dtype == dtype.Bool:
 		return v.Lo != 0

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,6 +61,11 @@ func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) 
 			}
 		}
 	}
+	for name := range m.Groups {
+		if !fs.ValidPath(name) || !filepath.IsLocal(filepath.FromSlash(name)) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `\`) || strings.Contains(name, "/.") || names[name] {
+			return nil, fmt.Errorf("the group %.80q cannot have its name here", name)
+		}
+	}
 	m.Members = slices.Clone(m.Members)
 	taken := map[string]map[string]int{} // lengths of dimensions by group
 	for i := range m.Members {
@@ -70,14 +76,14 @@ func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) 
 			taken[group] = map[string]int{}
 		}
 		if len(of.Shape) > 0 {
-			named.nameDimsAmong(taken[group], base, of.Details.ChosenDims && !slices.Contains(of.Details.Dims, ""))
+			named.nameDimsAmong(taken[group], base, of.Details.ChosenDims)
 		}
 		for d, dim := range named.dims {
 			taken[group][dim] = of.Shape[d]
 		}
 		of.Details.Dims, of.Details.ChosenDims = named.dims, true
 	}
-	f := store.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Attributes) }, Bytes: func(m store.Meta) (int64, error) {
+	f := store.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Attributes, m.Groups) }, Bytes: func(m store.Meta) (int64, error) {
 		made, err := newMeta(m)
 		if err != nil {
 			return 0, err
@@ -120,11 +126,24 @@ func replaceableGroup(folder string) error {
 	return errors.Join(inner, listing)
 }
 
-// finishGroups makes a folder a group of attributes, and those in it that hold arrays groups.
-func finishGroups(folder string, attributes json.RawMessage) error {
+// finishGroups makes a folder a group of attributes, and those in it that hold arrays groups, with
+// attributes by their paths.
+func finishGroups(folder string, attributes json.RawMessage, groups map[string]json.RawMessage) error {
+	all := maps.Clone(groups)
 	if attributes != nil {
+		all = map[string]json.RawMessage{"": attributes}
+		maps.Copy(all, groups)
+	}
+	for name, attributes := range all {
+		in := filepath.Join(folder, filepath.FromSlash(name))
+		if err := disk.MkdirAll(in, 0o777); err != nil {
+			return err
+		}
+		if attributes == nil {
+			continue // as a folder with arrays
+		}
 		text := fmt.Sprintf(`{"zarr_format":3,"node_type":"group","attributes":%s}`, attributes)
-		if err := disk.WriteFile(filepath.Join(folder, v3File), []byte(text)); err != nil {
+		if err := disk.WriteFile(filepath.Join(in, v3File), []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -188,16 +188,13 @@ func (m *meta) nameDimsAmong(taken map[string]int, base string, chosen bool) {
 	if dims == nil {
 		dims = make([]string, len(m.shape))
 	}
-	if !chosen {
-		for d, dim := range dims {
-			n, ok := taken[dim]
-			if ok && n != m.shape[d] || slices.Contains(dims[:d], dim) || dim == base && len(dims) > 1 {
-				dims[d] = ""
-			}
+	for d, dim := range dims {
+		n, ok := taken[dim]
+		if i := slices.Index(dims[:d], dim); i >= 0 && !ok {
+			n, ok = m.shape[i], true
 		}
-	}
-	for d := range dims {
-		if dims[d] == "" {
+		twice := slices.Contains(dims[:d], dim) || dim == base && len(dims) > 1
+		if dim == "" || ok && n != m.shape[d] || twice && !chosen {
 			dims[d] = fmt.Sprintf("%s_dim_%d", base, d)
 		}
 	}

@@ -1,0 +1,155 @@
+package hdf5
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+// Axes have names where dimension scales are attached to them (HDF5 Dimension Scale
+// Specification). The name is that of the scale's link, as NetCDF-4 has it, not the text that the
+// scale may call itself. A scale of one axis names this itself. NetCDF-4 (NetCDF-4 File Format
+// Specification, appendix C of the NetCDF User's Guide) adds dimensions without a variable, which
+// are scales whose elements nobody wrote, and variables of several axes that have the name of a
+// dimension, which list their dimensions by numbers.
+
+const (
+	bareDimension = "This is a netCDF dimension but not a netCDF variable"
+	nonCoordinate = "_nc4_non_coord_" // begins the link of a variable that has the name of a dimension of which it is no coordinate
+)
+
+// scale is what an array is that names an axis of arrays.
+type scale struct {
+	name string
+	bare bool  // it is a dimension without a variable
+	id   int64 // NetCDF's number of the dimension; -1 for none
+}
+
+// scale returns what the attributes say of a scale; nil for other arrays. Where an array has many
+// attributes they are read only if dense is true: a dimension without a variable has few.
+func (o *object) scale(name string, dense bool) *scale {
+	s, is := &scale{name: name, id: -1}, false
+	_ = o.eachAttribute(dense, func(a attribute) error {
+		if grid.Size(a.shape) != 1 || !slices.Contains([]string{"CLASS", "NAME", "_Netcdf4Dimid"}, a.name) {
+			return nil
+		}
+		switch v := o.f.value(a.element, a.data).(type) {
+		case string:
+			is = is || a.name == "CLASS" && v == "DIMENSION_SCALE"
+			s.bare = s.bare || a.name == "NAME" && strings.HasPrefix(v, bareDimension)
+		case int64:
+			s.id = v
+		}
+		return nil
+	})
+	if !is {
+		return nil
+	}
+	return s
+}
+
+// isBare reports a dimension without a variable.
+func (o *object) isBare() bool {
+	s := o.scale("", false)
+	return s != nil && s.bare
+}
+
+// variable is the name of the variable that a link of a group stands for.
+func (f *file) variable(g group, link string) string {
+	name, ok := strings.CutPrefix(link, nonCoordinate)
+	if i, taken := g.at[name]; ok && taken {
+		o, err := f.object(g.all[i].address)
+		if err != nil {
+			return link
+		}
+		ok = o.isBare()
+	}
+	if !ok || name == "" {
+		return link
+	}
+	return name
+}
+
+// dimensions are the names of the axes, of which "" is none: by the scales that are attached to
+// them, by the scale that the array is itself, by NetCDF's numbers, or by labels.
+func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []string {
+	names := make([]string, len(s.shape))
+	if own != nil && len(names) > 0 {
+		names[0] = own.name
+	}
+	if a, ok := attributes["DIMENSION_LIST"]; ok && a.element.class == classVariable && slices.Equal(a.shape, []int{len(names)}) {
+		links := s.f.linkNames()
+		for axis := range names {
+			d := &decoder{f: s.f, b: a.data[axis*a.element.size:]}
+			count, at, index := d.u32(), d.address(), d.u32()
+			if count == 0 || d.err != nil {
+				continue
+			}
+			refs, err := s.f.global(at, index)
+			if err != nil {
+				continue
+			}
+			r := &decoder{f: s.f, b: refs}
+			for address := r.address(); names[axis] == "" && r.err == nil; address = r.address() {
+				names[axis] = links[address]
+			}
+		}
+	}
+	if a, ok := attributes["_Netcdf4Coordinates"]; ok && slices.Equal(a.shape, []int{len(names)}) && (slices.Contains(names, "") || own != nil && len(names) > 1) {
+		ids := s.f.dimensionIDs()
+		for axis := range names {
+			if id, ok := s.f.value(a.element, a.data[axis*a.element.size:]).(int64); ok && ids[id] != "" {
+				names[axis] = ids[id]
+			}
+		}
+	}
+	if a, ok := attributes["DIMENSION_LABELS"]; ok && slices.Equal(a.shape, []int{len(names)}) {
+		for axis := range names {
+			if label, _ := s.f.value(a.element, a.data[axis*a.element.size:]).(string); names[axis] == "" {
+				names[axis] = label
+			}
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
+		return nil
+	}
+	return names
+}
+
+// linkNames are the names of the arrays, by their addresses.
+func (f *file) linkNames() map[uint64]string {
+	d := f.directory
+	d.mu.Lock()
+	names := d.names
+	d.mu.Unlock()
+	if names != nil {
+		return names
+	}
+	names = map[uint64]string{}
+	for n, err := range f.nodes() {
+		if err == nil && n.object != nil {
+			names[n.address] = path.Base(n.name)
+		}
+	}
+	if len(names) <= maxHeld {
+		d.mu.Lock()
+		d.names = names
+		d.mu.Unlock()
+	}
+	return names
+}
+
+// dimensionIDs are the names of dimensions, by NetCDF's numbers.
+func (f *file) dimensionIDs() map[int64]string {
+	ids := map[int64]string{}
+	for n, err := range f.nodes() {
+		if err == nil && n.object != nil && n.object.isArray() {
+			if s := n.object.scale(path.Base(n.name), true); s != nil {
+				ids[s.id] = s.name
+			}
+		}
+	}
+	return ids
+}
