@@ -75,8 +75,12 @@ func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) 
 		if taken[group] == nil {
 			taken[group] = map[string]int{}
 		}
+		among := taken[group]
+		if of.Details.ChosenDims && m.Groups == nil {
+			among = nil // levels of an image have axes of one name and several lengths
+		}
 		if len(of.Shape) > 0 {
-			named.nameDimsAmong(taken[group], base, of.Details.ChosenDims)
+			named.nameDimsAmong(among, base, of.Details.ChosenDims)
 		}
 		for d, dim := range named.dims {
 			taken[group][dim] = of.Shape[d]
