@@ -29,7 +29,7 @@ Nothing is computed: of arrays the headers are read.
 What it needs is the smallest budget that would do, of the whole process: under a memory limit of that size, as in a
 container or a job of a cluster, and with --memory of as many bytes, gonbext compute finishes. With --processes it is of
 all processes together. Files that compute writes to a tmpfs lie in memory and are part of it, as the sentence says.
-"need" of gonbext compute --plan --json is the same number. Of what has a length that only values know, such as
+"need" of gonbext compute --plan --json is the same number; gonbext/WORKFLOWS.md has rules for Snakemake and Nextflow. Of what has a length that only values know, such as
 mask(x, x > 0), it is for the longest that there can be.`,
 		Example: `  gonbext fits 'x - mean(x, 0)' x=acts.npy -o centred.zarr --memory 512MiB
   gonbext fits 'sort(x, 0)' x=acts.npy --memory 2GiB --json`,
