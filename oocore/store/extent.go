@@ -15,18 +15,22 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Extent is where an array's elements lie in a file, in one run, and what they
 // are. Formats that keep several arrays in a file are built on it.
 type Extent struct {
-	Offset  int64 // of the first element
-	Shape   []int // the array's, also where Fortran is set
-	DType   dtype.Type
-	Big     bool // big-endian
-	Fortran bool
-	Details Details
+	Offset int64 // of the first element
+	Shape  []int // the array's, also where Fortran is set
+	DType  dtype.Type
+	Big    bool // big-endian
+	// FlipSign says that the highest bit of each integer is stored inverted, as FITS stores uint16
+	// as int16 less 32768.
+	FlipSign bool
+	Fortran  bool
+	Details  Details
 	// Build, where it is set, makes the array of the file that is open instead: its elements lie
 	// in no run. The array closes the file, unless Build fails.
 	Build func(o Object, id FileVersion) (Array, error)
@@ -36,6 +40,23 @@ type Extent struct {
 
 // Bytes returns the size of the elements.
 func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }
+
+// encoding is how elements are stored, where that is not as this machine has them.
+type encoding struct{ big, flipSign bool }
+
+func (e Extent) encoding() encoding { return encoding{e.Big, e.FlipSign} }
+
+// decode makes stored elements of a type those of this machine, in place.
+func (e encoding) decode(b []byte, t dtype.Type) {
+	if e.big {
+		kernel.Swap(b, t.Part().Size())
+	}
+	if e.flipSign {
+		for i := t.Size() - 1; i < len(b); i += t.Size() {
+			b[i] ^= 0x80
+		}
+	}
+}
 
 // check rejects what a header cannot mean, and elements beyond the end of a file of size bytes.
 func (e Extent) check(size int64) error {
@@ -110,7 +131,7 @@ func (e Extent) info(path, format string, id FileVersion) Info {
 }
 
 func (e Extent) flat(path, format string, f disk.Handle, id FileVersion) *flat {
-	return &flat{shared: &handle{file: f, id: id}, info: e.info(path, format, id), offset: e.Offset, big: e.Big, unfinished: e.unfinished}
+	return &flat{shared: &handle{file: f, id: id}, info: e.info(path, format, id), offset: e.Offset, stored: e.encoding(), unfinished: e.unfinished}
 }
 
 // Source is a file that is read.

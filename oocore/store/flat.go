@@ -10,7 +10,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -20,7 +19,7 @@ type flat struct {
 	shared *handle
 	info   Info
 	offset int64 // of the first element
-	big    bool  // big-endian
+	stored encoding
 	// unfinished is the region that was begun to be written, and not finished.
 	unfinished *types.Box
 }
@@ -85,9 +84,7 @@ func (a *flat) read(ctx context.Context, dst []byte, r types.Region) error {
 	if err := a.shared.fill(ctx, dst, l); err != nil {
 		return err
 	}
-	if a.big {
-		kernel.Swap(dst, a.info.DType.Part().Size())
-	}
+	a.stored.decode(dst, a.info.DType)
 	return nil
 }
 

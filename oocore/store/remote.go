@@ -39,7 +39,7 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 func (e Extent) remote(path, format string, o Object, id FileVersion) *remote {
 	info := e.info(path, format, id)
 	info.Work = Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())}
-	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, big: e.Big}
+	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, stored: e.encoding()}
 }
 
 const headBytes = 64 << 10
@@ -81,7 +81,7 @@ type remote struct {
 	shared *remoteHandle
 	info   Info
 	offset int64 // of the first element
-	big    bool  // big-endian
+	stored encoding
 }
 
 // remoteHandle is the open object that reshaped arrays share.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -53,8 +52,8 @@ func (s *remoteSession) read(ctx context.Context, dst []byte, r types.Region) (i
 	}
 	l.Start += a.offset
 	stored, err := s.ranges(ctx, dst, l)
-	if err == nil && a.big {
-		kernel.Swap(dst, a.info.DType.Part().Size())
+	if err == nil {
+		a.stored.decode(dst, a.info.DType)
 	}
 	return stored, err
 }

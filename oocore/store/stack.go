@@ -329,7 +329,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 				if err := alike(&first, &d.info); err != nil {
 					return fmt.Errorf("the files of a stack have one shape and dtype: %s %w of %s", filepath.Base(file), err, filepath.Base(s.files[0]))
 				}
-				if s.alike != nil && (d.lies == nil || d.lies.offset != s.alike.offset || d.lies.big != s.alike.big) {
+				if s.alike != nil && (d.lies == nil || d.lies.offset != s.alike.offset || d.lies.stored != s.alike.stored) {
 					s.alike = nil
 				}
 				s.info.Details = common(s.info.Details, d.info.Details)

@@ -1,7 +1,25 @@
 // Package fits reads the images of FITS files: x.fits#1 is the first extension, x.fits#0 the
-// primary image, x.fits#NAME the extension of that name; it may be left out where there is one
-// image (FITS Standard 4.0). Arrays have the shape that astropy gives them, and the numbers as
-// they are stored: a factor and an offset (BSCALE, BZERO) are attributes by the CF conventions.
+// primary image, x.fits#NAME the extension of that name, and x.fits#NAME,VER that of a version
+// (EXTVER); it may be left out where there is one image (FITS Standard 4.0). Arrays have the shape
+// and, where integers stand for integers, the type that astropy gives them.
+//
+// What the standard lets change the meaning of bytes, and what is done with it:
+//   - BITPIX, NAXIS, NAXISn: type and shape; those that no image can have are errors.
+//   - BZERO of 2¹⁵, 2³¹ or 2⁶³ with BITPIX of 16, 32 or 64, and of -128 with 8, without BSCALE: the
+//     array is uint16, uint32, uint64 or int8, to the last bit.
+//   - Other BSCALE and BZERO: the numbers are as they are stored, with the attributes scale_factor and
+//     add_offset of the CF conventions, which decode_cf applies. One that is no number is an error.
+//   - BLANK of integers: the attribute _FillValue. Of floats it has no meaning, and is left out.
+//   - BUNIT: the attribute units.
+//   - PCOUNT, GCOUNT: where the next part begins. Random groups (GROUPS) are an error by that name.
+//   - XTENSION: IMAGE is an image; tables and other kinds are passed over. An image that is compressed
+//     in a table (ZIMAGE) is an error by that name.
+//   - EXTNAME, EXTVER: names. A name that several images share is an error that lists them, as they may
+//     be parts of one picture.
+//   - SIMPLE = F, a file that does not follow the standard: an error.
+//   - CONTINUE: long texts are joined. Of a keyword that is repeated the first counts, as in astropy.
+//   - INHERIT: extensions have their own keywords only, as in astropy. Coordinates (WCS), CHECKSUM and
+//     DATASUM are not read.
 package fits
 
 import (
@@ -10,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -50,20 +69,36 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 type image struct {
 	number int // of its part of the file: 0 is the primary one
 	name   string
+	ver    int64 // of the images of its name
 	store.Extent
 	err error // why it cannot be read
 }
 
 func pick(all []image, name string) (store.Extent, error) {
 	var names []string
+	var alike []image // which the name may mean
 	for _, m := range all {
-		if name == strconv.Itoa(m.number) || name != "" && strings.EqualFold(name, m.name) || name == "" && len(all) == 1 {
+		if name == strconv.Itoa(m.number) || name == "" && len(all) == 1 {
 			return m.Extent, m.err
+		}
+		if m.name != "" && (strings.EqualFold(name, m.name) || strings.EqualFold(name, fmt.Sprintf("%s,%d", m.name, m.ver))) {
+			alike = append(alike, m)
 		}
 		names = append(names, strconv.Itoa(m.number))
 		if m.name != "" {
-			names[len(names)-1] += " (" + strconv.Quote(m.name) + ")"
+			names[len(names)-1] += fmt.Sprintf(" (%q)", m.name)
 		}
+	}
+	switch len(alike) {
+	case 0:
+	case 1:
+		return alike[0].Extent, alike[0].err
+	default: // perhaps parts of one picture
+		names = names[:0]
+		for _, m := range alike[:min(len(alike), 12)] {
+			names = append(names, fmt.Sprintf("#%d (%s,%d)", m.number, m.name, m.ver))
+		}
+		return store.Extent{}, fmt.Errorf("%d images have the name %.80q: use one of %s", len(alike), name, strings.Join(names, ", "))
 	}
 	list := "no image"
 	if len(names) > 0 {
@@ -127,6 +162,7 @@ var (
 // header reads the header at a place, and returns where it ends.
 func header(r io.ReaderAt, at, size int64) (cards, int64, error) {
 	c := cards{}
+	last := "" // keyword
 	block := make([]byte, blockBytes)
 	for n := range int64(maxHeader) {
 		start := at + n*blockBytes
@@ -145,8 +181,13 @@ func header(r io.ReaderAt, at, size int64) (cards, int64, error) {
 			if key == "END" {
 				return c, at + (n+1)*blockBytes, nil
 			}
-			if card[8:10] == "= " {
-				c[key] = value(card[10:])
+			switch {
+			case key == "CONTINUE" && strings.HasSuffix(c[last], "&"):
+				c[last] = strings.TrimSuffix(c[last], "&") + value(card[8:])
+			case card[8:10] == "= ":
+				if last = key; c[key] == "" {
+					c[key] = value(card[10:])
+				}
 			}
 		}
 	}
@@ -202,28 +243,76 @@ func (c cards) image(data int64) (m *image, bytes int64, err error) {
 		}
 		shape[len(shape)-1-i] = int(n)
 	}
+	if c["SIMPLE"] == "F" {
+		return nil, 0, errors.New("SIMPLE = F: the file does not follow the FITS standard")
+	}
 	if len(shape) == 0 {
 		return nil, 0, nil
 	}
-	if err := grid.Check(shape, t.Size()); err != nil {
+	elements := shape
+	groups := c["GROUPS"] == "T" && shape[len(shape)-1] == 0 // of NAXIS1
+	if groups {
+		elements = shape[:len(shape)-1]
+	}
+	if err := grid.Check(elements, t.Size()); err != nil {
 		return nil, 0, err
 	}
-	if grid.Size(shape) > 1<<55 || ints["PCOUNT"] > 1<<55 || ints["GCOUNT"] > 1 {
-		return nil, 0, errors.New("groups of images are not supported")
+	each := int64(grid.Size(elements)) + ints["PCOUNT"]
+	if each > 1<<56 || ints["GCOUNT"] > (1<<56)/max(each, 1) {
+		return nil, 0, fmt.Errorf("GCOUNT %d of PCOUNT %d and shape %s: the file is damaged", ints["GCOUNT"], ints["PCOUNT"], grid.Format(shape))
 	}
-	bytes = (int64(grid.Size(shape)) + ints["PCOUNT"]) * int64(t.Size())
+	bytes = each * ints["GCOUNT"] * int64(t.Size())
 	m = &image{name: c["EXTNAME"], Extent: store.Extent{Offset: data, Shape: shape, DType: t, Big: true}}
+	if m.ver, err = c.int("EXTVER", 1); err != nil {
+		m.ver = 1
+	}
 	switch kind := c["XTENSION"]; {
+	case groups || ints["GCOUNT"] > 1 && (kind == "" || kind == "IMAGE"):
+		m.err = errors.New("random groups (GROUPS, GCOUNT) are not supported: write them as a table or as images with astropy")
+		return m, bytes, nil
 	case c["ZIMAGE"] == "T":
 		m.err = errors.New("compressed images (ZIMAGE) are not supported: unpack them with funpack")
 	case kind != "" && kind != "IMAGE":
 		return nil, bytes, nil // a table
 	}
+	if m.err == nil {
+		m.err = m.describe(c)
+	}
+	return m, bytes, nil
+}
+
+// describe says what the numbers of an image stand for.
+func (m *image) describe(c cards) (err error) {
 	attributes := map[string]any{}
-	for key, name := range map[string]string{"BSCALE": "scale_factor", "BZERO": "add_offset", "BLANK": "_FillValue"} {
-		if x, err := strconv.ParseFloat(strings.ReplaceAll(c[key], "D", "E"), 64); err == nil && (key == "BLANK" || x != map[string]float64{"BSCALE": 1}[key]) {
-			attributes[name] = x
+	scale, offset := 1.0, 0.0
+	for key, to := range map[string]*float64{"BSCALE": &scale, "BZERO": &offset} {
+		if c[key] == "" {
+			continue
 		}
+		if *to, err = strconv.ParseFloat(strings.Replace(strings.ToUpper(c[key]), "D", "E", 1), 64); err != nil || math.IsNaN(*to) || math.IsInf(*to, 0) {
+			return fmt.Errorf("%s is %.20q, which is not a number", key, c[key])
+		}
+	}
+	if c["BLANK"] != "" && m.DType.Integer() {
+		blank, err := strconv.ParseInt(c["BLANK"], 10, 64)
+		if err != nil {
+			return fmt.Errorf("BLANK is %.20q, which is not an integer", c["BLANK"])
+		}
+		if m.DType.Fits(blank) { // else no number is equal to it
+			attributes["_FillValue"] = blank
+		}
+	}
+	if to, ok := integers[stored{m.DType, offset}]; ok && scale == 1 {
+		if blank, ok := attributes["_FillValue"].(int64); ok {
+			attributes["_FillValue"] = json.RawMessage(dtype.FromInt(to, blank^int64(1)<<(8*to.Size()-1)).String())
+		}
+		m.DType, m.FlipSign, offset = to, true, 0
+	}
+	if scale != 1 {
+		attributes["scale_factor"] = scale
+	}
+	if offset != 0 {
+		attributes["add_offset"] = offset
 	}
 	if c["BUNIT"] != "" {
 		attributes["units"] = c["BUNIT"]
@@ -231,5 +320,16 @@ func (c cards) image(data int64) (m *image, bytes int64, err error) {
 	if len(attributes) > 0 {
 		m.Details.Attributes, err = json.Marshal(attributes)
 	}
-	return m, bytes, err
+	return err
+}
+
+// stored is a type that is stored, with what BZERO adds to it.
+type stored struct {
+	dtype  dtype.Type
+	offset float64
+}
+
+// integers are the types that FITS stores as others.
+var integers = map[stored]dtype.Type{
+	{dtype.Uint8, -1 << 7}: dtype.Int8, {dtype.Int16, 1 << 15}: dtype.Uint16, {dtype.Int32, 1 << 31}: dtype.Uint32, {dtype.Int64, 1 << 63}: dtype.Uint64,
 }
