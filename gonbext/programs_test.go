@@ -86,6 +86,10 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
 	},
+	"packed card": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
+		gonbext.Last = gonbext.Save(oocore.Arange(0, 80, 1), "packed.zarr", oocore.Attributes(map[string]any{"add_offset": 0.5})).Add(1)
+	},
 	"card with NaN": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		x := oocore.Arange(0, 2000, 1.0)

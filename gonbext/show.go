@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -59,7 +60,10 @@ func showArray(a *oocore.Array) {
 		return
 	}
 	card := &record.Card{Title: nameOf(a), Shape: a.Shape(), Chunks: a.Chunks(), DType: a.DType().String(), Bytes: a.Bytes()}
-	card.Text = fmt.Sprintln(a)
+	card.Text, card.Notes = fmt.Sprintln(a), host.Warnings(a)
+	for _, note := range card.Notes {
+		card.Text += "⚠ " + note + ".\n"
+	}
 	if !current.planOnly && a.Size() > 0 {
 		card.Sample, card.Within = sample(a)
 		card.Stats = stats(a)

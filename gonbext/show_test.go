@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -26,6 +27,19 @@ func TestLastValueBecomesACard(t *testing.T) {
 		{"50", "51", "52", "…", "57", "58", "59"}, {"60", "61", "62", "…", "67", "68", "69"}, {"70", "71", "72", "…", "77", "78", "79"},
 	}, slices.Equal) || !slices.Equal(c.Stats, []string{"0", "39.5", "79"}) {
 		t.Errorf("card %+v", c)
+	}
+}
+
+func TestCardSaysThatNumbersArePacked(t *testing.T) {
+	r := run(t, "packed card")
+	r.expect(t, 0)
+	c := r.cards(t)[0]
+	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "packed.zarr holds packed numbers (add_offset 0.5), which are used as they are stored: decode_cf(x) decodes them") || !strings.Contains(c.Text, c.Notes[0]) {
+		t.Errorf("card %+v", c)
+	}
+	out, err := chart.Card(c, chart.Options{})
+	if err != nil || !strings.Contains(out.HTML, "add_offset 0.5") {
+		t.Errorf("%s, %v", out.HTML, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/format/zarr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -42,7 +45,10 @@ func (s *settings) details(root *graph.Node, path string) (store.Details, error)
 			return given, err
 		}
 	}
-	d := inherited(root)
+	d, _ := inherited(root)
+	if !keepsMeaning(path) { // texts of a whole file say nothing of one of its arrays
+		d.Attributes = cf.Without(d.Attributes, cf.Packed...)
+	}
 	if given.Dims != nil {
 		d.Dims, d.ChosenDims = given.Dims, true
 	}
@@ -88,31 +94,55 @@ func (s *settings) addAttributes(d *store.Details) error {
 	return err
 }
 
-// inherited are the details that follow from the inputs: the names of dimensions as far as
-// they agree; attributes and fill value where all elements are those of one stored array, in
-// whatever type.
-func inherited(root *graph.Node) (d store.Details) {
-	n, alone := root, true
-	for alone && n.Kind != graph.Source && n.Details == nil {
-		if alone = n.Kind == graph.Cast || n.Kind == graph.View || selects(n); alone {
-			n = n.In[0]
-		}
-	}
-	if alone {
-		if n.Details != nil {
-			d = *n.Details
-		} else {
-			d = n.Stored.Info.Details
-		}
-		d = zarr.CastDetails(d, n.DType, root.DType)
-	}
+// inherited are the details that follow from the inputs, by what the elements of the result are; the
+// names of dimensions as far as they agree. copied reports elements that stand for what they stood for.
+//
+//	copies, slices, transposes, takes, masks, min, max    attributes and fill value
+//	concatenate, stack                                    those that all inputs share, if their packing is one
+//	astype                                                attributes, fill value and markers in the new type
+//	mean of numbers that are not packed                   units and calendar
+//	decode_cf                                             attributes but those that it has applied
+//	all else                                              none
+func inherited(root *graph.Node) (d store.Details, copied bool) {
+	d, copied = describedBy(root)
 	d.Dims = root.DimNames()
-	return d
+	return d, copied
 }
 
-// selects reports a node that has elements of its first input only.
-func selects(n *graph.Node) bool {
-	return n.Kind == graph.Blockwise && blockwise.Has(n.Blocks.Op, blockwise.Selects)
+func describedBy(n *graph.Node) (d store.Details, copied bool) {
+	switch {
+	case n.Details != nil:
+		return *n.Details, true
+	case n.Kind == graph.Source:
+		return n.Stored.Info.Details, true
+	case len(n.In) == 0:
+		return d, false
+	}
+	d, copied = describedBy(n.In[0])
+	from := n.In[0].DType
+	switch {
+	case n.Kind == graph.View, n.Kind == graph.Blockwise && blockwise.Has(n.Blocks.Op, blockwise.Selects):
+		return d, copied
+	case n.Kind == graph.Cast && n.DType != dtype.Bool:
+		if cf.Resigned(d, from, n.DType) {
+			return store.Details{Attributes: cf.Without(d.Attributes, cf.Packed...)}, false
+		}
+		return zarr.CastDetails(d, from, n.DType), copied
+	case n.Kind == graph.Blockwise && blockwise.Has(n.Blocks.Op, blockwise.Joins):
+		for _, in := range n.In[1:] {
+			other, ok := describedBy(in)
+			if copied = copied && ok; !slices.Equal(cf.Packing("", d, from, true), cf.Packing("", other, from, true)) {
+				return store.Details{}, false
+			}
+			d = store.Common(d, other)
+		}
+		return d, copied
+	case n.Kind == graph.Reduce && (n.Fold.Kind == kernel.Min || n.Fold.Kind == kernel.Max): // of missing values, too
+		return d, false
+	case n.Kind == graph.Reduce && n.Fold.Kind == kernel.Mean && cf.Packing("", d, from, false) == nil:
+		return store.Details{Attributes: cf.Only(d.Attributes, "units", "calendar")}, false
+	}
+	return store.Details{}, false
 }
 
 // fillText is a fill value in the form of store.Details.

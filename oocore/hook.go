@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -46,6 +47,21 @@ func (internals) SetDefaults(opts []Option) {
 // Eval is EvalContext of an expression that was read.
 func (internals) Eval(ctx context.Context, e *expr.Text, names Names, opts []Option) *Array {
 	return evaluate(ctx, e, names, opts)
+}
+
+// Warn gives f each warning of a plan about what its expression makes of its inputs.
+func (internals) Warn(f func(string)) Option {
+	return set(func(s *settings) { s.warn = f })
+}
+
+// Warnings are those of computing an array to return it.
+func (internals) Warnings(a *Array) []string {
+	root, err := a.expression()
+	if err != nil {
+		return nil
+	}
+	all, _ := packedWarnings([]plan.Output{{Root: root}}) // which writes into no array
+	return all
 }
 
 // Holding says how many bytes the program holds during a run, in addition to what it held when

@@ -63,6 +63,7 @@ type settings struct {
 	sideReductions *sideReductions // nil where a run gives nothing but its array
 	progress       *progressFunc   // nil where nobody asks
 	report         *RunReport
+	warn           func(string) // of what a plan warns; nil where nobody asks
 
 	alternatives []record.WhatIf // to a plan, for its record
 }
@@ -141,9 +142,19 @@ func DimNames(names ...string) Option {
 	})
 }
 
-// Attributes are stored with the output: values that JSON can hold, by their names. A copy
-// of a stored array has the array's own in addition. Zarr stores them, and safetensors as
-// texts.
+// Attributes are stored with the output: values that JSON can hold, by their names. Zarr stores them, and safetensors as
+// texts. An output has those of its inputs in addition, as far as they hold for its elements:
+//
+//	copies, slices, transposes, takes, masks, Min, Max    all, and the fill value
+//	AsType                                                all, with markers of missing values in the new type
+//	Concatenate, stacks                                   those that all inputs share, if they are packed alike
+//	Mean                                                  units and calendar, of numbers that are not packed
+//	DecodeCF                                              all but those that it has applied
+//	all else                                              none
+//
+// Formats without attributes of each array lose them. A plan warns where an output uses numbers as they are stored, though
+// scale_factor, add_offset, _FillValue, missing_value or _Unsigned say that they stand for others, or loses what says so:
+// DecodeCF decodes them. It does not apply valid_min, valid_max and valid_range.
 func Attributes(values map[string]any) Option {
 	return option(func(s *settings) error {
 		for name, v := range values {

@@ -69,6 +69,16 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	if err != nil {
 		return failed(err)
 	}
+	if s.dry == nil {
+		if logical.Warnings, err = packedWarnings(outputs); err != nil {
+			return failed(err)
+		}
+		for _, w := range logical.Warnings {
+			if s.warn != nil {
+				s.warn(w)
+			}
+		}
+	}
 	if err := r.fit(logical, r.resources()); err != nil {
 		return failed(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -26,6 +27,9 @@ type RunReport struct {
 	Outputs []string // paths that hold results, or would under a plan: of a run that failed, those that were whole by then
 	Run     string   // name of its record, see package record; empty where there is none
 	Seconds float64
+	// Warnings say of which inputs the numbers were taken as they are stored, though attributes say
+	// that they stand for others.
+	Warnings []string
 
 	Budget, PredictedPeak, MeasuredPeak int64 // bytes; peaks are of the run's buffers
 	Need                                int64 // the smallest budget that would do, of the whole process: see Plan.Need
@@ -92,6 +96,11 @@ func (r *RunReport) add(h *record.Header, end *record.End) {
 	r.Read, r.Written = r.Read+end.Read, r.Written+end.Written
 	r.DevicePredictedPeak, r.DeviceMeasuredPeak = max(r.DevicePredictedPeak, h.Device.Predicted), max(r.DeviceMeasuredPeak, end.DevicePeak)
 	r.OOMEvents += end.OOMEvents
+	for _, w := range h.Warnings {
+		if !slices.Contains(r.Warnings, w) {
+			r.Warnings = append(r.Warnings, w)
+		}
+	}
 	for _, s := range h.Stages {
 		r.Chunks += int64(s.Tasks)
 		if s.Read > 0 {

@@ -446,6 +446,9 @@ func cardPage(c *record.Card, styled bool, drawing string) string {
 	p.name(plain(c.Title))
 	p.add("\n")
 	p.verdict("#47a", cardLine(c))
+	for _, note := range c.Notes {
+		p.add("<p>%s</p>", warn.Mark+" "+plain(note)+".")
+	}
 	if len(c.Stats) > 0 {
 		p.add("<p>%s</p>", c.StatsLine(" · "))
 	}

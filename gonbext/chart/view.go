@@ -200,6 +200,9 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	if t != nil {
 		v.Lines = t.lines
 	}
+	for _, w := range s.h.Warnings {
+		v.Notes = append(v.Notes, warn.Mark+" "+plain(w)+".")
+	}
 	for _, st := range s.h.Stages {
 		if st.Note != "" {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")

@@ -36,6 +36,13 @@ func PlanOnly(alternatives ...record.WhatIf) oocore.Option { return internals.Pl
 // are the machine's; and what a matrix product packs into follows its processor.
 func Nominal() oocore.Option { return internals.Nominal() }
 
+// Warn gives f each warning of a run's plan, before the run begins: that the expression takes numbers
+// as they are stored, which stand for others.
+func Warn(f func(warning string)) oocore.Option { return internals.Warn(f) }
+
+// Warnings returns what the plan of collecting an array would warn of.
+func Warnings(a *oocore.Array) []string { return internals.Warnings(a) }
+
 // Target tells oocore.EvalContext where the expression will be saved, "" where it will be
 // collected. A run that EvalContext makes at once is then rejected where the budget is too
 // small for that, too.

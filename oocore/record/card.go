@@ -20,6 +20,7 @@ type Card struct {
 	Sample [][]string `json:"sample"`           // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
 	Within string     `json:"within"`           // which elements these are of
 	Stats  []string   `json:"stats,omitempty"`  // minimum, mean and maximum, where they are known, and how many NaN they leave out, if any
+	Notes  []string   `json:"notes,omitempty"`  // what its numbers stand for, where that is not themselves
 	Arrays [][]string `json:"arrays,omitempty"` // of a collection, which has no elements here: name, shape, type and bytes of those at its ends
 	Text   string     `json:"text"`             // the same for terminals
 	Figure *Figure    `json:"figure,omitempty"`

@@ -48,12 +48,17 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			title, cell, within, output, series, start := h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start
 			h = r.Header
 			h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start = title, cell, within, output, series, start
-			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf, h.Steps, h.Result = nil, Bytes{}, 0, 0, "", nil, 0, nil
+			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf, h.Steps, h.Result, h.Warnings = nil, Bytes{}, 0, 0, "", nil, 0, nil, nil
 			if h.Start.IsZero() {
 				h.Start = r.Header.Start
 			}
 		}
 		h.Steps += max(r.Header.Steps, 1)
+		for _, w := range r.Header.Warnings {
+			if !slices.Contains(h.Warnings, w) {
+				h.Warnings = append(h.Warnings, w)
+			}
+		}
 		if i > 0 {
 			h.Seconds = h.Seconds.Plus(r.Header.Seconds)
 		}

@@ -59,12 +59,13 @@ type Header struct {
 	Cell      string          `json:"cell"` // the notebook cell that it ran in, if any
 	Start     time.Time       `json:"start"`
 	PID       int             `json:"pid"`
-	Title     string          `json:"title"`            // the expression, as a person would write it
-	Within    string          `json:"within,omitempty"` // the cell of the algorithm that this is a run of
-	Output    string          `json:"output"`           // path, or "" where the result is collected
-	Result    *Result         `json:"result,omitempty"` // what is at Output then
-	PlanOnly  bool            `json:"planned"`          // a footprint: nothing ran
-	Budget    int64           `json:"budget"`           // bytes that the process may take
+	Title     string          `json:"title"`              // the expression, as a person would write it
+	Within    string          `json:"within,omitempty"`   // the cell of the algorithm that this is a run of
+	Warnings  []string        `json:"warnings,omitempty"` // about what the expression makes of its inputs
+	Output    string          `json:"output"`             // path, or "" where the result is collected
+	Result    *Result         `json:"result,omitempty"`   // what is at Output then
+	PlanOnly  bool            `json:"planned"`            // a footprint: nothing ran
+	Budget    int64           `json:"budget"`             // bytes that the process may take
 	Overhead  int64           `json:"overhead"`
 	Need      int64           `json:"need"`      // the smallest budget that would do
 	Predicted Bytes           `json:"predicted"` // at the predicted peak, by class

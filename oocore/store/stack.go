@@ -332,7 +332,10 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 				if s.alike != nil && (d.lies == nil || d.lies.offset != s.alike.offset || d.lies.stored != s.alike.stored) {
 					s.alike = nil
 				}
-				s.info.Details = common(s.info.Details, d.info.Details)
+				if name := differ(s.info.Details, d.info.Details); name != "" {
+					return fmt.Errorf("the numbers of a stack mean the same: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), name, filepath.Base(s.files[0]))
+				}
+				s.info.Details = Common(s.info.Details, d.info.Details)
 				s.work.Whole, s.work.Stream = max(s.work.Whole, d.info.Work.Whole), max(s.work.Stream, d.info.Work.Stream)
 				s.work.Heap, s.work.StreamHeap = max(s.work.Heap, d.info.Work.Heap), max(s.work.StreamHeap, d.info.Work.StreamHeap)
 			}
@@ -376,16 +379,38 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 	return nil
 }
 
-// common is what two files' details have in common.
-func common(a, b Details) Details {
+// differ is the name of an attribute that says what numbers stand for, and that two arrays have not
+// alike; "" where there is none. Of units those of dates count.
+func differ(a, b Details) string {
+	if bytes.Equal(a.Attributes, b.Attributes) {
+		return ""
+	}
+	x, y := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	_, _ = json.Unmarshal(a.Attributes, &x), json.Unmarshal(b.Attributes, &y)
+	for _, name := range []string{"scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned", "units", "calendar"} {
+		if !bytes.Equal(x[name], y[name]) && (name != "units" || bytes.Contains(x[name], []byte(" since ")) || bytes.Contains(y[name], []byte(" since "))) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Common returns what the details of two arrays have in common.
+func Common(a, b Details) Details {
 	if !slices.Equal(a.Dims, b.Dims) {
 		a.Dims, a.ChosenDims = nil, false
 	}
 	if a.Fill != b.Fill || a.Marks != b.Marks {
 		a.Fill, a.Marks = "", false
 	}
-	if !bytes.Equal(a.Attributes, b.Attributes) {
-		a.Attributes = nil
+	if bytes.Equal(a.Attributes, b.Attributes) {
+		return a
+	}
+	x, y := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	_, _ = json.Unmarshal(a.Attributes, &x), json.Unmarshal(b.Attributes, &y)
+	maps.DeleteFunc(x, func(name string, v json.RawMessage) bool { return !bytes.Equal(v, y[name]) })
+	if a.Attributes = nil; len(x) > 0 {
+		a.Attributes, _ = json.Marshal(x) // of what was JSON before
 	}
 	return a
 }

@@ -31,9 +31,10 @@ type figures struct {
 	WrittenBytes  int64           `json:"written_bytes"`
 	Cluster       *record.Cluster `json:"cluster,omitempty"` // of a plan for one the budget and the peak are those of each worker
 	Device        deviceFigures   `json:"device"`
-	Resume        string          `json:"resume,omitempty"` // why it started over where an earlier run left something
-	Value         *result         `json:"value,omitempty"`  // of no dimensions, without an output
-	Error         string          `json:"error,omitempty"`  // of what had to be done after the run
+	Resume        string          `json:"resume,omitempty"`   // why it started over where an earlier run left something
+	Value         *result         `json:"value,omitempty"`    // of no dimensions, without an output
+	Warnings      []string        `json:"warnings,omitempty"` // about what the expression makes of its inputs
+	Error         string          `json:"error,omitempty"`    // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
 	// PredictedSeconds is of all runs together; nil where no earlier run has told. A range of
@@ -80,7 +81,7 @@ func ended(runs []*record.Run) bool {
 // figuresOf are the figures of runs that have ended. Without records they are those of the
 // report of the last.
 func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
-	f := &figures{Status: r.Status, Title: r.Title}
+	f := &figures{Status: r.Status, Title: r.Title, Warnings: r.Warnings}
 	if f.Outputs = r.Outputs; len(r.Outputs) == 1 {
 		f.Output, f.Outputs = r.Outputs[0], nil
 	}

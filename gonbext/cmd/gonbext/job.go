@@ -48,6 +48,7 @@ type job struct {
 
 	need       int64            // budget of a plan whose own runs are not planned; 0 where they are
 	ran        oocore.RunReport // the last run
+	warned     map[string]bool  // warnings that were printed
 	id         string           // by which the run's record is found
 	expression string           // that it computes, where it is one
 }
@@ -83,10 +84,18 @@ func (j *job) flags(c *cobra.Command) {
 // options are the flags as oocore has them. An error is wrong usage, but where
 // the flags ask for what this machine or build has not.
 func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
+	if j.warned == nil {
+		j.warned = map[string]bool{}
+	}
 	if j.id == "" { // an expression may run something before what it stands for is computed
 		j.id = record.CommandCell + rand.Text()
 	}
-	opts := []oocore.Option{host.Cell(j.id), oocore.Report(&j.ran)}
+	opts := []oocore.Option{host.Cell(j.id), oocore.Report(&j.ran), host.Warn(func(w string) {
+		if !j.warned[w] {
+			j.warned[w] = true
+			fmt.Fprintln(c.ErrOrStderr(), "gonbext: warning:", units.Line(w))
+		}
+	})}
 	if j.appends = c.Flags().Changed("append"); j.appends && (j.region != "" || j.chunks != "" || j.shards != "" || j.codec != "") {
 		return nil, usagef("--append: the stored array has chunks, shards and a codec of its own, and grows as a whole: leave --region, --chunks, --shards and --codec out")
 	}
@@ -415,6 +424,9 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 		}
 		if j.explain && !j.plan {
 			text += "\n\n" + strings.TrimRight(record.Tree(r.Explain()), "\n")
+			for _, w := range r.Header.Warnings {
+				text += "\nwarning: " + units.Line(w)
+			}
 		}
 		if _, err = fmt.Fprintln(w, text); err != nil {
 			return err

@@ -29,6 +29,7 @@ type Info struct {
 	Codec     string     `json:"codec"`
 	Fortran   bool       `json:"fortran_order"`
 	store.Details
+	Notes   []string `json:"notes,omitempty"`   // what the numbers stand for, where that is not themselves
 	Listing *Listing `json:"listing,omitempty"` // where it was asked for
 }
 
@@ -54,7 +55,7 @@ func Read(ctx context.Context, path string, list bool) (*Info, error) {
 	}
 	s := a.Info()
 	i := &Info{Path: path, Format: s.Format, Shape: seen.Shape(), DType: seen.DType(), Chunks: seen.Chunks(), Shards: s.Shards,
-		Bytes: seen.Bytes(), Codec: s.Codec, Fortran: s.Fortran, Details: s.Details}
+		Bytes: seen.Bytes(), Codec: s.Codec, Fortran: s.Fortran, Details: s.Details, Notes: host.Warnings(seen)}
 	if i.Codec == "" {
 		i.Codec = "none"
 	}
@@ -153,6 +154,9 @@ func (i *Info) Text() string {
 			name = "attrs"
 		}
 		say(name, "%s", line)
+	}
+	for _, note := range i.Notes {
+		fmt.Fprintf(&b, "  %s\n", note)
 	}
 	return b.String()
 }

@@ -117,6 +117,7 @@ const (
 	Products                    // bits depend on the library that multiplies matrices, too
 	OnlyMoves                   // it only puts elements of its inputs, or constants, into place: a device has nothing to compute
 	Selects                     // the result has elements of the first input and no others: with its units and markers of missing values
+	Joins                       // the result has elements of its inputs and no others: with the units and markers that all share
 	KeepsAxes                   // the axes are those of the first input, with their names
 )
 

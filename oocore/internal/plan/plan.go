@@ -27,6 +27,10 @@ type Plan struct {
 	// the plan; "" for this user's cache.
 	Folder string `json:"folder,omitempty"`
 
+	// Warnings are about what the expression makes of its inputs. They are for people, and do not
+	// travel.
+	Warnings []string `json:"-"`
+
 	function string // the call of a Go function among its operations, with its line: it does not travel; "" for none
 }
 

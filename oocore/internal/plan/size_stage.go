@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -116,7 +117,11 @@ func (s *SizedStage) Chunks(task grid.Box) iter.Seq[grid.Box] {
 // String is the plan as a tree of stages.
 func (p *Sized) String() string {
 	h := p.PlanHeader()
-	return fmt.Sprintf("%s\npeak %s of %s, at least %s\n\n%s", p.Title, units.Bytes(h.Predicted.Host()+h.Overhead), units.Bytes(h.Budget), units.Bytes(h.Need), record.Tree(h.Explain()))
+	var warnings strings.Builder
+	for _, w := range p.Warnings {
+		fmt.Fprintf(&warnings, "warning: %s\n", w)
+	}
+	return fmt.Sprintf("%s\npeak %s of %s, at least %s\n%s\n%s", p.Title, units.Bytes(h.Predicted.Host()+h.Overhead), units.Bytes(h.Budget), units.Bytes(h.Need), &warnings, record.Tree(h.Explain()))
 }
 
 // PlanHeader is what the record of a plan begins with that nobody runs. Where workers have machines of their own, its memory is that of each.
@@ -144,7 +149,7 @@ func (p *Sized) Header() record.Header {
 		result.Arrays++
 		result.Bytes += p.Arrays[i].Bytes()
 	}
-	h := record.Header{Title: p.Title, Output: output, Result: result, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
+	h := record.Header{Title: p.Title, Warnings: p.Warnings, Output: output, Result: result, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
 		Predicted: p.Peak, Workers: p.Workers,
 		Device: record.DeviceInfo{Name: p.Device.Name, Memory: p.Device.Memory, Predicted: p.DevicePeak}}
 	if p.Each.Workers > 0 {

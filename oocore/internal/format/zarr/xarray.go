@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -60,8 +61,15 @@ func CastDetails(d store.Details, from, to dtype.Type) store.Details {
 	if err != nil {
 		return d
 	}
-	if v, ok := parseMissing(all.get(missingAttribute), from); ok {
-		d.Attributes = all.set(missingAttribute, encodeMissing(castValue(v, from, to), to)).encode()
+	for name, encode := range map[string]func([]byte, dtype.Type) json.RawMessage{missingAttribute: encodeMissing, "missing_value": encodeFill} {
+		raw := all.get(name)
+		if from.Kind() != dtype.KindComplex {
+			raw = bytes.Trim(raw, "[] ") // netCDF's attributes are lists of one
+		}
+		if v, ok := parseMissing(raw, from); ok {
+			all = all.set(name, encode(castValue(v, from, to), to))
+			d.Attributes = all.encode()
+		}
 	}
 	return d
 }

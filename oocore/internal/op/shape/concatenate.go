@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	blockwise.Register("concat", Concat{}, blockwise.Exact, blockwise.OnlyMoves, blockwise.KeepsAxes)
+	blockwise.Register("concat", Concat{}, blockwise.Exact, blockwise.OnlyMoves, blockwise.Joins, blockwise.KeepsAxes)
 }
 
 // Concat is arrays after each other along an axis.
