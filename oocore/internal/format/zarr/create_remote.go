@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path"
 	"slices"
@@ -222,7 +223,7 @@ func (t *remoteTarget) take(ctx context.Context, name, earlier string) error {
 		switch {
 		case t.owner != nil && (s.owner == nil || s.owner.Run != t.owner.me.Run):
 			return errTaken
-		case t.owner == nil && s.owner != nil && s.owner.Run != earlier && (s.entry.Age == 0 || s.entry.Age < ownerExpires):
+		case t.owner == nil && s.owner != nil && s.owner.Run != earlier && !s.owner.Ended && (s.entry.Age == 0 || s.entry.Age < ownerExpires):
 			return s.owner.busy(s.entry.Age)
 		case s.listing != nil:
 			return s.listing
@@ -311,7 +312,7 @@ func (t *remoteTarget) claim(ctx context.Context, s survey, array []byte) (ok bo
 	}
 	o.me.Array, o.version = array, ""
 	if s.owner != nil {
-		o.version = s.entry.Version
+		o.version, o.me.Left = s.entry.Version, s.owner.Left
 	}
 	if err := o.put(ctx); errors.Is(err, blob.ErrReplaced) {
 		return false, nil
@@ -471,14 +472,23 @@ func (t *remoteTarget) commit(ctx context.Context) error {
 	if err := t.copies.add(ctx, text); err != nil {
 		return err
 	}
-	// What cannot be cleaned away costs room only.
-	if old := t.found.meta(); old != nil {
-		_ = t.remove(ctx, func(key string) bool {
-			return old.has(key) && !t.made.has(key) || t.found.V2 != "" && (key == v2File || key == v2Attributes)
+	// What cannot be cleaned away costs room only. The owner's object stays, for the next save to clean it away.
+	release := true
+	if left := t.owner.replaced(t.found.V3); len(left) > 0 || t.found.V2 != "" {
+		old := t.found.meta()
+		err := t.remove(ctx, func(key string) bool {
+			if t.found.V2 != "" && (key == v2File || key == v2Attributes) {
+				return true
+			}
+			return !t.made.has(key) && (old != nil && old.has(key) || slices.ContainsFunc(left, func(m *meta) bool { return m.has(key) }))
 		})
+		if err != nil {
+			slog.WarnContext(ctx, "gonbext: chunks of the array that was replaced could not be deleted: they take room until a later save deletes them", "array", t.bucket.String(), "error", err)
+			release = t.owner.leave(context.WithoutCancel(ctx), t.found.V3) != nil
+		}
 	}
 	t.ws.Go(func() {
-		_ = t.owner.end(context.WithoutCancel(ctx), true)
+		_ = t.owner.end(context.WithoutCancel(ctx), release)
 		_ = errors.Join(t.log.close(), removeObjectLogs(t.logName()), disk.Remove(t.noteName()))
 	})
 	return nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type memory struct {
 	stored  map[string]time.Time
 	log     []string
 	fail    string        // a key that cannot be written
+	keep    string        // a key that cannot be deleted
 	later   time.Duration // by which the store's clock has moved on
 	blind   bool          // it knows no conditions
 }
@@ -119,6 +121,9 @@ func (b *memoryBucket) Sync(ctx context.Context) error {
 func (b *memoryBucket) Delete(_ context.Context, key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.keep != "" && strings.Contains(key, b.keep) {
+		return &fs.PathError{Op: "delete", Path: key, Err: fs.ErrPermission}
+	}
 	delete(b.objects, b.prefix+key)
 	b.log = append(b.log, "delete "+b.prefix+key)
 	return nil
@@ -377,6 +382,37 @@ func TestRemoteRejected(t *testing.T) {
 	region.Region = &grid.Box{Start: []int{0, 0}, Shape: []int{1, 1}}
 	if _, err := store.Create(path, region); err == nil || !strings.Contains(err.Error(), "this machine") {
 		t.Errorf("a region: %v", err)
+	}
+}
+
+// A chunk of the array before whose deletion is rejected costs a warning, and the next save that may deletes it, at once and
+// from any machine.
+func TestRemoteChunkThatCannotBeDeletedGoesWithTheNextSave(t *testing.T) {
+	memory, path := newMemory(t)
+	var said bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil)))
+	defer slog.SetDefault(before)
+	saveAll(t, path, smallMeta, smallData())
+	first := memory.keys()
+	memory.keep = "c/" // of the first array
+	for range 2 {
+		said.Reset()
+		saveAll(t, path, smallMeta, smallData())
+		if !strings.Contains(said.String(), "could not be deleted") {
+			t.Errorf("it says %q", said.String())
+		}
+		if got, _ := readAll(t, path); !bytes.Equal(got, smallData()) {
+			t.Error("the new array is damaged")
+		}
+		memory.keep = "c"
+	}
+	memory.keep = ""
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // another machine
+	said.Reset()
+	saveAll(t, path, smallMeta, smallData())
+	if now := memory.keys(); len(now) != len(first) || said.Len() > 0 {
+		t.Errorf("%d objects and then %v, and %q", len(first), now, said.String())
 	}
 }
 

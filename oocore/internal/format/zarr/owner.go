@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,10 @@ type owner struct {
 	PID  int    `json:"pid"`
 	// Array is the metadata of the array that it makes: what it may have left.
 	Array json.RawMessage `json:"array,omitempty"`
+	// Left is the metadata of arrays that were replaced, and whose chunks could not be deleted.
+	Left []json.RawMessage `json:"left,omitempty"`
+	// Ended says that nobody owns the array any more: the object is there for what is left.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // errTaken is returned where another run has taken an array over.
@@ -213,6 +218,29 @@ func (o *ownership) heldLocked(ctx context.Context) error {
 		return nil
 	}
 	return o.renewLocked(ctx)
+}
+
+// replaced are the arrays whose chunks are to be deleted: one with this metadata, "" for none, and those before it.
+func (o *ownership) replaced(old string) (all []*meta) {
+	for _, text := range append(slices.Clone(o.me.Left), json.RawMessage(old)) {
+		if m, err := parseV3(text); err == nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// leave stores that the run has ended, and that chunks of an array with this metadata, "" for none, are left.
+func (o *ownership) leave(ctx context.Context, old string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lost != nil {
+		return o.lost
+	}
+	if o.me.Array, o.me.Ended = nil, true; old != "" {
+		o.me.Left = append(o.me.Left, json.RawMessage(old))
+	}
+	return o.put(ctx)
 }
 
 // end stops renewing. Without release the object stays, for the run to resume.
