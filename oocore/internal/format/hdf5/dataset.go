@@ -318,7 +318,7 @@ func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensi
 		}
 		b, err := json.Marshal(v)
 		all[a.name] = b
-		return errors.Join(err, o.f.spend(int64(len(b))/4))
+		return errors.Join(err, o.f.spend(int64(len(b))/4), o.f.meter.Take(4*int64(len(b))))
 	})
 }
 

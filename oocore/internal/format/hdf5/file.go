@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -23,6 +24,8 @@ type file struct {
 	offsets int // bytes of an address
 	lengths int // bytes of a length
 
+	meter       meter.Meter                  // of what is held of the file
+	listing     bool                         // all arrays are listed
 	spent       int64                        // bytes that were read, and of texts that were made of them
 	collections map[uint64]map[uint32][]byte // objects of global heaps, by their addresses
 	directory   *directory

@@ -59,6 +59,7 @@ func find(file string, r io.ReaderAt, size int64, name string) (*dataset, error)
 	if err != nil {
 		return nil, err
 	}
+	defer f.meter.Done()
 	if name == "" {
 		if name, err = f.only(); err != nil {
 			return nil, err
@@ -231,6 +232,8 @@ func allNames(file string, r io.ReaderAt, size int64) (names []string, err error
 	if err != nil {
 		return nil, err
 	}
+	defer f.meter.Done()
+	f.listing = true
 	for name, err := range f.arrays() {
 		if err != nil {
 			return nil, err
@@ -249,6 +252,7 @@ func (x format) Groups(ctx context.Context, path string) (map[string]json.RawMes
 		if err != nil {
 			return nil, err
 		}
+		defer f.meter.Done()
 		for n, err := range f.nodes() {
 			if err == nil && n.object != nil && !n.object.isArray() {
 				var attributes map[string]json.RawMessage

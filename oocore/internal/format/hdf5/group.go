@@ -20,9 +20,17 @@ type link struct {
 // links lists the names in a group in the order in which they are stored. A group that an
 // object is not has none.
 func (o *object) links() (all []link, err error) {
+	var full error // the budget's, which after the last name says what all take
 	add := func(l link) error {
-		all = append(all, l)
-		return o.f.spend(int64(len(l.name) + len(l.soft)))
+		bytes := int64(len(l.name) + len(l.soft))
+		held := linkBytes + bytes
+		if o.f.listing {
+			held += listedBytes + 2*bytes
+		}
+		if full = o.f.meter.Take(held); full == nil {
+			all = append(all, l)
+		}
+		return o.f.spend(bytes)
 	}
 	for _, m := range o.messages {
 		switch m.kind {
@@ -44,8 +52,14 @@ func (o *object) links() (all []link, err error) {
 			return nil, fmt.Errorf("the group at %d: %w", o.address, err)
 		}
 	}
-	return all, nil
+	return all, full
 }
+
+// What a name in a group takes of Go's heap, and what it takes more in a list of all arrays.
+const (
+	linkBytes   = 192
+	listedBytes = 320
+)
 
 // link takes the body of a link message.
 func (d *decoder) link() (l link, err error) {
@@ -371,6 +385,7 @@ func (f *file) nodes() iter.Seq2[node, error] {
 			seen[address] = true
 			n := node{name: prefix, address: address}
 			var err error
+			before := f.meter.Taken()
 			if n.object, err = f.object(address); err == nil && (depth > maxDepth || len(prefix) > maxPath) {
 				err = fmt.Errorf("%.80q: groups are nested more than %d deep, or the path is longer than %d bytes", prefix, maxDepth, maxPath)
 			}
@@ -379,7 +394,9 @@ func (f *file) nodes() iter.Seq2[node, error] {
 			}
 			if n.object.isArray() {
 				n.scale = n.object.scale(path.Base(prefix), false)
-				return yield(n, nil)
+				more := yield(n, nil)
+				_ = f.meter.Take(before - f.meter.Taken()) // its header is not held
+				return more
 			}
 			g, err := f.group(address)
 			if err != nil {

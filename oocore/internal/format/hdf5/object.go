@@ -150,6 +150,9 @@ func (o *object) readSpans(first span, read func(span) (*decoder, error), next f
 		if bytes += spans[i].bytes; bytes > o.f.size {
 			return errors.New("its header has more bytes than the file: the file is damaged")
 		}
+		if err := o.f.meter.Take(2 * spans[i].bytes); err != nil {
+			return err
+		}
 		d, err := read(spans[i])
 		if err != nil {
 			return err
