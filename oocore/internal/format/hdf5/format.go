@@ -67,7 +67,7 @@ func find(file string, r io.ReaderAt, size int64, name string) (*dataset, error)
 	}
 	s, err := f.dataset(name)
 	if missing := (*missingError)(nil); errors.As(err, &missing) {
-		names, more := f.names()
+		names, more, _ := f.names()
 		return nil, fmt.Errorf("%w: the file has %s", err, quoted(names, more))
 	}
 	return s, err
@@ -76,20 +76,23 @@ func find(file string, r io.ReaderAt, size int64, name string) (*dataset, error)
 // most is how many names a message lists.
 const most = 12
 
-// names are the first arrays of the file, and whether there are more.
-func (f *file) names() (names []string, more bool) {
+// names are the first arrays of the file, and whether there are more, or why that is not known.
+func (f *file) names() (names []string, more bool, err error) {
 	for name, err := range f.arrays() {
 		if err != nil || len(names) == most {
-			return names, true
+			return names, true, err
 		}
 		names = append(names, name)
 	}
-	return names, false
+	return names, false, nil
 }
 
 // only is the name of the only array.
 func (f *file) only() (string, error) {
-	names, more := f.names()
+	names, more, err := f.names()
+	if err != nil && len(names) < 2 {
+		return "", err
+	}
 	if len(names) == 1 && !more {
 		return names[0], nil
 	}
