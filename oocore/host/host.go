@@ -21,6 +21,14 @@ func SetDefaults(opts ...oocore.Option) { internals.SetDefaults(opts) }
 // compute with them: longer headers are rejected. With 0 that is what the machine has, as it is at first.
 func LimitOpening(bytes int64) { meter.SetLimit(bytes) }
 
+// Counted calls f with a function that counts bytes which a host is about to hold of what it reads of files. It returns a
+// *types.MemoryError where the process has no room for them; what is what they are for.
+func Counted(what string, f func(take func(bytes int64) error) error) error {
+	m := meter.Meter{What: what}
+	defer m.Done()
+	return f(m.Take)
+}
+
 // Cell names the notebook cell that runs begin in, "" for none, for their records. Runs without
 // the option leave a record only where GONBEXT_RUNS asks for it.
 func Cell(id string) oocore.Option { return internals.Cell(id) }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 )
 
 // Member is an array of a collection.
@@ -19,6 +20,15 @@ type Member struct {
 	Name string // in the collection
 	Path string // for Open
 }
+
+// MemberAt returns the array of a name, whose path is that name after a prefix.
+func MemberAt(prefix, name string) Member {
+	path := prefix + name
+	return Member{path[len(prefix):], path}
+}
+
+// MemberBytes is about what a MemberAt takes of Go's heap.
+func MemberBytes(prefix, name string) int64 { return int64(64 + len(prefix) + len(name)) }
 
 // Collection is a Format of which one file or folder can hold several arrays.
 type Collection interface {
@@ -190,9 +200,17 @@ func InFile(ctx context.Context, file, name string, names func(r io.ReaderAt, si
 	if err = errors.Join(err, o.Close()); err != nil {
 		return nil, err
 	}
+	m := meter.Meter{What: "the list of its arrays"}
+	defer m.Done()
+	for _, name := range list {
+		err = m.Take(MemberBytes(file, name))
+	}
+	if err != nil {
+		return nil, err
+	}
 	all := make([]Member, len(list))
 	for i, name := range list {
-		all[i] = Member{name, file + "#" + name}
+		all[i] = MemberAt(file+"#", name)
 	}
 	return all, nil
 }
@@ -212,36 +230,50 @@ func (x NamedArrays) Members(ctx context.Context, path string) ([]Member, error)
 
 // Names are those of a file's arrays, by which they are found.
 type Names struct {
-	kind string
-	list []string
-	at   map[string]int
+	kind   string
+	len    int
+	name   func(i int) string
+	sorted []int32 // the numbers of the arrays, by name
 }
 
-// NewNames returns the names of arrays, of a kind as the format calls them.
-func NewNames(kind string, list []string) Names {
-	n := Names{kind, list, make(map[string]int, len(list))}
-	for i, name := range list {
-		n.at[name] = i
+// NewNames returns the names of n arrays, of a kind as the format calls them. Two of one name are an error.
+func NewNames(kind string, n int, name func(i int) string) (Names, error) {
+	sorted := make([]int32, n)
+	for i := range sorted {
+		sorted[i] = int32(i)
 	}
-	return n
+	slices.SortFunc(sorted, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
+	for i := 1; i < n; i++ {
+		if twice := name(int(sorted[i])); twice == name(int(sorted[i-1])) {
+			return Names{}, fmt.Errorf("two %ss have the name %.80q", kind, twice)
+		}
+	}
+	return Names{kind, n, name, sorted}, nil
 }
 
 // List returns all names.
-func (n Names) List() []string { return n.list }
+func (n Names) List() []string {
+	list := make([]string, n.len)
+	for i := range list {
+		list[i] = n.name(i)
+	}
+	return list
+}
 
 // Find returns the number of the array of a name, or of the only one.
 func (n Names) Find(name string) (int, error) {
 	if name == "" {
-		switch len(n.list) {
+		switch n.len {
 		case 0:
 			return 0, fmt.Errorf("the file has no %s", n.kind)
 		case 1:
 			return 0, nil
 		}
-		return 0, fmt.Errorf("the file has %s: add #NAME to the path", QuoteNames(n.kind, n.list))
+		return 0, fmt.Errorf("the file has %s: add #NAME to the path", QuoteNames(n.kind, n.List()))
 	}
-	if i, ok := n.at[name]; ok {
-		return i, nil
+	at, found := slices.BinarySearchFunc(n.sorted, name, func(i int32, name string) int { return strings.Compare(n.name(int(i)), name) })
+	if found {
+		return int(n.sorted[at]), nil
 	}
-	return 0, fmt.Errorf("no %s %.80q: the file has %s", n.kind, name, QuoteNames(n.kind, n.list))
+	return 0, fmt.Errorf("no %s %.80q: the file has %s", n.kind, name, QuoteNames(n.kind, n.List()))
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -24,6 +25,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -191,8 +193,14 @@ func matching(pattern string) (files []string, entry bool, err error) {
 	}
 	entry = true
 	prefix := strings.TrimSuffix(filepath.Join(dir, "x"), "x")
+	m := meter.Meter{What: "the list of its files"}
+	defer m.Done()
+	room := meter.Room{Take: m.Take}
 	err = disk.List(filepath.Clean(dir), func(e fs.DirEntry) bool {
 		if ok, _ := filepath.Match(base, e.Name()); ok {
+			if !room.For(2 * int64(len(prefix)+len(e.Name())+fileBytes)) {
+				return true // it is counted to the end
+			}
 			files = append(files, prefix+e.Name())
 			entry = entry && e.Type().IsRegular()
 		}
@@ -202,7 +210,7 @@ func matching(pattern string) (files []string, entry bool, err error) {
 		err = nil // no file matches
 	}
 	slices.Sort(files)
-	return files, entry, err
+	return files, entry, cmp.Or(room.Err, err)
 }
 
 // hasMeta reports a path that filepath.Match sees as a pattern.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/names"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -36,30 +39,51 @@ type Member struct {
 // what each of its arrays is.
 func Describe(ctx context.Context, path string, list bool) (Description, error) {
 	i, err := Read(ctx, path, list)
+	var small *types.MemoryError
 	if err == nil {
 		return i, nil
+	} else if errors.As(err, &small) {
+		return nil, err
 	}
 	members, inside := store.Members(ctx, path)
+	if errors.As(inside, &small) {
+		return nil, inside
+	}
 	if inside != nil || len(members) == 0 || members[0].Path == path {
 		return nil, err // which knows best what is wrong
 	}
 	slices.SortFunc(members, func(a, b store.Member) int { return names.Natural(a.Name, b.Name) })
 	c := &Contents{Path: path}
-	for _, of := range members {
-		m := Member{Name: of.Name}
-		if m.Info, err = Read(ctx, of.Path, list); err != nil {
-			m.Error = err.Error()
+	err = host.Counted("the list of its arrays", func(take func(bytes int64) error) error {
+		if err := take(int64(len(members)) * memberBytes); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		for _, of := range members {
+			m := Member{Name: of.Name}
+			if m.Info, err = Read(ctx, of.Path, list); err != nil {
+				m.Error = err.Error()
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			c.Arrays = append(c.Arrays, m)
+			if m.Info != nil {
+				c.Totals.Add(m.DType.String(), m.Bytes)
+				if err := take(int64(len(m.Attributes))); err != nil {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+			}
 		}
-		c.Arrays = append(c.Arrays, m)
-		if m.Info != nil {
-			c.Totals.Add(m.DType.String(), m.Bytes)
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }
+
+// memberBytes is what the description of an array takes, and its line of text.
+const memberBytes = 1 << 10
 
 // Text is a table for a terminal.
 func (c *Contents) Text() string {

@@ -3,8 +3,12 @@
 package meter
 
 import (
+	"encoding/json"
+	"io"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -105,4 +109,61 @@ func (m *Meter) measure(before int64) (other int64, ok bool) {
 	}
 	m.base, m.before = p.Anonymous, before
 	return max(p.Anonymous-p.GoHeap-p.GoRuntime, 0), true
+}
+
+// Room is what a parser asks before it holds something more. Once there is no room it goes on counting.
+type Room struct {
+	Take func(bytes int64) error
+	Err  error // of the last Take, which has the whole need; nil while there is room
+}
+
+// For counts bytes more, and reports whether there is room for them and for all before.
+func (r *Room) For(bytes int64) bool {
+	if err := r.Take(bytes); err != nil {
+		r.Err = err
+	}
+	return r.Err == nil
+}
+
+// Append appends an element to a list of which the done bytes of total have told so far: it grows at once to what
+// the whole will have. What growing holds for a moment is counted, elements are not.
+func Append[T any](r *Room, list []T, v T, done, total int64) []T {
+	const few = 1024
+	if n := len(list); n == cap(list) && n >= few {
+		old := int64(n) * int64(unsafe.Sizeof(v))
+		if !r.For(old) {
+			return nil
+		}
+		whole := int(float64(n)*min(float64(total)/float64(max(done, 1)), 64)*1.02) + few
+		list = slices.Grow(list, max(whole-n, n/8))
+		r.For(-old)
+	}
+	return append(list, v)
+}
+
+// NewDecoder returns a decoder of JSON that does not read all of r at once. take counts what a long text or value in it holds.
+func NewDecoder(r io.Reader, take func(bytes int64) error) *json.Decoder {
+	s := &source{Reader: r, take: take, held: small}
+	s.decoder = json.NewDecoder(s)
+	return s.decoder
+}
+
+// source counts the bytes that a decoder has read and not returned yet.
+type source struct {
+	io.Reader
+	decoder    *json.Decoder
+	take       func(bytes int64) error
+	read, held int64
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.read += int64(n)
+	if ahead := s.read - s.decoder.InputOffset(); ahead > s.held {
+		if err := s.take(4 * (ahead - s.held)); err != nil { // a buffer that doubles, and the value
+			return 0, err
+		}
+		s.held = ahead
+	}
+	return n, err
 }

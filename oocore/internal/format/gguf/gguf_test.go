@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -88,10 +89,13 @@ func TestReadsWhatTheReferenceWritesToday(t *testing.T) {
 	held(t, dir+"/a.gguf", dir+"/a.f32")
 }
 
+// readFrom is readPairs of a file in memory.
+func readFrom(b []byte) (Header, []byte, error) { return readPairs(bytes.NewReader(b), int64(len(b))) }
+
 // fixture is the file as bytes, and its header.
 func fixture(t testing.TB) ([]byte, Header) {
 	b := testcases.ReadFile(t, "testdata/all.gguf")
-	h, err := ReadHeader(bytes.NewReader(b), int64(len(b)))
+	h, _, err := readFrom(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +163,7 @@ func TestRejectsHostileHeaders(t *testing.T) {
 		"name twice":          {file(start(2, 0), tensor("t", 0, 0, 8), tensor("t", 0, 32, 8)), "two tensors"},
 		"half a block":        {file(start(1, 0), tensor("t", 8, 0, 33)), "blocks of 32"},
 	} {
-		if _, err := ReadHeader(bytes.NewReader(c.file), int64(len(c.file))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := readFrom(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -177,8 +181,7 @@ func FuzzReadHeader(f *testing.F) {
 	f.Add(b[:64])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		size := int64(len(b)) + 1<<16
-		r := bytes.NewReader(append(b, make([]byte, 1<<16)...))
-		h, err := ReadHeader(r, size)
+		h, pairs, err := readFrom(append(b, make([]byte, 1<<16)...))
 		if err != nil {
 			return
 		}
@@ -187,8 +190,8 @@ func FuzzReadHeader(f *testing.F) {
 				t.Errorf("tensor %q lies beyond the file", of.Name)
 			}
 		}
-		again, err := ReadHeader(bytes.NewReader(append(h.encode(), make([]byte, size)...)), size+int64(len(h.encode())))
-		if err != nil || !bytes.Equal(again.Pairs, h.Pairs) || len(again.Tensors) != len(h.Tensors) {
+		again, same, err := readFrom(append(h.encode(pairs), make([]byte, size)...))
+		if err != nil || !bytes.Equal(same, pairs) || len(again.Tensors) != len(h.Tensors) {
 			t.Errorf("what was read is written so that it cannot be read: %v", err)
 		}
 	})
@@ -209,5 +212,32 @@ func TestResume(t *testing.T) {
 				return names
 			},
 		}
+	})
+}
+
+func TestReadHeaderCountsWhatItHolds(t *testing.T) {
+	const n, words = 20_000, 100_000
+	b := binary.LittleEndian.AppendUint32([]byte("GGUF"), 3)
+	text := func(s string) { b = append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...) }
+	b = binary.LittleEndian.AppendUint64(b, n)
+	b = binary.LittleEndian.AppendUint64(b, 1)
+	text("tokenizer.ggml.merges") // which nothing holds
+	b = binary.LittleEndian.AppendUint32(b, 9)
+	b = binary.LittleEndian.AppendUint32(b, 8)
+	b = binary.LittleEndian.AppendUint64(b, words)
+	for i := range words {
+		text(fmt.Sprintf("merge %d", i))
+	}
+	for i := range n {
+		text(fmt.Sprintf("blk.%d.ffn_gate.weight", i))
+		b = binary.LittleEndian.AppendUint32(b, 2)
+		b = binary.LittleEndian.AppendUint64(b, 8)
+		b = binary.LittleEndian.AppendUint64(b, 1)
+		b = binary.LittleEndian.AppendUint32(b, 0)
+		b = binary.LittleEndian.AppendUint64(b, uint64(32*i))
+	}
+	b = append(b, make([]byte, 32*n+32)...)
+	testcases.Counted(t, func(take func(int64) error) (Header, error) {
+		return ReadHeader(bytes.NewReader(b), int64(len(b)), take)
 	})
 }

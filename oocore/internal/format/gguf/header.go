@@ -2,7 +2,6 @@ package gguf
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -34,14 +34,14 @@ const (
 // Header is what stands before the elements.
 type Header struct {
 	Tensors []Tensor // in the order of their elements
-	// Pairs are the key-value pairs as they are stored, and Keys how many there are.
-	Pairs      []byte
+	// Pairs are the bytes of the file that have the key-value pairs, and Keys how many there are.
+	Pairs      [2]int64
 	Keys       uint64
 	Alignment  int64
 	Attributes json.RawMessage // the pairs that are numbers, bools and short texts
 	Data       int64           // where the elements begin in the file
 	names      store.Names     // of Tensors
-	fileType   int             // where the number of general.file_type stands in Pairs; 0 for none
+	fileType   int64           // where the number of general.file_type stands in the pairs; 0 for none
 }
 
 // Tensor is one array of a file.
@@ -86,11 +86,11 @@ func (t Tensor) bytes() (int64, bool) {
 	return n / int64(floats) * int64(size), true
 }
 
-// ReadHeader reads and checks the header of a file of the given size. It takes memory in proportion
-// to the header, which is part of the file.
-func ReadHeader(r io.ReaderAt, size int64) (Header, error) {
+// ReadHeader reads and checks the header of a file of the given size. take counts the memory that it holds:
+// neither vocabularies nor what else is no attribute are among it.
+func ReadHeader(r io.ReaderAt, size int64, take func(bytes int64) error) (Header, error) {
 	most := min(size, maxHeader)
-	d := &decoder{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10), left: most}
+	d := &decoder{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10), left: most, size: most, room: meter.Room{Take: take}}
 	h, err := d.header()
 	if err == nil {
 		err = d.err
@@ -125,8 +125,8 @@ func (d *decoder) header() (h Header, err error) {
 	}
 	h.Keys, h.Alignment = keys, defaultAlignment
 	attributes := map[string]any{}
-	d.kept = new(bytes.Buffer)
 	seen := make(map[string]bool)
+	h.Pairs[0] = d.at()
 	for range keys {
 		key := d.text(maxText)
 		if d.err != nil {
@@ -135,17 +135,22 @@ func (d *decoder) header() (h Header, err error) {
 		if seen[key] {
 			return h, fmt.Errorf("key %.80q stands twice", key)
 		}
-		seen[key] = true
+		if d.room.For(int64(len(key)) + 64) {
+			seen[key] = true
+		}
 		t := d.u32()
 		if key == "general.file_type" && t == 4 {
-			h.fileType = d.kept.Len()
+			h.fileType = d.at() - h.Pairs[0]
 		}
 		value, err := d.value(t, 0)
 		if err = cmp.Or(d.err, err); err != nil {
 			return h, fmt.Errorf("key %.80q: %w", key, err)
 		}
 		if value != nil {
-			attributes[key] = value
+			text, _ := value.(string)
+			if d.room.For(2*int64(len(key)+len(text)) + 64) { // as JSON too
+				attributes[key] = value
+			}
 		}
 		if key == "general.alignment" {
 			n, ok := value.(uint64)
@@ -155,21 +160,29 @@ func (d *decoder) header() (h Header, err error) {
 			h.Alignment = int64(n)
 		}
 	}
-	h.Pairs, d.kept = d.kept.Bytes(), nil
+	h.Pairs[1] = d.at()
 	if len(attributes) > 0 {
 		if h.Attributes, err = json.Marshal(attributes); err != nil {
 			return h, err
 		}
+	}
+	if d.room.For(int64(tensors) * tensorBytes) {
+		h.Tensors = make([]Tensor, 0, tensors)
 	}
 	for range tensors {
 		t, err := d.tensor()
 		if err != nil {
 			return h, err
 		}
-		h.Tensors = append(h.Tensors, t)
+		if d.room.For(int64(len(t.Name))) {
+			h.Tensors = append(h.Tensors, t)
+		}
 	}
-	return h, nil
+	return h, d.room.Err
 }
+
+// tensorBytes is what a tensor takes in memory besides its name.
+const tensorBytes = 64 + 32 + 16 + 4
 
 func (d *decoder) tensor() (t Tensor, err error) {
 	t.Name = d.text(maxText)
@@ -206,13 +219,12 @@ func (d *decoder) tensor() (t Tensor, err error) {
 // check holds the tensors to the file: each lies in it, aligned, and no two in one place.
 func (h *Header) check(size int64) error {
 	slices.SortStableFunc(h.Tensors, func(a, b Tensor) int { return cmp.Compare(a.Offset, b.Offset) })
-	names, seen := make([]string, len(h.Tensors)), make(map[string]bool, len(h.Tensors))
+	var err error
+	if h.names, err = store.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
+		return err
+	}
 	end, before := int64(0), ""
-	for i, t := range h.Tensors {
-		if seen[t.Name] {
-			return fmt.Errorf("two tensors have the name %.80q", t.Name)
-		}
-		names[i], seen[t.Name] = t.Name, true
+	for _, t := range h.Tensors {
 		n, known := t.bytes()
 		switch {
 		case t.Offset%h.Alignment != 0:
@@ -226,16 +238,31 @@ func (h *Header) check(size int64) error {
 			end, before = t.Offset+n, t.Name
 		}
 	}
-	h.names = store.NewNames(kind, names)
 	return nil
 }
 
 // decoder reads a header from front to back. The first error stays.
 type decoder struct {
 	r    *bufio.Reader
-	left int64         // bytes of the file
-	kept *bytes.Buffer // takes a copy of what is read; nil for none
+	left int64 // bytes of the file
+	size int64
+	room meter.Room
 	err  error
+}
+
+// at is where the decoder is in the file.
+func (d *decoder) at() int64 { return d.size - d.left }
+
+// skip reads past n bytes.
+func (d *decoder) skip(n uint64) {
+	if d.err == nil && n > uint64(d.left) {
+		d.err = io.ErrUnexpectedEOF
+	}
+	for d.err == nil && n > 0 {
+		part := int(min(n, 1<<30))
+		_, d.err = d.r.Discard(part)
+		n, d.left = n-uint64(part), d.left-int64(part)
+	}
 }
 
 func (d *decoder) bytes(n int) []byte {
@@ -251,9 +278,6 @@ func (d *decoder) bytes(n int) []byte {
 		return nil
 	}
 	d.left -= int64(n)
-	if d.kept != nil {
-		d.kept.Write(b)
-	}
 	return b
 }
 
@@ -302,11 +326,11 @@ func (d *decoder) value(t uint32, depth int) (any, error) {
 		if d.err != nil || n > uint64(d.left) {
 			return nil, io.ErrUnexpectedEOF
 		}
-		b := d.bytes(int(n))
-		if len(b) > shownText {
+		if n > shownText || depth > 0 {
+			d.skip(n)
 			return nil, nil
 		}
-		return string(b), nil
+		return string(d.bytes(int(n))), nil
 	case 9:
 		of, n := d.u32(), d.u64()
 		size := map[uint32]uint64{0: 1, 1: 1, 7: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 8: 8, 9: 12, 10: 8, 11: 8, 12: 8}[of] // at the least
@@ -320,7 +344,7 @@ func (d *decoder) value(t uint32, depth int) (any, error) {
 		case n > uint64(d.left)/size:
 			return nil, io.ErrUnexpectedEOF
 		case of != 8 && of != 9:
-			d.bytes(int(n * size))
+			d.skip(n * size)
 			return nil, d.err
 		}
 		for range n {

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -45,37 +46,55 @@ func newTensor(name string, m store.Meta) (t Tensor, err error) {
 // fileLayout lays out a file.
 type fileLayout struct {
 	old      Header
+	pairs    []byte // of old, as they are stored
 	template *store.Template
 }
 
 func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
-	l.old, err = ReadHeader(r, size)
+	l.old, l.pairs, err = readPairs(r, size)
 	return l.old.names.List(), err
 }
 
-// pairs are those of the file that is added to, else of the template.
-func (l *fileLayout) pairs() (Header, error) {
+// readPairs reads a header and its key-value pairs, as they are stored.
+func readPairs(r io.ReaderAt, size int64) (h Header, pairs []byte, err error) {
+	var m meter.Meter
+	defer m.Done()
+	if h, err = ReadHeader(r, size, m.Take); err != nil {
+		return h, nil, err
+	}
+	if err := m.Take(3 * (h.Pairs[1] - h.Pairs[0])); err != nil { // a copy, and in the new header
+		return h, nil, err
+	}
+	pairs = make([]byte, h.Pairs[1]-h.Pairs[0])
+	if n, err := r.ReadAt(pairs, h.Pairs[0]); n < len(pairs) {
+		return h, nil, err
+	}
+	return h, pairs, nil
+}
+
+// from returns the header, and its pairs, of the file that is added to, else of the template.
+func (l *fileLayout) from() (Header, []byte, error) {
 	if l.old.Data > 0 || l.template == nil {
-		return l.old, nil
+		return l.old, l.pairs, nil
 	}
 	r, err := l.template.Open()
 	if err != nil {
-		return Header{}, err
+		return Header{}, nil, err
 	}
 	defer r.Close()
-	h, err := ReadHeader(r, l.template.Version.Size)
+	h, pairs, err := readPairs(r, l.template.Version.Size)
 	if err != nil {
-		return h, fmt.Errorf("%s: %w", l.template.Path, err)
+		return h, nil, fmt.Errorf("%s: %w", l.template.Path, err)
 	}
-	return h, nil
+	return h, pairs, nil
 }
 
 func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error) {
-	from, err := l.pairs()
+	from, pairs, err := l.from()
 	if err != nil {
 		return f, err
 	}
-	h := Header{Pairs: bytes.Clone(from.Pairs), Keys: from.Keys, Alignment: max(from.Alignment, 1)}
+	h := Header{Keys: from.Keys, Alignment: max(from.Alignment, 1)}
 	if h.Keys == 0 {
 		h.Alignment = defaultAlignment
 	}
@@ -100,7 +119,8 @@ func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error)
 		h.Tensors = append(h.Tensors, t)
 	}
 	if from.fileType > 0 {
-		binary.LittleEndian.PutUint32(h.Pairs[from.fileType:], fileType(h.Tensors))
+		pairs = bytes.Clone(pairs)
+		binary.LittleEndian.PutUint32(pairs[from.fileType:], fileType(h.Tensors))
 	}
 	align := func(n int64) int64 { return (n + h.Alignment - 1) / h.Alignment * h.Alignment }
 	var end int64
@@ -110,7 +130,7 @@ func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error)
 		n, _ := t.bytes()
 		end = t.Offset + n
 	}
-	head := h.encode()
+	head := h.encode(pairs)
 	h.Data = align(int64(len(head)))
 	f = store.Frame{Offsets: make([]int64, len(members)), Size: h.Data + align(end), Head: head}
 	for _, t := range h.Tensors {
@@ -140,14 +160,14 @@ func fileType(all []Tensor) uint32 {
 	return map[uint32]uint32{1: 1, 2: 2, 3: 3, 8: 7, 6: 8, 7: 9, 12: 15, 13: 17, 14: 18, 30: 32}[most]
 }
 
-func (h *Header) encode() []byte {
+func (h *Header) encode(pairs []byte) []byte {
 	text := func(b []byte, s string) []byte {
 		return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
 	}
 	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(h.Tensors)))
 	b = binary.LittleEndian.AppendUint64(b, h.Keys)
-	b = append(b, h.Pairs...)
+	b = append(b, pairs...)
 	for _, t := range h.Tensors {
 		b = text(b, t.Name)
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Shape)))

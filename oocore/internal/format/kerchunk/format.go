@@ -88,11 +88,7 @@ func (x format) open(ctx context.Context, path string) (refs *references, name s
 	}
 	r := store.HeadOf(ctx, o, id.Size)
 	refs, err = headers.Read(file, r, func(take func(bytes int64) error) (*references, error) {
-		refs, err := readReferences(r, id.Size, file)
-		if err != nil {
-			return nil, err
-		}
-		return refs, take(refs.bytes)
+		return readReferences(r, id.Size, file, take)
 	})
 	return refs, name, errors.Join(err, o.Close())
 }
@@ -142,7 +138,6 @@ type array struct {
 func (a *array) Info() store.Info {
 	info := a.Opened.Info()
 	info.Format += " by references to " + a.refs.opens()
-	info.Work.Open += a.refs.bytes
 	return info
 }
 

@@ -1,22 +1,25 @@
 package kerchunk
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 )
 
 // Row is a reference in a Parquet file, as fsspec's LazyReferenceMapper writes it: to a part of a file, to
@@ -59,23 +62,38 @@ func readFolder(ctx context.Context, folder string) (*references, error) {
 	if head.RecordSize < 1 {
 		return nil, errors.New(".zmetadata has no record_size")
 	}
-	refs := make(map[string]any, len(head.Metadata))
-	for key, of := range head.Metadata {
-		refs[key] = of
+	m := meter.Meter{What: "the list of its references"}
+	defer m.Done()
+	p := newParser(nil, 1, m.Take)
+	for _, key := range slices.Sorted(maps.Keys(head.Metadata)) {
+		of := head.Metadata[key]
+		if err := p.value(key, of); err != nil {
+			return nil, fmt.Errorf(".zmetadata: %.80q: %w", key, err)
+		}
 		if dir, ok := strings.CutSuffix(key, ".zarray"); ok && (dir == "" || fs.ValidPath(strings.TrimSuffix(dir, "/"))) {
-			if err := readChunks(ctx, folder, dir, of, head.RecordSize, refs); err != nil {
+			if err := p.chunks(ctx, folder, dir, of, head.RecordSize); err != nil {
 				return nil, fmt.Errorf("%.80q: %w", key, err)
 			}
 		}
 	}
-	if text, err = json.Marshal(map[string]any{"refs": refs}); err != nil {
+	refs, err := p.references(folder, "")
+	if err != nil {
 		return nil, err
 	}
-	return readReferences(bytes.NewReader(text), int64(len(text)), folder)
+	sum := sha256.New()
+	for _, ref := range refs.all {
+		file := ""
+		if ref.text == nil {
+			file = refs.files[ref.file]
+		}
+		fmt.Fprintf(sum, "%q %q %q %d %d\n", ref.key, ref.text, file, ref.offset, ref.size)
+	}
+	refs.version = hex.EncodeToString(sum.Sum(nil))
+	return refs, nil
 }
 
-// readChunks adds the references of an array in a folder, which ends in a slash, in the form that JSON has them.
-func readChunks(ctx context.Context, folder, dir string, zarray []byte, record int, refs map[string]any) error {
+// chunks adds the references of an array in a folder, which ends in a slash.
+func (p *parser) chunks(ctx context.Context, folder, dir string, zarray []byte, record int) error {
 	of := struct {
 		Shape     []int  `json:"shape"`
 		Chunks    []int  `json:"chunks"`
@@ -109,6 +127,8 @@ func readChunks(ctx context.Context, folder, dir string, zarray []byte, record i
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Name(), err)
 		}
+		held := int64(len(rows)) * int64(unsafe.Sizeof(Row{}))
+		p.room.For(held)
 		for i, row := range rows {
 			at := number*record + i
 			if row.Path == "" && row.Raw == nil {
@@ -124,16 +144,19 @@ func readChunks(ctx context.Context, folder, dir string, zarray []byte, record i
 			if len(index) == 0 {
 				index = []string{"0"}
 			}
-			key := dir + strings.Join(index, of.Separator)
-			switch {
-			case row.Raw != nil:
-				refs[key] = "base64:" + base64.StdEncoding.EncodeToString(row.Raw)
-			case row.Size == 0:
-				refs[key] = []any{row.Path}
-			default:
-				refs[key] = []any{row.Path, row.Offset, row.Size}
+			ref := reference{key: dir + strings.Join(index, of.Separator), text: row.Raw, offset: row.Offset, size: row.Size}
+			if row.Raw == nil {
+				if row.Offset < 0 || row.Size < 0 || row.Path == "" {
+					return fmt.Errorf("%s: row %d: %d bytes at %d of %.80q are no place in a file", e.Name(), i, row.Size, row.Offset, row.Path)
+				}
+				if row.Size == 0 {
+					ref.offset, ref.size = 0, -1
+				}
+				p.in(&ref, row.Path)
 			}
+			p.add(ref, 1)
 		}
+		p.room.For(-held)
 	}
 	return nil
 }

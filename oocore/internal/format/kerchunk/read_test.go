@@ -154,7 +154,7 @@ func TestReferencesOfServers(t *testing.T) {
 }
 
 func parse(text, base string) (*references, error) {
-	return readReferences(strings.NewReader(text), int64(len(text)), base)
+	return readReferences(strings.NewReader(text), int64(len(text)), base, func(int64) error { return nil })
 }
 
 func TestDigestChangesWithTheFiles(t *testing.T) {
@@ -227,5 +227,16 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q is not found", ref.key)
 			}
 		}
+	})
+}
+
+func TestReadReferencesCountsWhatItHolds(t *testing.T) {
+	var b strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&b, `,"a/%d.%d":["data.bin",%d,8]`, i/100, i%100, 8*i)
+	}
+	text := `{"version":1,"refs":{` + b.String()[1:] + `}}`
+	testcases.Counted(t, func(take func(int64) error) (*references, error) {
+		return readReferences(strings.NewReader(text), int64(len(text)), "refs.json", take)
 	})
 }

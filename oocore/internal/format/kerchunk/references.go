@@ -1,7 +1,6 @@
 package kerchunk
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
@@ -17,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -26,7 +26,6 @@ type references struct {
 	all     []reference // by key
 	files   []string    // that they refer to
 	version string      // another where the text is another
-	bytes   int64       // of memory
 }
 
 // reference is an object: text, or bytes of a file.
@@ -38,25 +37,34 @@ type reference struct {
 	size   int64 // -1 is the whole file
 }
 
-const (
-	maxBytes       = 4 << 30
-	referenceBytes = 128 // of memory, besides key and text
-)
+// referenceBytes is what a reference takes of memory, besides key and text.
+const referenceBytes = 64 + 24
 
-// readReferences reads references. base is the path of what has them, below whose folder relative paths are.
-func readReferences(r io.ReaderAt, size int64, base string) (*references, error) {
-	if size > maxBytes {
-		return nil, fmt.Errorf("references of %d bytes: at most %d are read", size, int64(maxBytes))
-	}
+// readReferences reads references. base is the path of what has them, below whose folder relative paths are. take
+// counts the memory that they hold.
+func readReferences(r io.ReaderAt, size int64, base string, take func(bytes int64) error) (*references, error) {
 	sum := sha256.New()
-	p := parser{d: json.NewDecoder(bufio.NewReaderSize(io.TeeReader(io.NewSectionReader(r, 0, size), sum), 1<<20)), at: map[string]int{}}
+	p := newParser(io.TeeReader(io.NewSectionReader(r, 0, size), sum), size, take)
 	if err := p.top(); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the file is cut short")
 		}
 		return nil, fmt.Errorf("references: %w", err)
 	}
-	out := &references{all: p.all, version: hex.EncodeToString(sum.Sum(nil))}
+	return p.references(base, hex.EncodeToString(sum.Sum(nil)))
+}
+
+// newParser returns a parser of JSON of so many bytes.
+func newParser(r io.Reader, size int64, take func(bytes int64) error) *parser {
+	return &parser{d: meter.NewDecoder(r, take), size: size, at: map[string]int{}, room: meter.Room{Take: take}}
+}
+
+// references are those that the parser has read.
+func (p *parser) references(base, version string) (*references, error) {
+	if p.room.Err != nil {
+		return nil, p.room.Err
+	}
+	out := &references{all: p.all, version: version}
 	for _, name := range p.files {
 		file, err := p.place(name, base)
 		if err != nil {
@@ -69,7 +77,6 @@ func readReferences(r io.ReaderAt, size int64, base string) (*references, error)
 		if i > 0 && ref.key == out.all[i-1].key {
 			return nil, fmt.Errorf("references: %.80q is there twice", ref.key)
 		}
-		out.bytes += referenceBytes + int64(len(ref.key)+len(ref.text))
 	}
 	return out, nil
 }
@@ -111,9 +118,11 @@ func (r *references) arrays() (names []string) {
 	return names
 }
 
-// parser reads references as a stream.
+// parser reads references as a stream. What does not fit into memory it only counts.
 type parser struct {
 	d         *json.Decoder
+	size      int64
+	room      meter.Room
 	all       []reference
 	files     []string
 	at        map[string]int // of files
@@ -181,6 +190,11 @@ func (p *parser) reference(key string) error {
 	if err := p.d.Decode(&raw); err != nil {
 		return err
 	}
+	return p.value(key, raw)
+}
+
+// value takes a value that was read.
+func (p *parser) value(key string, raw json.RawMessage) error {
 	ref := reference{key: key}
 	switch raw[0] {
 	case '"':
@@ -208,17 +222,33 @@ func (p *parser) reference(key string) error {
 		if len(place) == 3 && (json.Unmarshal(place[1], &ref.offset) != nil || json.Unmarshal(place[2], &ref.size) != nil || ref.offset < 0 || ref.size < 0) {
 			return fmt.Errorf("%.80s is not a place in a file", units.Line(string(raw)))
 		}
-		at, ok := p.at[file]
-		if !ok {
-			at = len(p.files)
-			p.at[file], p.files = at, append(p.files, file)
-		}
-		ref.file = at
+		p.in(&ref, file)
 	default:
 		return fmt.Errorf("%.80s is no reference", units.Line(string(raw)))
 	}
-	p.all = append(p.all, ref)
+	p.add(ref, p.d.InputOffset())
 	return nil
+}
+
+// in says which file a reference is to.
+func (p *parser) in(ref *reference, file string) {
+	const few = 1024
+	at, ok := p.at[file]
+	if !ok {
+		if !p.room.For(int64(2*len(file))+128) && len(p.files) > few {
+			return
+		}
+		at = len(p.files)
+		p.at[file], p.files = at, append(p.files, file)
+	}
+	ref.file = at
+}
+
+// add adds a reference, after which the parser has read done bytes of p.size.
+func (p *parser) add(ref reference, done int64) {
+	if p.room.For(referenceBytes + int64(len(ref.key)+len(ref.text))) {
+		p.all = meter.Append(&p.room, p.all, ref, done, p.size)
+	}
 }
 
 // place returns the path or address of a file that references name. Relative paths are those of

@@ -2,6 +2,8 @@ package npz
 
 import (
 	"archive/zip"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -26,6 +29,11 @@ const suffix = ".npy"
 // readDirectory reads and checks what an archive of the given size says of its
 // members.
 func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
+	m := meter.Meter{What: "its directory"}
+	defer m.Done()
+	if err := countEntries(r, size, m.Take); err != nil {
+		return nil, err
+	}
 	z, err := zip.NewReader(r, size)
 	if errors.Is(err, zip.ErrFormat) {
 		return nil, errors.New("not an npz file, which is a zip archive: its directory is missing or broken")
@@ -52,6 +60,31 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 		}
 	}
 	return z.File, nil
+}
+
+// entryBytes is what an entry of the directory takes in memory, and the least that it takes in the file.
+const entryBytes, leastEntry = 420, 46
+
+// countEntries counts the memory that a directory takes, by the record at the end of the archive that has its
+// number of entries and its bytes.
+func countEntries(r io.ReaderAt, size int64, take func(bytes int64) error) error {
+	const tail, record, record64 = 22 + math.MaxUint16, 22, 56
+	end := make([]byte, min(size, tail))
+	if n, err := r.ReadAt(end, size-int64(len(end))); n < len(end) {
+		return err
+	}
+	at := bytes.LastIndex(end[:max(len(end)-record+4, 0)], []byte("PK\x05\x06"))
+	if at < 0 || at+record > len(end) {
+		return nil // which the library says
+	}
+	n, packed := int64(binary.LittleEndian.Uint16(end[at+10:])), int64(binary.LittleEndian.Uint32(end[at+12:]))
+	if n == limit16 || packed == limit32 {
+		if wide := bytes.LastIndex(end[:at], []byte("PK\x06\x06")); wide >= 0 && wide+record64 <= len(end) {
+			n, packed = int64(binary.LittleEndian.Uint64(end[wide+32:])), int64(binary.LittleEndian.Uint64(end[wide+40:]))
+		}
+	}
+	packed = min(max(packed, 0), size)
+	return take(min(max(n, 0), packed/leastEntry)*entryBytes + packed)
 }
 
 // checkName rejects names that would lead somewhere else, were they unpacked.
@@ -83,11 +116,10 @@ func find(r io.ReaderAt, size int64, name string) (*member, error) {
 func pick(files []*zip.File, name string) (*zip.File, error) {
 	names := arrayNames(files)
 	if name == "" {
-		i, err := store.NewNames(kind, names).Find("")
-		if err != nil {
-			return nil, err
+		if len(names) != 1 {
+			return nil, fmt.Errorf("the file has %s: add #NAME to the path", store.QuoteNames(kind, names))
 		}
-		name = names[i]
+		name = names[0]
 	}
 	for _, f := range files {
 		if array, ok := arrayName(f.Name); ok && (array == name || f.Name == name) {

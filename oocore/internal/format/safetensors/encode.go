@@ -41,7 +41,7 @@ func newTensor(name string, shape []int, t dtype.Type) (Tensor, error) {
 	if !utf8.ValidString(name) {
 		return Tensor{}, fmt.Errorf("tensor %.80q: the name is not UTF-8, as the format's are", name)
 	}
-	return Tensor{Name: name, DType: dt, Shape: slices.Clone(shape), End: int64(grid.Size(shape)) * int64(t.Size())}, nil
+	return Tensor{Name: name, Type: &Type{dt, slices.Clone(shape)}, End: int64(grid.Size(shape)) * int64(t.Size())}, nil
 }
 
 // headerAlign is where the data begin: at a page, so that chunks can bypass the

@@ -60,8 +60,7 @@ var headers store.Headers[Header]
 // readHeader is ReadHeader of a file that was opened before, too.
 func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {
 	return headers.Read(file, r, func(take func(bytes int64) error) (Header, error) {
-		h, err := ReadHeader(r, size)
-		return h, errors.Join(err, take(h.Data))
+		return ReadHeader(r, size, take)
 	})
 }
 

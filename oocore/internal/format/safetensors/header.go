@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -27,15 +29,19 @@ type Header struct {
 
 // Tensor is one array of a file.
 type Tensor struct {
-	Name       string
-	DType      string // the format's name, such as F32
-	Shape      []int
+	Name string
+	*Type
 	Begin, End int64 // of the elements, from Header.Data on
 }
 
-// ReadHeader reads and checks the header of a file of the given size. It takes
-// memory in proportion to the header, which is part of the file.
-func ReadHeader(r io.ReaderAt, size int64) (Header, error) {
+// Type is what tensors that are alike share.
+type Type struct {
+	DType string // the format's name, such as F32
+	Shape []int
+}
+
+// ReadHeader reads and checks the header of a file of the given size. take counts the memory that it holds.
+func ReadHeader(r io.ReaderAt, size int64, take func(bytes int64) error) (Header, error) {
 	if size < 8 {
 		return Header{}, fmt.Errorf("not a safetensors file: it has only %d bytes", size)
 	}
@@ -50,33 +56,24 @@ func ReadHeader(r io.ReaderAt, size int64) (Header, error) {
 	if int64(length) > size-8 {
 		return Header{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
 	}
-	text := make([]byte, length)
-	if n, err := r.ReadAt(text, 8); n < len(text) {
-		return Header{}, err
-	}
-	h, err := parse(text)
+	h, err := parse(io.NewSectionReader(r, 8, int64(length)), int64(length), take)
 	if err != nil {
 		return Header{}, fmt.Errorf("header: %w", err)
 	}
 	h.Data = 8 + int64(length)
-	if err := h.check(size); err != nil {
-		return Header{}, err
+	slices.SortStableFunc(h.Tensors, func(a, b Tensor) int {
+		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End))
+	})
+	if h.names, err = store.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
+		return Header{}, fmt.Errorf("header: %w", err)
 	}
-	names := make([]string, len(h.Tensors))
-	for i, t := range h.Tensors {
-		names[i] = t.Name
-	}
-	h.names = store.NewNames(kind, names)
-	return h, nil
+	return h, h.check(size)
 }
 
 // check holds the tensors to the format's rules: each has the bytes that its
 // shape and dtype say, and together they are all that the file has, without
 // holes or overlaps.
 func (h Header) check(size int64) error {
-	slices.SortStableFunc(h.Tensors, func(a, b Tensor) int {
-		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End))
-	})
 	at, before := int64(0), ""
 	for _, t := range h.Tensors {
 		switch {
@@ -114,31 +111,67 @@ func (h Header) extent(t Tensor) (store.Extent, error) {
 	return e, nil
 }
 
-// parse reads the JSON object token by token, since a key that stands twice is
-// to be rejected, and nothing else would tell.
-func parse(text []byte) (Header, error) {
-	if len(text) == 0 || text[0] != '{' {
-		return Header{}, errors.New("it does not begin with {")
+// tensorBytes is what a tensor takes in memory besides its name and type, and typeBytes what a type does.
+const tensorBytes, typeBytes = 40 + 8 + 4, 160
+
+// parse reads the JSON object of so many bytes token by token, since a key that stands twice is
+// to be rejected, and nothing else would tell. What does not fit into memory it only counts.
+func parse(r io.Reader, length int64, take func(bytes int64) error) (h Header, err error) {
+	text := bufio.NewReaderSize(&validText{Reader: r}, 64<<10)
+	if first, err := text.Peek(1); len(first) == 0 || first[0] != '{' {
+		if err != nil && err != io.EOF {
+			return h, err
+		}
+		return h, errors.New("it does not begin with {")
 	}
-	if !utf8.Valid(text) {
-		return Header{}, errors.New("it is not UTF-8")
-	}
-	var h Header
-	o := newObject(text)
-	err := o.fields("", func(name string) (err error) {
+	o := newObject(text, take)
+	types := map[string]*Type{}
+	room := meter.Room{Take: take}
+	err = o.fields("", nil, func(name string) (err error) {
 		if name == "__metadata__" {
+			if h.Metadata != nil {
+				return fmt.Errorf("key %.80q stands twice", name)
+			}
 			h.Metadata, err = o.metadata()
 			return err
 		}
-		t := Tensor{Name: name}
+		t := Tensor{Name: name, Type: new(Type)}
 		if err := o.tensor(&t); err != nil {
 			return fmt.Errorf("tensor %.80q: %w", name, err)
 		}
-		h.Tensors = append(h.Tensors, t)
+		key := fmt.Sprint(t.DType, t.Shape)
+		if same, ok := types[key]; ok {
+			t.Type = same
+		} else if room.For(typeBytes + int64(len(key)+8*len(t.Shape))) {
+			types[key] = t.Type
+		}
+		if room.For(tensorBytes + int64(len(name))) {
+			h.Tensors = meter.Append(&room, h.Tensors, t, o.InputOffset(), length)
+		}
 		return nil
 	})
-	if err != nil {
+	if err = cmp.Or(err, room.Err); err != nil {
 		return Header{}, err
 	}
 	return h, o.end(text)
+}
+
+// validText reads UTF-8.
+type validText struct {
+	io.Reader
+	cut []byte // the beginning of a character
+}
+
+func (v *validText) Read(p []byte) (int, error) {
+	n, err := v.Reader.Read(p)
+	text := append(v.cut, p[:n]...)
+	end := len(text)
+	for err == nil && end > 0 && len(text)-end < utf8.UTFMax && !utf8.Valid(text[:end]) {
+		end-- // the rest of the character follows
+	}
+	if !utf8.Valid(text[:end]) {
+		return 0, errors.New("it is not UTF-8")
+	}
+	v.cut = append(v.cut[:0], text[end:]...)
+	return n, err
 }

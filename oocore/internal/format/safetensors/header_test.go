@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // file is a header in front of n bytes of data.
@@ -21,7 +24,11 @@ func file(header string, n int) []byte {
 	return append(append(b, header...), make([]byte, n)...)
 }
 
-func readBytes(b []byte) (Header, error) { return ReadHeader(bytes.NewReader(b), int64(len(b))) }
+func readBytes(b []byte) (Header, error) { return readFrom(bytes.NewReader(b), int64(len(b))) }
+
+func readFrom(r io.ReaderAt, size int64) (Header, error) {
+	return ReadHeader(r, size, func(int64) error { return nil })
+}
 
 func TestReadHeaderNamesWhatIsWrong(t *testing.T) {
 	x := func(fields string) string { return `{"x":{` + fields + `}}` }
@@ -42,7 +49,7 @@ func TestReadHeaderNamesWhatIsWrong(t *testing.T) {
 		{`{"__metadata__":{"a":1}}`, 0, `header: __metadata__: "a": it is not a string`},
 		{`{"__metadata__":{"a":"1","a":"2"}}`, 0, `header: __metadata__: key "a" stands twice`},
 		{`{"__metadata__":{},"__metadata__":{}}`, 0, `header: key "__metadata__" stands twice`},
-		{`{"x":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"x":{}}`, 1, `header: key "x" stands twice`},
+		{`{"x":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[],"data_offsets":[1,2]}}`, 2, `header: two tensors have the name "x"`},
 		{x(`"dtype":"U8","dtype":"U8"`), 0, `header: tensor "x": key "dtype" stands twice`},
 		{x(`"shape":[],"data_offsets":[0,1]`), 1, `header: tensor "x": dtype is missing`},
 		{x(`"dtype":"U8","data_offsets":[0,1]`), 1, `header: tensor "x": shape is missing`},
@@ -128,12 +135,12 @@ func TestHeaderIsReadBack(t *testing.T) {
 		if len(b)%headerAlign != 0 {
 			r.Fatalf("the data begin at %d", len(b))
 		}
-		got, err := ReadHeader(bytes.NewReader(b), int64(len(b))+size)
+		got, err := readFrom(bytes.NewReader(b), int64(len(b))+size)
 		if err != nil {
 			r.Fatal(err)
 		}
 		for _, w := range want.Tensors {
-			if i, err := got.names.Find(w.Name); err != nil || fmt.Sprint(got.Tensors[i]) != fmt.Sprint(w) {
+			if i, err := got.names.Find(w.Name); err != nil || !reflect.DeepEqual(got.Tensors[i], w) {
 				r.Errorf("%d, %v, want %+v", i, err, w)
 			}
 		}
@@ -181,5 +188,17 @@ func FuzzHeader(f *testing.F) {
 		if h.Data+at != int64(len(b)) {
 			t.Errorf("the tensors end at %d of %d", h.Data+at, len(b))
 		}
+	})
+}
+
+func TestReadHeaderCountsWhatItHolds(t *testing.T) {
+	const n = 40_000
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"model.layers.%d.weight":{"dtype":"U8","shape":[1,%d],"data_offsets":[%d,%d]}`, i, i%2, i/2, i/2+i%2)
+	}
+	text := file("{"+b.String()[1:]+"}", n/2)
+	testcases.Counted(t, func(take func(int64) error) (Header, error) {
+		return ReadHeader(bytes.NewReader(text), int64(len(text)), take)
 	})
 }

@@ -1,24 +1,30 @@
 package safetensors
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 )
 
 // object reads a header's JSON.
-type object struct{ *json.Decoder }
+type object struct {
+	*json.Decoder
+	take func(bytes int64) error // counts what is held
+}
 
-func newObject(text []byte) object {
-	d := json.NewDecoder(bytes.NewReader(text))
+func newObject(text io.Reader, take func(bytes int64) error) object {
+	d := meter.NewDecoder(text, take)
 	d.UseNumber()
-	return object{d}
+	return object{d, take}
 }
 
 // next is the next token; that there is none is an error.
@@ -31,14 +37,13 @@ func (o object) next() (json.Token, error) {
 }
 
 // fields reads an object and calls field with each key, which then reads the
-// value. A key that stands twice is rejected.
-func (o object) fields(what string, field func(key string) error) error {
+// value. A key that stands twice, as seen tells, is rejected; nil looks for none.
+func (o object) fields(what string, seen map[string]struct{}, field func(key string) error) error {
 	if t, err := o.next(); err != nil {
 		return err
 	} else if t != json.Delim('{') {
 		return errors.New(what + "it is not an object")
 	}
-	seen := make(map[string]struct{})
 	for o.More() {
 		t, err := o.next()
 		if err != nil {
@@ -48,7 +53,14 @@ func (o object) fields(what string, field func(key string) error) error {
 		if _, twice := seen[key]; twice {
 			return fmt.Errorf("%skey %.80q stands twice", what, key)
 		}
-		seen[key] = struct{}{}
+		if seen != nil {
+			seen[key] = struct{}{}
+			if len(seen) > usual {
+				if err := o.take(int64(len(key) + 64)); err != nil {
+					return err
+				}
+			}
+		}
 		if err := field(key); err != nil {
 			return err
 		}
@@ -57,15 +69,18 @@ func (o object) fields(what string, field func(key string) error) error {
 	return err
 }
 
+// usual is how many keys of an object are not counted.
+const usual = 16
+
 // metadata reads the file's own texts.
 func (o object) metadata() (map[string]string, error) {
 	m := make(map[string]string)
-	err := o.fields("__metadata__: ", func(key string) (err error) {
+	err := o.fields("__metadata__: ", map[string]struct{}{}, func(key string) (err error) {
 		m[key], err = o.text()
 		if err != nil {
 			return fmt.Errorf("__metadata__: %.80q: %w", key, err)
 		}
-		return nil
+		return o.take(int64(len(key) + len(m[key]) + 64))
 	})
 	return m, err
 }
@@ -75,7 +90,7 @@ func (o object) metadata() (map[string]string, error) {
 func (o object) tensor(t *Tensor) error {
 	var offsets []int
 	missing := map[string]bool{"dtype": true, "shape": true, "data_offsets": true}
-	err := o.fields("", func(key string) (err error) {
+	err := o.fields("", map[string]struct{}{}, func(key string) (err error) {
 		delete(missing, key)
 		switch key {
 		case "dtype":
@@ -104,7 +119,7 @@ func (o object) tensor(t *Tensor) error {
 	if len(offsets) != 2 {
 		return fmt.Errorf("data_offsets has %d numbers, not two", len(offsets))
 	}
-	t.Begin, t.End = int64(offsets[0]), int64(offsets[1])
+	t.Begin, t.End, t.Shape = int64(offsets[0]), int64(offsets[1]), slices.Clip(t.Shape)
 	return grid.Check(t.Shape, max(1, (bits[t.DType]+7)/8))
 }
 
@@ -142,15 +157,28 @@ func (o object) numbers() ([]int, error) {
 			return nil, fmt.Errorf("%.40s is not a natural number of 63 bits", n)
 		}
 		list = append(list, int(v))
+		if len(list) > usual {
+			if err := o.take(16); err != nil {
+				return nil, err
+			}
+		}
 	}
 	_, err := o.next()
 	return list, err
 }
 
-// end wants nothing but white space behind the object.
-func (o object) end(text []byte) error {
-	if rest := bytes.TrimSpace(text[o.InputOffset():]); len(rest) > 0 {
-		return fmt.Errorf("%.20q follows the object", rest)
+// end wants nothing but white space behind the object, of what the decoder has read and of rest.
+func (o object) end(rest io.Reader) error {
+	r := bufio.NewReader(io.MultiReader(o.Buffered(), rest))
+	for {
+		switch c, err := r.ReadByte(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case !strings.ContainsRune(" \t\r\n", rune(c)):
+			more, _ := r.Peek(19)
+			return fmt.Errorf("%q follows the object", append([]byte{c}, more...))
+		}
 	}
-	return nil
 }

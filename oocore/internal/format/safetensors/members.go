@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -32,9 +34,6 @@ func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 	return store.OpenContext(ctx, all[at].Path)
 }
 
-// maxIndex is the most bytes of an index.
-const maxIndex = 64 << 20
-
 // Members lists the tensors by name, each in its file beside the index.
 func (index) Members(ctx context.Context, path string) (all []store.Member, err error) {
 	o, id, err := store.OpenObject(ctx, path)
@@ -42,22 +41,18 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 		return nil, err
 	}
 	defer o.Close()
-	if id.Size > maxIndex {
-		return nil, fmt.Errorf("the index has %d bytes, %d are read at the most", id.Size, maxIndex)
-	}
-	text := make([]byte, id.Size)
-	if err := o.ReadAt(ctx, text, 0); err != nil {
-		return nil, err
-	}
+	m := meter.Meter{What: "the list of its tensors"}
+	defer m.Done()
 	folder, found := strings.TrimSuffix(path, filepath.Base(path)), false
-	ix := newObject(text)
-	err = ix.fields("", func(key string) error {
+	ix := newObject(io.NewSectionReader(store.HeadOf(ctx, o, id.Size), 0, id.Size), m.Take)
+	room := meter.Room{Take: m.Take}
+	err = ix.fields("", map[string]struct{}{}, func(key string) error {
 		if key != "weight_map" {
 			var skipped json.RawMessage
 			return ix.Decode(&skipped)
 		}
 		found = true
-		return ix.fields("weight_map: ", func(name string) error {
+		return ix.fields("weight_map: ", nil, func(name string) error {
 			file, err := ix.text()
 			if err != nil {
 				return fmt.Errorf("weight_map: tensor %.80q: %w", name, err)
@@ -65,17 +60,26 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 			if !filepath.IsLocal(file) || !strings.HasSuffix(file, extension) {
 				return fmt.Errorf("tensor %.80q is in %.80q, which is no safetensors file beside the index", name, file)
 			}
-			all = append(all, store.Member{Name: name, Path: folder + file + "#" + name})
+			if room.For(store.MemberBytes(folder+file, name)) {
+				all = meter.Append(&room, all, store.MemberAt(folder+file+"#", name), ix.InputOffset(), id.Size)
+			}
 			return nil
 		})
 	})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("not an index of safetensors files: %w", err)
+	case room.Err != nil:
+		return nil, room.Err
 	case !found:
 		return nil, errors.New("not an index of safetensors files: it has no weight_map")
 	}
 	slices.SortFunc(all, func(a, b store.Member) int { return strings.Compare(a.Name, b.Name) })
+	for i := range all[:max(len(all)-1, 0)] {
+		if all[i].Name == all[i+1].Name {
+			return nil, fmt.Errorf("not an index of safetensors files: weight_map: key %.80q stands twice", all[i].Name)
+		}
+	}
 	return all, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -17,7 +18,9 @@ type fileLayout struct {
 }
 
 func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
-	l.old, err = ReadHeader(r, size)
+	var m meter.Meter
+	defer m.Done()
+	l.old, err = ReadHeader(r, size, m.Take)
 	return l.old.names.List(), err
 }
 

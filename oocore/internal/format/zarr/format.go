@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -147,6 +148,9 @@ func bucketOf(name string) (blob.Bucket, error) {
 // maxMetadata is the most that a file of metadata can have.
 const maxMetadata = 16 << 20
 
+// parsedBytes is about how many bytes of memory a byte of metadata takes while it is parsed.
+const parsedBytes = 4
+
 // readMetadata reads a file of metadata whole. That it is missing is
 // fs.ErrNotExist.
 func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.Entry, error) {
@@ -156,6 +160,11 @@ func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.
 	if err == blob.ErrLarge {
 		if e.Size > maxMetadata {
 			return nil, e, fmt.Errorf("%s has %d bytes, metadata has at most %d", key, e.Size, maxMetadata)
+		}
+		m := meter.Meter{What: key}
+		defer m.Done()
+		if err := m.Take(parsedBytes * e.Size); err != nil {
+			return nil, e, err
 		}
 		p = make([]byte, e.Size)
 		e, err = blob.Get(ctx, b, key, p)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -25,13 +26,24 @@ type Entry struct {
 	Err   error // why it cannot be opened; it then has neither shape nor type
 }
 
+// listedBytes is what an Entry takes in memory, in a list that grows, and the Member that is made of it.
+const listedBytes = 3*80 + 2*32
+
 // tree returns the arrays of a group, by path.
 func tree(ctx context.Context, root string, b blob.Bucket) (list []Entry, err error) {
+	m := meter.Meter{What: "the list of its arrays"}
+	defer m.Done()
+	room := meter.Room{Take: m.Take}
 	for e, err := range arrays(ctx, root, b) {
 		if err != nil {
 			return nil, store.Plain(err)
 		}
-		list = append(list, e)
+		if room.For(listedBytes + int64(2*len(e.Path)+8*len(e.Shape))) {
+			list = append(list, e)
+		}
+	}
+	if room.Err != nil {
+		return nil, room.Err
 	}
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	return list, nil
