@@ -3,26 +3,53 @@ package oocore
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 )
 
-// imageAxes are those of OME-Zarr, in its order; images have the last of them.
+// imageAxes are those of OME-Zarr, in its order.
 var imageAxes = []string{"t", "c", "z", "y", "x"}
 
-// tile is the length of a pyramid's chunks along its last two axes.
-const tile = 1024
+// axisWords are the names of dimensions that say which of imageAxes an axis is, in lower case.
+var axisWords = map[string]string{
+	"time": "t", "frame": "t", "frames": "t",
+	"channel": "c", "channels": "c", "s": "c", "sample": "c", "samples": "c", "band": "c", "bands": "c", "rgb": "c", "rgba": "c", "wavelength": "c",
+	"depth": "z", "slice": "z", "slices": "z", "plane": "z", "lev": "z", "level": "z", "plev": "z", "altitude": "z", "height": "z",
+	"lat": "y", "latitude": "y", "row": "y", "rows": "y", "line": "y", "lines": "y", "northing": "y", "nlat": "y", "rlat": "y",
+	"lon": "x", "longitude": "x", "col": "x", "cols": "x", "column": "x", "columns": "x", "pixel": "x", "pixels": "x", "easting": "x", "nlon": "x", "rlon": "x",
+}
+
+const (
+	// tile is the length of a pyramid's chunks along y and x.
+	tile = 1024
+	// samplesBytes are the most of a chunk that has all samples of its pixels.
+	samplesBytes = 8 << 20
+)
+
+// PyramidOptions say what Pyramid makes of the axes.
+type PyramidOptions struct {
+	// Axes are names of all axes of the array, in its order; without them its dimension names count.
+	Axes []string
+	// Halve are the names of the axes that are halved from level to level; without them these are y and x.
+	Halve []string
+}
 
 // Pyramid returns an image at several resolutions, named 0, 1 and so on: each is half as long as the
-// one before along the last two axes, with the means of 2 × 2 elements, of integers rounded to the
+// one before along y and x, or along the axes of PyramidOptions, with the means of 2 × 2 elements, of integers rounded to the
 // nearest and of halves to the even one. At the end of an odd length they are means of fewer. Saved to
 // x.zarr they are an image of OME-Zarr 0.5, in chunks of 1024 × 1024 where Chunks says no others, written
-// in one pass over what the array is computed of, except with Shards or chunks above 8 MiB. Its
-// axes are the last of t, c, z, y and x, unless the array's dimension names are some of these.
-func (a *Array) Pyramid(levels int) *Collection {
+// in one pass over what the array is computed of, except with Shards or chunks above 8 MiB.
+//
+// The levels have the order of axes that OME-Zarr demands: t, c, z, y, x. An axis is known by its
+// dimension name, such as c, channel, band, or s for the samples of a pixel; lat and row are y, lon and column x. It keeps its name.
+// Axes without such a name are the last of t, c, z, y and x that no other axis is. The attribute axes of the array,
+// which TIFF and NIfTI files have, gives the units and the distances of elements.
+func (a *Array) Pyramid(levels int, options ...PyramidOptions) *Collection {
 	c := &Collection{site: graph.Caller()}
 	failed := func(err error) *Collection {
 		c.err = &Error{Op: "pyramid", Site: c.site, Err: err}
@@ -39,14 +66,38 @@ func (a *Array) Pyramid(levels int) *Collection {
 		return failed(fmt.Errorf("an image has 1 to 32 levels, not %d", levels))
 	case whole && of.Size() > 4, !whole && of.Kind() != dtype.KindFloat, of.StorageOnly():
 		return failed(fmt.Errorf("images are of integers up to 32 bits or of floats, not of %s", of))
+	case len(options) > 1:
+		return failed(fmt.Errorf("%d PyramidOptions are given, one is possible", len(options)))
 	}
-	axes := a.DimNames()
-	if !isImage(axes) {
-		axes = imageAxes[len(imageAxes)-dims:]
+	o := append(slices.Clone(options), PyramidOptions{})[0]
+	c.image = &image{}
+	axes, order, err := imageAxesOf(a, o.Axes)
+	if err != nil {
+		return failed(err)
+	}
+	factors := slices.Repeat([]int{1}, dims)
+	for i, axis := range axes {
+		if o.Halve == nil && (axis.kind == "y" || axis.kind == "x") || slices.Contains(o.Halve, axis.Name) || slices.Contains(o.Halve, axis.kind) {
+			factors[i] = 2
+		}
+		c.image.axes = append(c.image.axes, axis.Name)
+		if axis.kind == "c" && order[i] == dims-1 {
+			c.image.samples = i + 1
+		}
+	}
+	for _, name := range o.Halve {
+		if !slices.ContainsFunc(axes, func(axis imageAxis) bool { return axis.Name == name || axis.kind == name }) {
+			return failed(fmt.Errorf("%q is no axis that can be halved: the axes are %q", name, c.image.axes))
+		}
+	}
+	if !slices.IsSorted(order) {
+		a = a.Transpose(order...)
 	}
 	var datasets []any
-	factors, scale := slices.Repeat([]int{1}, dims), slices.Repeat([]int{1}, dims)
-	factors[dims-2], factors[dims-1] = 2, 2
+	scale := make([]float64, dims)
+	for i, axis := range axes {
+		scale[i] = axis.Scale
+	}
 	for i := range levels {
 		if i > 0 {
 			a = operate("downsample", a, factors)[0]
@@ -54,7 +105,9 @@ func (a *Array) Pyramid(levels int) *Collection {
 				a = a.Rint()
 			}
 			a = a.AsType(of)
-			scale[dims-2], scale[dims-1] = 2*scale[dims-2], 2*scale[dims-1]
+			for d, n := range factors {
+				scale[d] *= float64(n)
+			}
 		}
 		name, level := strconv.Itoa(i), a
 		c.members = append(c.members, named{name, func() *Array { return level }})
@@ -62,44 +115,138 @@ func (a *Array) Pyramid(levels int) *Collection {
 	}
 	var described []any
 	for _, axis := range axes {
-		kind := map[string]string{"t": "time", "c": "channel"}[axis]
-		if kind == "" {
-			kind = "space"
+		entry := map[string]string{"name": axis.Name, "type": map[string]string{"t": "time", "c": "channel"}[axis.kind]}
+		if entry["type"] == "" {
+			entry["type"] = "space"
 		}
-		described = append(described, map[string]string{"name": axis, "type": kind})
+		if axis.Unit != "" {
+			entry["unit"] = axis.Unit
+		}
+		described = append(described, entry)
 	}
-	attributes, err := json.Marshal(map[string]any{"ome": map[string]any{"version": "0.5", "multiscales": []any{map[string]any{"axes": described, "datasets": datasets, "type": "mean"}}}})
+	c.image.attributes, err = json.Marshal(map[string]any{"ome": map[string]any{"version": "0.5", "multiscales": []any{map[string]any{"axes": described, "datasets": datasets, "type": "mean"}}}})
 	if err != nil {
 		return failed(err)
 	}
-	c.image = &image{axes, attributes}
 	return c
+}
+
+// imageAxis is an axis of an image, in part as the attribute axes of a stored array describes it.
+type imageAxis struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Scale float64 `json:"scale"` // distance of its elements
+	kind  string  // of imageAxes
+}
+
+// imageAxesOf returns the axes of an image in OME-Zarr's order, and which of the array's each is.
+func imageAxesOf(a *Array, names []string) (axes []imageAxis, order []int, err error) {
+	shape := a.Shape()
+	if names == nil {
+		names = a.DimNames()
+	}
+	if names == nil {
+		if last := shape[len(shape)-1]; len(shape) > 2 && (last == 3 || last == 4) {
+			return nil, nil, fmt.Errorf("whether the last axis of shape %v is x or has the samples of RGB or RGBA is not known: name the axes, as in y,x,c or z,y,x, by --dims or PyramidOptions", shape)
+		}
+		names = make([]string, len(shape))
+	}
+	if len(names) != len(shape) {
+		return nil, nil, fmt.Errorf("%d names of axes %q for %d dimensions", len(names), names, len(shape))
+	}
+	free, at, found := slices.Clone(imageAxes), map[string]int{}, make([]bool, len(names))
+	for d, name := range names {
+		kind := strings.ToLower(name)
+		if word, ok := axisWords[kind]; ok {
+			kind = word
+		}
+		if i := slices.Index(free, kind); i >= 0 {
+			free, at[kind], found[d] = slices.Delete(free, i, i+1), d, true
+		} else if slices.Contains(imageAxes, kind) {
+			return nil, nil, fmt.Errorf("two of the axes %q are %s, an image has one: select an element along one of them, or name them otherwise by --dims or PyramidOptions", names, kind)
+		}
+	}
+	_, y := at["y"]
+	if _, x := at["x"]; x != y {
+		return nil, nil, fmt.Errorf("which of the axes %q are y and x is not known: name them, as in z,y,x, by --dims or PyramidOptions", names)
+	}
+	for d := len(names) - 1; d >= 0; d-- { // the others are the last of those that are left
+		if !found[d] {
+			at[free[len(free)-1]], free = d, free[:len(free)-1]
+		}
+	}
+	known := storedAxes(a)
+	for _, kind := range imageAxes {
+		d, ok := at[kind]
+		if !ok {
+			continue
+		}
+		axis := imageAxis{Name: names[d], Scale: 1, kind: kind}
+		if k, ok := known[names[d]]; ok && names[d] != "" {
+			axis.Unit = k.Unit
+			if k.Scale > 0 && !math.IsInf(k.Scale, 1) && k.length == shape[d] {
+				axis.Scale = k.Scale
+			}
+		}
+		axes, order = append(axes, axis), append(order, d)
+	}
+	for i := range axes { // a name says which axis it is, samples are the channels
+		if n := axes[i].Name; n == "" || n == "s" || n == "i" {
+			axes[i].Name = axes[i].kind
+		}
+	}
+	return axes, order, nil
+}
+
+// storedAxis is an entry of the attribute axes, by which formats that know them say units and distances.
+type storedAxis struct {
+	imageAxis
+	length int // of the stored array's axis
+}
+
+// storedAxes returns the attribute axes of the stored array that has all elements of a, by the names of its axes.
+func storedAxes(a *Array) map[string]storedAxis {
+	n, err := a.expression()
+	if err != nil {
+		return nil
+	}
+	if n = storedOrigin(n); n == nil {
+		return nil
+	}
+	var attributes struct {
+		Axes []imageAxis `json:"axes"`
+	}
+	names := n.DimNames()
+	if json.Unmarshal(detailsOf(n).Attributes, &attributes) != nil || len(attributes.Axes) != len(names) {
+		return nil
+	}
+	known := map[string]storedAxis{}
+	for d, axis := range attributes.Axes {
+		if axis.Name == names[d] {
+			known[axis.Name] = storedAxis{axis, n.Shape[d]}
+		}
+	}
+	return known
 }
 
 // image is what a group says that holds an image.
 type image struct {
 	axes       []string
+	samples    int // where the source has all samples of a pixel together: 1 + the index of their axis
 	attributes json.RawMessage
 }
 
-// isImage reports the names of an image's axes: some of OME-Zarr's, in its order.
-func isImage(names []string) bool {
-	at := -1
-	for _, name := range names {
-		next := slices.Index(imageAxes, name)
-		if next <= at {
-			return false
-		}
-		at = next
-	}
-	return len(names) >= 2 && names[len(names)-2] == "y"
-}
-
 // chunks are those of a level where the options say none.
-func (*image) chunks(shape []int) []int {
-	chunks := slices.Repeat([]int{1}, len(shape))
+func (m *image) chunks(shape []int, size int) []int {
+	chunks, side := slices.Repeat([]int{1}, len(shape)), tile
+	if m.samples > 0 { // so that the pixels are read once
+		chunks[m.samples-1] = max(shape[m.samples-1], 1)
+		for side > 64 && chunks[m.samples-1]*side*side*size > samplesBytes {
+			side /= 2
+		}
+	}
 	for d := len(shape) - 2; d < len(shape); d++ {
-		chunks[d] = min(tile, max(shape[d], 1))
+		chunks[d] = min(side, max(shape[d], 1))
 	}
 	return chunks
 }

@@ -147,7 +147,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 		}
 		if c.image != nil {
 			if out.Target.Details.Dims, out.Target.Details.ChosenDims = c.image.axes, true; s.chunks == nil {
-				out.Target.Chunks = c.image.chunks(out.Root.Shape)
+				out.Target.Chunks = c.image.chunks(out.Root.Shape, out.Root.DType.Size())
 			}
 		}
 		out.Target.Collection, out.Target.Member = m, name

@@ -17,6 +17,7 @@ func newConvert() *cobra.Command {
 	var j job
 	var e each
 	var levels int
+	var halve []string
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
 		Short: "Write an array, or a whole collection, in another format, chunking, compression or dtype, within a budget",
@@ -35,7 +36,9 @@ x; --only and --except say which arrays that and --dtype change: the others are 
 checkpoint's small files, such as config.json, come along; a GGUF file has the key-value pairs of SRC, or of
 --template.
 
---levels writes an image of OME-Zarr: SRC, and means of 2 × 2 of its last two axes again and again, in one run.`,
+--levels writes an image of OME-Zarr: SRC, and means of 2 × 2 elements along y and x again and again, in one run.
+Samples (RGB), channels, z and time keep their lengths; --halve z,y,x halves others than y and x. Axes are known by
+the dimension names of SRC; --dims gives those of an array without names. They are written in the order t, c, z, y, x.`,
 		Example: `  gonbext convert acts.npy acts.zarr --chunks 1024x512 --codec zstd:3
   gonbext convert rows.zarr columns.zarr --chunks 65536x8 --memory 512MiB --plan
   gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB
@@ -54,6 +57,9 @@ checkpoint's small files, such as config.json, come along; a GGUF file has the k
 			pyramid := c.Flags().Changed("levels")
 			if pyramid && levels < 1 {
 				return usagef("--levels %d: give one or more", levels)
+			}
+			if halve != nil && !pyramid {
+				return usagef("--halve is of --levels")
 			}
 			if e.asked() {
 				if pyramid {
@@ -84,7 +90,11 @@ checkpoint's small files, such as config.json, come along; a GGUF file has the k
 				a = a.AsType(t)
 			}
 			if pyramid {
-				return j.saveCollection(c, a.Pyramid(levels), &e, args[1])
+				o := oocore.PyramidOptions{Halve: halve}
+				if j.dims != "" {
+					o.Axes = strings.Split(j.dims, ",")
+				}
+				return j.saveCollection(c, a.Pyramid(levels, o), &e, args[1])
 			}
 			return j.do(c, a, args[1])
 		},
@@ -92,6 +102,7 @@ checkpoint's small files, such as config.json, come along; a GGUF file has the k
 	c.Flags().StringVar(&e.dtype, "dtype", "", "element type of the output (default that of SRC)")
 	c.Flags().StringVar(&e.expression, "each", "", "compute this expression of x for each array of a collection")
 	c.Flags().IntVar(&levels, "levels", 0, "write an image of OME-Zarr at so many resolutions")
+	c.Flags().StringSliceVar(&halve, "halve", nil, "with --levels: the axes that are halved, such as z,y,x (default y,x)")
 	e.flags(c)
 	j.flags(c)
 	return c
