@@ -31,16 +31,8 @@ const (
 	samplesBytes = 8 << 20
 )
 
-// PyramidOptions say what Pyramid makes of the axes.
-type PyramidOptions struct {
-	// Axes are names of all axes of the array, in its order; without them its dimension names count.
-	Axes []string
-	// Halve are the names of the axes that are halved from level to level; without them these are y and x.
-	Halve []string
-}
-
 // Pyramid returns an image at several resolutions, named 0, 1 and so on: each is half as long as the
-// one before along y and x, or along the axes of PyramidOptions, with the means of 2 × 2 elements, of integers rounded to the
+// one before along y and x, with the means of 2 × 2 elements, of integers rounded to the
 // nearest and of halves to the even one. At the end of an odd length they are means of fewer. Saved to
 // x.zarr they are an image of OME-Zarr 0.5, in chunks of 1024 × 1024 where Chunks says no others, written
 // in one pass over what the array is computed of, except with Shards or chunks above 8 MiB.
@@ -49,8 +41,16 @@ type PyramidOptions struct {
 // dimension name, such as c, channel, band, or s for the samples of a pixel; lat and row are y, lon and column x. It keeps its name.
 // Axes without such a name are the last of t, c, z, y and x that no other axis is. The attribute axes of the array,
 // which TIFF and NIfTI files have, gives the units and the distances of elements.
-func (a *Array) Pyramid(levels int, options ...PyramidOptions) *Collection {
-	c := &Collection{site: graph.Caller()}
+func (a *Array) Pyramid(levels int) *Collection { return a.pyramid(graph.Caller(), levels, nil, nil) }
+
+// PyramidAlong is Pyramid with names of all axes of the array, in its order, in place of its dimension names unless they are nil, and
+// halves the axes of the names given, such as z, y and x, in place of y and x.
+func (a *Array) PyramidAlong(levels int, axes []string, halve ...string) *Collection {
+	return a.pyramid(graph.Caller(), levels, axes, halve)
+}
+
+func (a *Array) pyramid(site graph.Site, levels int, names, halve []string) *Collection {
+	c := &Collection{site: site}
 	failed := func(err error) *Collection {
 		c.err = &Error{Op: "pyramid", Site: c.site, Err: err}
 		return c
@@ -66,18 +66,15 @@ func (a *Array) Pyramid(levels int, options ...PyramidOptions) *Collection {
 		return failed(fmt.Errorf("an image has 1 to 32 levels, not %d", levels))
 	case whole && of.Size() > 4, !whole && of.Kind() != dtype.KindFloat, of.StorageOnly():
 		return failed(fmt.Errorf("images are of integers up to 32 bits or of floats, not of %s", of))
-	case len(options) > 1:
-		return failed(fmt.Errorf("%d PyramidOptions are given, one is possible", len(options)))
 	}
-	o := append(slices.Clone(options), PyramidOptions{})[0]
 	c.image = &image{}
-	axes, order, err := imageAxesOf(a, o.Axes)
+	axes, order, err := imageAxesOf(a, names)
 	if err != nil {
 		return failed(err)
 	}
 	factors := slices.Repeat([]int{1}, dims)
 	for i, axis := range axes {
-		if o.Halve == nil && (axis.kind == "y" || axis.kind == "x") || slices.Contains(o.Halve, axis.Name) || slices.Contains(o.Halve, axis.kind) {
+		if halve == nil && (axis.kind == "y" || axis.kind == "x") || slices.Contains(halve, axis.Name) || slices.Contains(halve, axis.kind) {
 			factors[i] = 2
 		}
 		c.image.axes = append(c.image.axes, axis.Name)
@@ -85,7 +82,7 @@ func (a *Array) Pyramid(levels int, options ...PyramidOptions) *Collection {
 			c.image.samples = i + 1
 		}
 	}
-	for _, name := range o.Halve {
+	for _, name := range halve {
 		if !slices.ContainsFunc(axes, func(axis imageAxis) bool { return axis.Name == name || axis.kind == name }) {
 			return failed(fmt.Errorf("%q is no axis that can be halved: the axes are %q", name, c.image.axes))
 		}
@@ -147,7 +144,7 @@ func imageAxesOf(a *Array, names []string) (axes []imageAxis, order []int, err e
 	}
 	if names == nil {
 		if last := shape[len(shape)-1]; len(shape) > 2 && (last == 3 || last == 4) {
-			return nil, nil, fmt.Errorf("whether the last axis of shape %v is x or has the samples of RGB or RGBA is not known: name the axes, as in y,x,c or z,y,x, by --dims or PyramidOptions", shape)
+			return nil, nil, fmt.Errorf("whether the last axis of shape %v is x or has the samples of RGB or RGBA is not known: name the axes, as in y,x,c or z,y,x, by --dims or PyramidAlong", shape)
 		}
 		names = make([]string, len(shape))
 	}
@@ -163,12 +160,12 @@ func imageAxesOf(a *Array, names []string) (axes []imageAxis, order []int, err e
 		if i := slices.Index(free, kind); i >= 0 {
 			free, at[kind], found[d] = slices.Delete(free, i, i+1), d, true
 		} else if slices.Contains(imageAxes, kind) {
-			return nil, nil, fmt.Errorf("two of the axes %q are %s, an image has one: select an element along one of them, or name them otherwise by --dims or PyramidOptions", names, kind)
+			return nil, nil, fmt.Errorf("two of the axes %q are %s, an image has one: select an element along one of them, or name them otherwise by --dims or PyramidAlong", names, kind)
 		}
 	}
 	_, y := at["y"]
 	if _, x := at["x"]; x != y {
-		return nil, nil, fmt.Errorf("which of the axes %q are y and x is not known: name them, as in z,y,x, by --dims or PyramidOptions", names)
+		return nil, nil, fmt.Errorf("which of the axes %q are y and x is not known: name them, as in z,y,x, by --dims or PyramidAlong", names)
 	}
 	for d := len(names) - 1; d >= 0; d-- { // the others are the last of those that are left
 		if !found[d] {
@@ -217,12 +214,12 @@ func storedAxes(a *Array) map[string]storedAxis {
 		Axes []imageAxis `json:"axes"`
 	}
 	names := n.DimNames()
-	if json.Unmarshal(detailsOf(n).Attributes, &attributes) != nil || len(attributes.Axes) != len(names) {
+	if json.Unmarshal(detailsOf(n).Attributes, &attributes) != nil {
 		return nil
 	}
 	known := map[string]storedAxis{}
-	for d, axis := range attributes.Axes {
-		if axis.Name == names[d] {
+	for _, axis := range attributes.Axes {
+		if d := slices.Index(names, axis.Name); d >= 0 {
 			known[axis.Name] = storedAxis{axis, n.Shape[d]}
 		}
 	}

@@ -37,10 +37,11 @@
 //	             deflate, shuffle, fletcher32, scale-offset, LZF, Blosc and Zstandard. Dimension scales are
 //	             dimension names. Read only.
 //	FITS         x.fits#1, x.fits#NAME: images, numbers as they are stored. Read only.
-//	NIfTI        x.nii: likewise.
-//	TIFF         x.tif, x.tif#1: TIFF and BigTIFF, strips and tiles, none, LZW, deflate and
+//	NIfTI        x.nii: likewise, with dimension names x, y, z, t.
+//	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate and
 //	             Zstandard, predictors, planes. Pages of one layout are one array, with the axes of
-//	             OME-XML and ImageJ as dimension names. Read only.
+//	             OME-XML and ImageJ as dimension names, else i, y, x and s for samples; x.tif#pages is all pages whatever their
+//	             description says. Read only.
 //	Kerchunk     refs.json#name, and refs.parq#name where package oocore/adapters/arrow is imported:
 //	             references of versions 0 and 1 to parts of files of this machine, below its folder
 //	             or by their whole path, and of object and web servers, with Zarr's metadata.

@@ -90,11 +90,11 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 				a = a.AsType(t)
 			}
 			if pyramid {
-				o := oocore.PyramidOptions{Halve: halve}
+				var names []string
 				if j.dims != "" {
-					o.Axes = strings.Split(j.dims, ",")
+					names = strings.Split(j.dims, ",")
 				}
-				return j.saveCollection(c, a.Pyramid(levels, o), &e, args[1])
+				return j.saveCollection(c, a.PyramidAlong(levels, names, halve...), &e, args[1])
 			}
 			return j.do(c, a, args[1])
 		},

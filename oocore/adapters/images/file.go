@@ -53,7 +53,8 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	row := int64(h.rowBytes())
 	return &file{header: h, object: o, info: store.Info{
 		Path: path, Format: h.codec, Shape: h.shape(), DType: h.dtype, Chunks: grid.Whole(h.shape()).Chunks, Codec: h.codec, Bytes: id.Size, ID: id,
-		Work: store.Work{Whole: row, Stream: row, Heap: h.heap},
+		Details: store.Details{Dims: []string{"y", "x", "s"}[:len(h.shape())]},
+		Work:    store.Work{Whole: row, Stream: row, Heap: h.heap},
 	}}, nil
 }
 

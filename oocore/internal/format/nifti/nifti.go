@@ -1,6 +1,20 @@
 // Package nifti reads the images of NIfTI files (.nii): arrays in Fortran order, as nibabel
 // has them (nifti.nimh.nih.gov, versions 1 and 2). Where the file scales its numbers, the
-// factor and offset are attributes by the CF conventions.
+// factor and offset are attributes by the CF conventions. Dimensions are named x, y, z, t, u, v and w, and c for the colours
+// of RGB; the attribute axes has their units and the distances of elements.
+//
+// Of the header's fields, which say what the bytes mean,
+//
+//	sizeof_hdr, magic        give the version and the byte order. Pairs of files (ni1, ni2) are an error.
+//	dim                      is the shape. Lengths below one, or bytes that are left over, are an error.
+//	datatype, bitpix         are the dtype; one that contradicts the other is an error. RGB24 and RGBA32 are uint8 with a first
+//	                         axis of 3 or 4. Bits, float128 and complex256 are an error.
+//	vox_offset               is where the elements begin: below the end of the header it is an error.
+//	scl_slope, scl_inter     are attributes; numbers are as they are stored.
+//	pixdim, xyzt_units       are in the attribute axes.
+//	intent_code, intent_name are attributes, where they are set: what the numbers are, such as labels or a statistic.
+//	qform, sform, dim_info, slice_*, toffset, cal_*, descrip, aux_file and extensions do not change the
+//	                         elements or their order, and are not read.
 package nifti
 
 import (
@@ -11,9 +25,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -36,8 +52,15 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 // types are NIfTI's codes.
 var types = map[uint16]dtype.Type{
 	2: dtype.Uint8, 4: dtype.Int16, 8: dtype.Int32, 16: dtype.Float32, 32: dtype.Complex64, 64: dtype.Float64,
+	128: dtype.Uint8, 2304: dtype.Uint8, // RGB24, RGBA32
 	256: dtype.Int8, 512: dtype.Uint16, 768: dtype.Uint32, 1024: dtype.Int64, 1280: dtype.Uint64, 1792: dtype.Complex128,
 }
+
+// units are those of xyzt_units, as OME-Zarr names them.
+var units = map[uint32]string{1: "meter", 2: "millimeter", 3: "micrometer", 8: "second", 16: "millisecond", 24: "microsecond", 32: "hertz"}
+
+// padding is what a block of a disk or tape may have behind the elements.
+const padding = 512
 
 // extent reads the header: of 348 bytes in version 1, of 540 in version 2.
 func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
@@ -52,22 +75,27 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 		order, e.Big = binary.BigEndian, true
 	}
 	float := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(b[at:]))) }
+	double := func(at int) float64 { return math.Float64frombits(order.Uint64(b[at:])) }
 	var lengths [8]int64
-	var kind uint16
-	var from, slope, offset float64
+	var distances [8]float64
+	var kind, bits uint16
+	var from, least, slope, offset float64
+	var unit, intent uint32
+	var name []byte
 	switch length := order.Uint32(b[:]); {
 	case length == 348 && n >= 348 && string(b[344:348]) == "n+1\x00":
 		for i := range lengths {
-			lengths[i] = int64(int16(order.Uint16(b[40+2*i:])))
+			lengths[i], distances[i] = int64(int16(order.Uint16(b[40+2*i:]))), float(76+4*i)
 		}
-		kind, from, slope, offset = order.Uint16(b[70:]), float(108), float(112), float(116)
+		kind, bits, from, slope, offset = order.Uint16(b[70:]), order.Uint16(b[72:]), float(108), float(112), float(116)
+		unit, intent, name, least = uint32(b[123]), uint32(order.Uint16(b[68:])), b[328:344], 352
 	case length == 540 && n == 540 && string(b[4:8]) == "n+2\x00":
 		for i := range lengths {
-			lengths[i] = int64(order.Uint64(b[16+8*i:]))
+			lengths[i], distances[i] = int64(order.Uint64(b[16+8*i:])), double(104+8*i)
 		}
-		double := func(at int) float64 { return math.Float64frombits(order.Uint64(b[at:])) }
-		kind, from, slope, offset = order.Uint16(b[12:]), float64(int64(order.Uint64(b[168:]))), double(176), double(184)
-	case length == 348 && n >= 348 && string(b[344:348]) == "ni1\x00":
+		kind, bits, from, slope, offset = order.Uint16(b[12:]), order.Uint16(b[14:]), float64(int64(order.Uint64(b[168:]))), double(176), double(184)
+		unit, intent, name, least = order.Uint32(b[500:]), order.Uint32(b[504:]), b[508:524], 544
+	case length == 348 && n >= 348 && string(b[344:348]) == "ni1\x00", length == 540 && n == 540 && string(b[4:8]) == "ni2\x00":
 		return e, errors.New("its elements are in a file of their own, .img, which is not supported: convert it to one file")
 	default:
 		return e, errors.New("not a NIfTI file: it has no header of version 1 or 2")
@@ -75,19 +103,53 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 	if lengths[0] < 1 || lengths[0] > 7 {
 		return e, fmt.Errorf("the header says %d axes, 1 to 7 can be", lengths[0])
 	}
-	for _, n := range lengths[1 : 1+lengths[0]] {
+	var axes []map[string]any
+	for i, n := range lengths[1 : 1+lengths[0]] {
+		if n < 1 {
+			return e, fmt.Errorf("dim[%d] of the header is %d: the file is damaged", i+1, n)
+		}
 		e.Shape = append(e.Shape, int(n))
+		axis := map[string]any{"name": string("xyztuvw"[i])}
+		if d := math.Abs(distances[i+1]); i < 4 && d > 0 && !math.IsInf(d, 1) {
+			axis["scale"] = d
+			if word := units[map[bool]uint32{true: unit & 7, false: unit & 0x38}[i < 3]]; word != "" {
+				axis["unit"] = word
+			}
+		}
+		axes = append(axes, axis)
 	}
 	var ok bool
 	if e.DType, ok = types[kind]; !ok {
 		return e, fmt.Errorf("elements of NIfTI's type %d are not supported", kind)
 	}
-	if from != math.Trunc(from) || from < 0 || from > float64(size) {
-		return e, fmt.Errorf("the header says that the elements begin at %g, the file has %d bytes", from, size)
+	colours := map[uint16]int{128: 3, 2304: 4}[kind]
+	if size := e.DType.Size() * max(colours, 1) * 8; int(bits) != size {
+		return e, fmt.Errorf("bitpix of the header is %d, its datatype %d has %d bits: the file is damaged", bits, kind, size)
+	}
+	if colours > 0 {
+		e.Shape, axes = slices.Insert(e.Shape, 0, colours), slices.Insert(axes, 0, map[string]any{"name": "c"})
+	}
+	if from != math.Trunc(from) || from < least || from > float64(size) {
+		return e, fmt.Errorf("vox_offset of the header is %g, elements begin at %g or behind it in a file of %d bytes: it is damaged", from, least, size)
 	}
 	e.Offset, e.Fortran = int64(from), true
-	if slope != 0 && !math.IsNaN(slope) && !math.IsNaN(offset) && (slope != 1 || offset != 0) {
-		e.Details.Attributes, err = json.Marshal(map[string]float64{"scale_factor": slope, "add_offset": offset})
+	if err := grid.Check(e.Shape, e.DType.Size()); err != nil {
+		return e, err
 	}
+	if more := size - e.Offset - e.Bytes(); more >= padding {
+		return e, fmt.Errorf("the header's shape %v has %d bytes from %d on, the file %d more: it is damaged", e.Shape, e.Bytes(), e.Offset, more)
+	}
+	for _, axis := range axes {
+		e.Details.Dims = append(e.Details.Dims, axis["name"].(string))
+	}
+	slices.Reverse(e.Details.Dims) // those of the elements in C order
+	attributes := map[string]any{"axes": axes}
+	if slope != 0 && !math.IsNaN(slope) && !math.IsNaN(offset) && (slope != 1 || offset != 0) {
+		attributes["scale_factor"], attributes["add_offset"] = slope, offset
+	}
+	if text, _, _ := strings.Cut(string(name), "\x00"); intent != 0 {
+		attributes["intent_code"], attributes["intent_name"] = intent, strings.ToValidUTF8(text, "?")
+	}
+	e.Details.Attributes, err = json.Marshal(attributes)
 	return e, err
 }

@@ -1,8 +1,45 @@
-// Package tiff reads the images of TIFF and BigTIFF files: x.tif is the first array, x.tif#1 the
-// second. Pages of one layout are one array, as tifffile reads them: with the axes that OME-XML,
-// ImageJ or tifffile have written, else along a first axis.
+// Package tiff reads the images of TIFF and BigTIFF files: x.tif is the only array, x.tif#1 the
+// second of several. Pages of one layout are one array, as tifffile reads them: with the axes that OME-XML,
+// ImageJ or tifffile have written, else along a first axis. x.tif#pages is all pages of the file, whatever
+// these descriptions say. Each page is read or an error: a page that is damaged, and a description that has other pages than
+// the file, are errors of the whole file, so that no plane has the place of another.
 //
-// It reads the places of strips and tiles and nothing else: package chunked reads the chunks.
+// It reads the places of strips and tiles and nothing else: package chunked reads the chunks. Their number and, where chunks are not
+// compressed, their bytes are held to the shape.
+//
+// These tags say what the bytes mean. An error names the tag.
+//
+//	NewSubfileType, SubfileType  pages that are all smaller versions or masks are arrays that x.tif does not mean.
+//	ImageWidth, ImageLength      are the shape; 0 or none is an error.
+//	BitsPerSample, SampleFormat  are the dtype: 8 to 64 bits, floats of 16 to 64, complex floats. Fewer bits, odd
+//	                             ones, complex integers and samples of different types are an error.
+//	Compression                  none, LZW, deflate, Zstandard; others are an error, with the tags that go with them
+//	                             (T4Options, T6Options, JPEGTables, JPEGProc and so on).
+//	PhotometricInterpretation    numbers are as they are stored, as in tifffile: WhiteIsZero, CMYK, CIELab, ICCLab, ITULab, CFA,
+//	                             LinearRaw and masks are named by the attribute photometric. Palettes, YCbCr and others are an error.
+//	FillOrder                    2 is an error.
+//	StripOffsets, TileOffsets,   have a value for each chunk; those of tiles may stand in the tags of strips. Chunks beyond
+//	StripByteCounts,             the file or across each other, and compressed ones without counts, are an error. Offset and count
+//	TileByteCounts               0 is a chunk that is not stored.
+//	Orientation                  rows and columns are as they are stored; one other than 1 is the attribute orientation.
+//	SamplesPerPixel,             are an axis s, in front of y and x where planes are separate; values other than 1 and 2 are an
+//	PlanarConfiguration          error.
+//	RowsPerStrip, TileWidth,     are the chunks; 0 is an error, more rows than the image has are all of them.
+//	TileLength
+//	Predictor                    1; 2 for integers and floats, 3 for floats, with compression; others are an error.
+//	ExtraSamples                 more than samples are an error; premultiplied alpha is the attribute alpha.
+//	ImageDepth, TileDepth        other than 1 are an error.
+//	UIC2tag                      MetaMorph's stacks of several planes in a page are an error.
+//	GDAL_NODATA                  marks missing values, and is what chunks that are not stored have.
+//	GDAL_METADATA                scales, offsets and units are attributes by the CF conventions.
+//	ImageDescription             of OME, ImageJ and tifffile: axes, their units and the distances of elements (attribute axes); ImageJ's
+//	                             calibration by a line is scale_factor and add_offset. An image of OME whose planes lie in several
+//	                             files, or are described in another one, is an error.
+//	SubIFDs                      smaller versions of an image that lie there are not arrays of the file.
+//
+// All other tags of TIFF 6.0, its supplements, GeoTIFF, DNG and Exif are of display, calibration of colours, origin or place
+// (such as ColorMap without a palette, TransferFunction, Threshholding, MinSampleValue, DotRange, XResolution of other files
+// than ImageJ's, ModelPixelScale, BlackLevel), and leave the stored numbers what they are: they are not read.
 package tiff
 
 import (
@@ -14,8 +51,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -29,6 +68,9 @@ func init() {
 			c, err := readContents(path, &file{r: r, size: size})
 			if err != nil {
 				return nil, err
+			}
+			if c.err != nil {
+				return nil, c.err
 			}
 			for i := range c.series {
 				numbers = append(numbers, strconv.Itoa(i))
@@ -56,18 +98,35 @@ func readContents(path string, f *file) (*contents, error) {
 }
 
 // pageBytes is about what a page takes of memory.
-const pageBytes = 256
+const pageBytes = 64
 
-// pick returns the array of a name, or the first one.
+// pick returns the array of a name, or the only one that is no smaller version of another and no mask.
 func (c *contents) pick(name string) (*series, error) {
-	n := 0
-	if name != "" {
-		var err error
-		if n, err = strconv.Atoi(name); err != nil || n < 0 || n >= len(c.series) {
-			return nil, fmt.Errorf("no array %.80q: the file has 0 to %d", name, len(c.series)-1)
+	all, n := c.series, -1
+	switch number, err := strconv.Atoi(name); {
+	case name == "pages": // whatever descriptions say of them
+		if all, n = c.alike(0), 0; len(all) > 1 {
+			return nil, fmt.Errorf("the pages of the file have %d layouts, such as %s and %s: they are no one array", len(all), grid.Format(all[0].shape), grid.Format(all[1].shape))
 		}
+		all[0].err = all[0].check()
+	case c.err != nil:
+		return nil, c.err
+	case name == "":
+		for i := range all {
+			if n >= 0 && !all[i].part && !all[n].part {
+				return nil, fmt.Errorf("the file has %d arrays, such as #%d of %s and #%d of %s: name one behind its name, or all of its pages by #pages",
+					len(all), n, grid.Format(all[n].shape), i, grid.Format(all[i].shape))
+			}
+			if n < 0 || all[n].part && !all[i].part {
+				n = i
+			}
+		}
+	case err != nil || number < 0 || number >= len(all):
+		return nil, fmt.Errorf("no array %.80q: the file has 0 to %d", name, len(all)-1)
+	default:
+		n = number
 	}
-	return &c.series[n], c.series[n].err
+	return &all[n], all[n].err
 }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
@@ -89,17 +148,17 @@ type stored struct {
 	contents *contents
 	file     *file
 
-	once   sync.Once
-	places [][]place // by page, in C order of samples, rows and columns; nil where nothing is stored
-	chunks int64     // of all pages
-	err    error
+	details store.Details
+	once    sync.Once
+	places  []place // of each page of the series, and in it in C order of samples, rows and columns
+	err     error
 }
 
 // place is where a chunk lies. One without bytes is not stored.
 type place struct{ offset, bytes int64 }
 
-// placeBytes is what a place takes of Go's heap while it is read.
-const placeBytes = 48
+// placeBytes is what a place takes of Go's heap, and what merge makes of it.
+const placeBytes = 32
 
 func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, error) {
 	f := &file{r: r, size: size}
@@ -120,43 +179,57 @@ func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, er
 	if err := grid.Check(a.Shape, len(a.Fill)); err != nil {
 		return nil, err
 	}
-	if a.chunks, err = a.count(); err == nil {
-		err = a.lay()
+	if a.details, err = s.details(a.Fill, a.DType); err != nil {
+		return nil, err
 	}
-	if err == nil && a.compression == compressionNone {
+	if chunks := float64(a.chunks()); chunks > float64(a.file.size/2) {
+		return nil, fmt.Errorf("%g chunks are more than a file of %d bytes has places of: it is damaged", chunks, a.file.size)
+	}
+	if err = a.lay(); err == nil && a.compression == compressionNone {
 		err = a.merge()
 	}
 	return a, err
 }
+
+// details are the array's. They put what GDAL has in place of missing values into fill, an element.
+func (s *series) details(fill []byte, t dtype.Type) (d store.Details, err error) {
+	d.Dims = s.dims
+	if x, failed := strconv.ParseFloat(strings.TrimSpace(s.nodata), 64); failed == nil && t.Kind() != dtype.KindComplex {
+		switch {
+		case !t.Integer():
+			d.Fill, d.Marks = map[bool]string{true: "NaN", false: strconv.FormatFloat(x, 'g', -1, 64)}[math.IsNaN(x)], !math.IsInf(x, 0)
+		case x == math.Trunc(x) && math.Abs(x) < 1<<53 && t.Fits(int64(x)):
+			d.Fill, d.Marks = strconv.FormatInt(int64(x), 10), true
+		}
+		if d.Marks {
+			var element [16]byte
+			dtype.FromFloat(t, x).Put(element[:])
+			copy(fill, element[:])
+		} else {
+			d.Fill = ""
+		}
+	}
+	d.Attributes, err = s.attributes()
+	return d, err
+}
+
+// perPage is how many chunks a page has.
+func (a *stored) perPage() int {
+	samples, rows, columns := a.grid()
+	return samples * rows * columns
+}
+
+// chunks is how many chunks all pages have.
+func (a *stored) chunks() int64 { return int64(a.perPage()) * int64(len(a.series.pages)) }
 
 // build makes the array of the file that is open.
 func (a *stored) build(o store.Object, id store.FileVersion) (store.Array, error) {
 	a.Object = o
 	a.FindIn(chunked.Source{Object: o, Kind: "file", Key: a.Path}, a.find)
 	work := a.Work()
-	work.Open = a.chunks*placeBytes + int64(len(a.series.pages))*pageBytes
-	a.Describe(store.Info{Format: formatName, Chunks: a.Chunk, Open: a.Pipeline.Plain(), Codec: a.Pipeline.String(), Bytes: -1, ID: id, Work: work, Details: store.Details{Dims: a.series.dims}})
+	work.Open = a.chunks()*placeBytes + int64(len(a.contents.pages))*pageBytes
+	a.Describe(store.Info{Format: formatName, Chunks: a.Chunk, Open: a.Pipeline.Plain(), Codec: a.Pipeline.String(), Bytes: -1, ID: id, Work: work, Details: a.details})
 	return a, nil
-}
-
-// count is how many chunks all pages have. It rejects more than the file can have places of.
-func (a *stored) count() (all int64, err error) {
-	samples, rows, columns := a.grid()
-	perPage := float64(samples) * float64(rows) * float64(columns)
-	distinct := map[int]bool{}
-	for _, k := range a.series.pages {
-		if k == missing || distinct[k] {
-			continue
-		}
-		distinct[k] = true
-		if n := a.contents.pages[k].offsets.count; perPage > float64(n) {
-			return 0, fmt.Errorf("page %d has %g chunks, and the places of %d: the file is damaged", k, perPage, n)
-		}
-	}
-	if chunks := perPage * float64(len(distinct)); chunks > float64(a.file.size/2) {
-		return 0, fmt.Errorf("%g chunks are more than a file of %d bytes has places of: it is damaged", chunks, a.file.size)
-	}
-	return int64(perPage) * int64(len(distinct)), nil
 }
 
 // lay says what the chunks are.
@@ -183,51 +256,65 @@ func (a *stored) lay() (err error) {
 // load reads the places of all chunks.
 func (a *stored) load() error {
 	a.once.Do(func() {
-		read := map[int][]place{}
+		a.places = make([]place, 0, a.chunks())
 		for _, k := range a.series.pages {
-			if _, ok := read[k]; !ok && k != missing {
-				if read[k], a.err = a.read(a.contents.pages[k]); a.err != nil {
-					a.err = fmt.Errorf("page %d: %w", k, a.err)
-					return
-				}
+			if a.err = a.read(a.contents.pages[k]); a.err != nil {
+				a.err = fmt.Errorf("page %d: %w", k, a.err)
+				return
 			}
-			a.places = append(a.places, read[k])
 		}
 		a.file.window = nil
 	})
 	return a.err
 }
 
-// read reads the places of a page.
-func (a *stored) read(p page) ([]place, error) {
-	samples, rows, columns := a.grid()
-	all := make([]place, samples*rows*columns)
-	offsets, err := a.file.numbers(p.offsets, uint64(len(all)))
-	if err != nil {
-		return nil, fmt.Errorf("places of chunks: %w", err)
+// read reads the places of a page, and holds them to each other and to the shape.
+func (a *stored) read(p page) error {
+	from := len(a.places)
+	for i := range a.perPage() {
+		offset, err := a.file.number(p.offsets, i)
+		if err != nil {
+			return fmt.Errorf("StripOffsets or TileOffsets: %w", err)
+		}
+		a.places = append(a.places, place{int64(min(offset, math.MaxInt64)), -1})
 	}
-	var counts []uint64 // where they are not known
-	if a.compression != compressionNone {
-		if counts, err = a.file.numbers(p.counts, uint64(len(all))); err != nil {
-			return nil, fmt.Errorf("sizes of chunks: %w", err)
+	all := a.places[from:]
+	for i := range all {
+		if p.counts.kind == 0 {
+			break
+		}
+		bytes, err := a.file.number(p.counts, i)
+		if err != nil {
+			return fmt.Errorf("StripByteCounts or TileByteCounts: %w", err)
+		}
+		all[i].bytes = int64(min(bytes, math.MaxInt64))
+	}
+	_, rows, columns := a.grid()
+	for i := range all {
+		q := &all[i]
+		whole := a.ChunkBytes()
+		least := whole
+		if row := i / columns % rows; !a.tiled && row == rows-1 {
+			least = whole / int64(a.chunkRows) * int64(a.length-row*a.chunkRows)
+		}
+		switch {
+		case q.offset == 0 && q.bytes <= 0:
+			q.bytes = 0 // it is not stored
+			continue
+		case a.compression != compressionNone:
+		case q.bytes < 0 || q.bytes == whole || a.series.follow:
+			q.bytes = least // the last strip may be as long as the others
+		case q.bytes != least:
+			return fmt.Errorf("chunk %d has %d bytes by StripByteCounts or TileByteCounts, %d by its shape: the file is damaged", i, q.bytes, least)
+		}
+		if q.bytes == 0 || q.offset < 8 || q.offset > a.file.size || q.bytes > a.file.size-q.offset {
+			return fmt.Errorf("chunk %d has %d bytes at %d, and the file %d: it is cut short or damaged", i, q.bytes, q.offset, a.file.size)
+		}
+		if i > 0 && *q != all[i-1] && q.offset < all[i-1].offset+all[i-1].bytes && all[i-1].offset < q.offset+q.bytes {
+			return fmt.Errorf("chunk %d, of %d bytes at %d, lies across the one before, of %d bytes at %d: the file is damaged", i, q.bytes, q.offset, all[i-1].bytes, all[i-1].offset)
 		}
 	}
-	for i, offset := range offsets {
-		bytes := a.ChunkBytes()
-		if counts != nil {
-			bytes = int64(min(counts[i], math.MaxInt64))
-		} else if row := i / columns % rows; !a.tiled && row == rows-1 {
-			bytes = bytes / int64(a.chunkRows) * int64(a.length-row*a.chunkRows)
-		}
-		if offset == 0 || bytes == 0 {
-			continue // nothing is stored
-		}
-		if offset > uint64(a.file.size) || bytes > a.file.size-int64(offset) {
-			return nil, fmt.Errorf("a chunk of %d bytes at %d is beyond the end of the file, which has %d: it is cut short or damaged", bytes, offset, a.file.size)
-		}
-		all[i] = place{int64(offset), bytes}
-	}
-	return all, nil
+	return nil
 }
 
 // merge makes one chunk of the strips of a page, where they follow each other in all pages.
@@ -236,18 +323,16 @@ func (a *stored) merge() error {
 	if err := a.load(); err != nil || a.tiled || rows == 1 {
 		return err
 	}
-	merged := make([][]place, len(a.places))
-	for k, page := range a.places {
-		for at := 0; at < len(page); at += rows {
-			all := page[at]
-			for _, p := range page[at+1 : at+rows] {
-				if all.bytes == 0 || p.offset != all.offset+all.bytes {
-					return nil
-				}
-				all.bytes += p.bytes
+	merged := make([]place, 0, len(a.places)/rows)
+	for at := 0; at < len(a.places); at += rows {
+		all := a.places[at]
+		for _, p := range a.places[at+1 : at+rows] {
+			if all.bytes == 0 || p.offset != all.offset+all.bytes {
+				return nil
 			}
-			merged[k] = append(merged[k], all)
+			all.bytes += p.bytes
 		}
+		merged = append(merged, all)
 	}
 	a.places, a.chunkRows = merged, a.length
 	return a.lay()
@@ -268,16 +353,13 @@ func (a *stored) extent() (store.Extent, error) {
 	run := a.compression == compressionNone && rows == 1 && columns == 1 && a.chunkRows == a.length && a.chunkWidth == a.width &&
 		slices.IsSorted(axes) && grid.Size(a.Shape) > 0
 	next := int64(0) // where the next chunk is
-	for _, page := range a.places {
-		for _, p := range page {
-			run = run && p.bytes > 0 && (next == 0 || p.offset == next)
-			next = p.offset + p.bytes
-		}
-		run = run && page != nil
+	for _, p := range a.places {
+		run = run && p.bytes > 0 && (next == 0 || p.offset == next)
+		next = p.offset + p.bytes
 	}
 	switch {
 	case run:
-		return store.Extent{Offset: a.places[0][0].offset, Shape: a.Shape, DType: a.DType, Big: a.file.order == binary.BigEndian, Details: store.Details{Dims: a.series.dims}}, nil
+		return store.Extent{Offset: a.places[0].offset, Shape: a.Shape, DType: a.DType, Big: a.file.order == binary.BigEndian, Details: a.details}, nil
 	case a.series.follow:
 		return store.Extent{}, errors.New("the file has one page of several: it is damaged, or compressed in a way that is not supported")
 	}
@@ -298,12 +380,8 @@ func (a *stored) find(chunk []int, src *chunked.Source) (found bool, err error) 
 			at[what] = i
 		}
 	}
-	page := a.places[at[ofPages]]
-	if page == nil {
-		return false, nil
-	}
 	_, rows, columns := a.grid()
-	p := page[(at[ofSamples]*rows+at[ofRows])*columns+at[ofColumns]]
+	p := a.places[at[ofPages]*a.perPage()+(at[ofSamples]*rows+at[ofRows])*columns+at[ofColumns]]
 	if p.bytes == 0 {
 		return false, nil
 	}

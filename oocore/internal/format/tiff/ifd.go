@@ -26,110 +26,169 @@ type file struct {
 
 // page is a directory: an image, or a part of one.
 type page struct {
-	layout
-	description field
-	offsets     field
-	counts      field
+	at      int64 // of the directory
+	offsets field
+	counts  field
+	layout  int32 // its index in contents.layouts
+	part    bool  // a smaller version of an image, or its mask
 }
 
 // layout is what pages have in common that are a part of one array.
 type layout struct {
-	width, length, samples int
-	separate               bool // each sample is an image of its own
-	tiled                  bool
-	chunkWidth, chunkRows  int
-	bits, sampleFormat     int
-	compression, predictor int
-	unsupported            string // what else the page has that cannot be read; "" is nothing
+	width, length, samples   int
+	separate                 bool // each sample is an image of its own
+	tiled                    bool
+	chunkWidth, chunkRows    int
+	bits, sampleFormat       int
+	compression, predictor   int
+	photometric, orientation int
+	alpha                    int    // the first value of ExtraSamples; -1 without the tag
+	nodata                   string // GDAL's mark of missing values
+	unsupported              string // what the page has that cannot be read; "" is nothing
 }
 
 // field is the values of a tag.
 type field struct {
-	kind  uint16
-	count uint64
 	at    int64
+	count uint32
+	kind  uint16 // 0 where the directory does not have the tag
 }
 
-// The tags that are read.
+// tag is a tag that is read: its index in fields. The package comment says what the others mean.
+type tag int
+
 const (
-	tagWidth          = 256
-	tagLength         = 257
-	tagBits           = 258
-	tagCompression    = 259
-	tagPhotometric    = 262
-	tagFillOrder      = 266
-	tagDescription    = 270
-	tagStripOffsets   = 273
-	tagSamples        = 277
-	tagRowsPerStrip   = 278
-	tagStripCounts    = 279
-	tagPlanar         = 284
-	tagPredictor      = 317
-	tagTileWidth      = 322
-	tagTileLength     = 323
-	tagTileOffsets    = 324
-	tagTileCounts     = 325
-	tagSampleFormat   = 339
-	tagDepth          = 32997
-	maxPages          = 1 << 22
-	maxTags           = 1 << 12
-	windowBytes       = 4 << 10
-	maxDescription    = 64 << 20
-	compressionNone   = 1
-	photometricYCbCr  = 6
-	photometricColors = 3
+	tagSubfile tag = iota
+	tagOldSubfile
+	tagWidth
+	tagLength
+	tagBits
+	tagCompression
+	tagPhotometric
+	tagFillOrder
+	tagDescription
+	tagStripOffsets
+	tagOrientation
+	tagSamples
+	tagRowsPerStrip
+	tagStripCounts
+	tagXResolution
+	tagYResolution
+	tagPlanar
+	tagPredictor
+	tagTileWidth
+	tagTileLength
+	tagTileOffsets
+	tagTileCounts
+	tagExtraSamples
+	tagSampleFormat
+	tagOldJPEG
+	tagDepth
+	tagTileDepth
+	tagStack
+	tagMetadata
+	tagNodata
+	knownTags
 )
 
+// tags are the numbers of the tags that are read, in ascending order, and their names.
+var tags = [knownTags]struct {
+	number uint16
+	name   string
+}{
+	{254, "NewSubfileType"}, {255, "SubfileType"}, {256, "ImageWidth"}, {257, "ImageLength"}, {258, "BitsPerSample"}, {259, "Compression"},
+	{262, "PhotometricInterpretation"}, {266, "FillOrder"}, {270, "ImageDescription"}, {273, "StripOffsets"}, {274, "Orientation"},
+	{277, "SamplesPerPixel"}, {278, "RowsPerStrip"}, {279, "StripByteCounts"}, {282, "XResolution"}, {283, "YResolution"},
+	{284, "PlanarConfiguration"}, {317, "Predictor"}, {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"},
+	{338, "ExtraSamples"}, {339, "SampleFormat"}, {513, "JPEGInterchangeFormat"}, {32997, "ImageDepth"}, {32998, "TileDepth"},
+	{33629, "UIC2tag"}, {42112, "GDAL_METADATA"}, {42113, "GDAL_NODATA"},
+}
+
+func (t tag) String() string { return tags[t].name }
+
+// fields are the values of the tags of a directory.
+type fields [knownTags]field
+
+const (
+	maxPages        = 1 << 22
+	maxTags         = 1 << 12
+	maxLayouts      = 1 << 12
+	windowBytes     = 4 << 10
+	maxDescription  = 64 << 20
+	maxNodata       = 64
+	compressionNone = 1
+	minIsBlack      = 1
+)
+
+// photometrics are the values of PhotometricInterpretation whose numbers are read as they are stored, with names for the
+// attribute photometric; those of 1 and 2 need none.
+var photometrics = map[int]string{0: "WhiteIsZero", minIsBlack: "", 2: "", 4: "mask", 5: "separated", 8: "CIELab", 9: "ICCLab", 10: "ITULab", 32803: "CFA", 34892: "LinearRaw"}
+
 // kindBytes are the sizes of values, by their kinds.
-var kindBytes = map[uint16]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
+var kindBytes = [...]uint64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
 var errCut = errors.New("the file is cut short or damaged")
 
 // pages reads all directories of the file.
-func (f *file) pages() (all []page, err error) {
+func (f *file) pages(c *contents) error {
 	head, err := f.take(0, min(f.size, 16))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	next := int64(0)
 	switch {
 	case len(head) < 8:
-		return nil, errors.New("not a TIFF file: it has fewer than 8 bytes")
+		return errors.New("not a TIFF file: it has fewer than 8 bytes")
 	case string(head[:2]) == "II":
 		f.order = binary.LittleEndian
 	case string(head[:2]) == "MM":
 		f.order = binary.BigEndian
 	default:
-		return nil, errors.New("not a TIFF file: it begins with neither II nor MM")
+		return errors.New("not a TIFF file: it begins with neither II nor MM")
 	}
 	switch version := f.order.Uint16(head[2:]); {
 	case version == 42:
 		next = int64(f.order.Uint32(head[4:]))
-	case version == 43 && len(head) == 16 && f.order.Uint16(head[4:]) == 8:
+	case version == 43 && len(head) == 16 && f.order.Uint16(head[4:]) == 8 && f.order.Uint16(head[6:]) == 0:
 		f.big = true
 		next = int64(f.order.Uint64(head[8:]))
 	default:
-		return nil, fmt.Errorf("version %d of TIFF is not supported", version)
+		return fmt.Errorf("version %d of TIFF is not supported", version)
 	}
-	seen := map[int64]bool{}
+	known := map[layout]int32{}
+	before := int64(-1) // a directory that was read before; Brent's way to find a loop
 	for next != 0 {
-		if seen[next] || len(all) == maxPages {
-			return nil, fmt.Errorf("directory %d, at %d, was read before: the file's directories form a loop", len(all), next)
+		n := len(c.pages)
+		if next == before || n == maxPages {
+			return fmt.Errorf("directory %d, at %d, was read before: the file's directories form a loop", n, next)
 		}
-		seen[next] = true
-		var p page
+		if n&(n-1) == 0 {
+			before = next
+		}
 		at := next
-		if p, next, err = f.directory(at); err != nil {
-			return nil, fmt.Errorf("directory %d, at %d: %w", len(all), at, err)
+		var all fields
+		if all, next, err = f.directory(at); err != nil {
+			return fmt.Errorf("directory %d, at %d: %w", n, at, err)
 		}
-		if p.width > 0 && p.length > 0 {
-			all = append(all, p)
+		p := page{at: at, offsets: all[tagStripOffsets], counts: all[tagStripCounts]}
+		l, err := f.layout(&all, &p)
+		if err != nil {
+			return fmt.Errorf("directory %d, at %d: %w", n, at, err)
 		}
+		var ok bool
+		if p.layout, ok = known[l]; !ok {
+			if len(c.layouts) == maxLayouts {
+				return fmt.Errorf("its directories have more than %d layouts: the file is damaged", maxLayouts)
+			}
+			p.layout = int32(len(c.layouts))
+			c.layouts, known[l] = append(c.layouts, l), p.layout
+		}
+		c.pages = append(c.pages, p)
 	}
-	if len(all) == 0 {
-		return nil, errors.New("the file has no image")
+	if len(c.pages) == 0 {
+		return errors.New("the file has no image")
 	}
-	return all, nil
+	return nil
 }
 
 // take reads n bytes, which are valid until the next call.
@@ -138,168 +197,218 @@ func (f *file) take(at, n int64) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes at %d: %w", n, at, errCut)
 	}
 	if at < f.at || at+n > f.at+int64(len(f.window)) {
-		b := make([]byte, min(max(n, windowBytes), f.size-at))
-		if got, err := f.r.ReadAt(b, at); got < len(b) {
+		size := min(max(n, windowBytes), f.size-at)
+		if int64(cap(f.window)) < size {
+			f.window = make([]byte, size)
+		}
+		f.window, f.at = f.window[:size], at
+		if got, err := f.r.ReadAt(f.window, at); int64(got) < size {
+			f.window = nil
 			if err == nil || err == io.EOF {
 				err = errCut
 			}
 			return nil, err
 		}
-		f.window, f.at = b, at
 	}
 	return f.window[at-f.at:][:n], nil
 }
 
 // directory reads one, and where the next one is.
-func (f *file) directory(at int64) (p page, next int64, err error) {
+func (f *file) directory(at int64) (all fields, next int64, err error) {
 	entry, inline, head := int64(12), int64(4), int64(2)
 	if f.big {
 		entry, inline, head = 20, 8, 8
 	}
 	b, err := f.take(at, head)
 	if err != nil {
-		return p, 0, err
+		return all, 0, err
 	}
-	tags := uint64(f.order.Uint16(b))
+	n := uint64(f.order.Uint16(b))
 	if f.big {
-		tags = f.order.Uint64(b)
+		n = f.order.Uint64(b)
 	}
-	if tags > maxTags {
-		return p, 0, fmt.Errorf("%d tags are too many: the file is damaged", tags)
+	if n > maxTags {
+		return all, 0, fmt.Errorf("%d tags are too many: the file is damaged", n)
 	}
-	n := int64(tags) * entry
-	if b, err = f.take(at+head, n+inline); err != nil {
-		return p, 0, err
+	if b, err = f.take(at+head, int64(n)*entry+inline); err != nil {
+		return all, 0, err
 	}
-	b = slices.Clone(b) // reading values moves the window
-	fields := map[uint16]field{}
-	for i := int64(0); i < n; i += entry {
+	for i := int64(0); i < int64(n)*entry; i += entry {
 		e := b[i : i+entry]
+		t, ok := slices.BinarySearchFunc(tags[:], f.order.Uint16(e), func(t struct {
+			number uint16
+			name   string
+		}, number uint16) int {
+			return cmp.Compare(t.number, number)
+		})
+		if !ok {
+			continue
+		}
 		v := field{kind: f.order.Uint16(e[2:])}
-		value := e[8:]
-		v.count = uint64(f.order.Uint32(e[4:]))
+		value, count := e[8:], uint64(f.order.Uint32(e[4:]))
 		if f.big {
-			v.count, value = f.order.Uint64(e[4:]), e[12:]
+			count, value = f.order.Uint64(e[4:]), e[12:]
 		}
-		size, known := kindBytes[v.kind]
-		if !known || v.count > uint64(f.size)/size {
-			continue // nothing that is read can be so
-		}
-		switch v.at = at + head + i + entry - inline; {
-		case v.count*size <= uint64(inline):
+		v.count = uint32(count)
+		switch {
+		case int(v.kind) >= len(kindBytes) || kindBytes[v.kind] == 0:
+			return all, 0, fmt.Errorf("tag %s has values of the unknown type %d: the file is damaged", tag(t), v.kind)
+		case count > uint64(f.size)/kindBytes[v.kind] || count > math.MaxUint32:
+			return all, 0, fmt.Errorf("tag %s has %d values, in a file of %d bytes: it is cut short or damaged", tag(t), count, f.size)
+		case all[t].kind != 0:
+			return all, 0, fmt.Errorf("tag %s stands there twice: the file is damaged", tag(t))
+		case count == 0:
+			continue
+		case count*kindBytes[v.kind] <= uint64(inline):
+			v.at = at + head + i + entry - inline
 		case f.big:
 			v.at = int64(f.order.Uint64(value))
 		default:
 			v.at = int64(f.order.Uint32(value))
 		}
-		fields[f.order.Uint16(e)] = v
+		all[t] = v
 	}
-	next = int64(f.order.Uint32(b[n:]))
 	if f.big {
-		next = int64(f.order.Uint64(b[n:]))
+		return all, int64(f.order.Uint64(b[int64(n)*entry:])), nil
 	}
-	p, err = f.page(fields)
-	return p, next, err
+	return all, int64(f.order.Uint32(b[int64(n)*entry:])), nil
 }
 
-// numbers reads the first values.
-func (f *file) numbers(v field, n uint64) ([]uint64, error) {
-	size := kindBytes[v.kind]
+// number reads one of the values of a tag.
+func (f *file) number(v field, i int) (uint64, error) {
 	switch v.kind {
 	case 1, 3, 4, 13, 16, 18:
 	default:
-		return nil, fmt.Errorf("a tag has values of kind %d in place of numbers: the file is damaged", v.kind)
+		return 0, fmt.Errorf("it has values of type %d in place of numbers: the file is damaged", v.kind)
 	}
-	if n > v.count {
-		return nil, fmt.Errorf("a tag has %d values, %d are needed: the file is damaged", v.count, n)
-	}
-	b, err := f.take(v.at, int64(n*size))
+	size := int64(kindBytes[v.kind])
+	b, err := f.take(v.at+int64(i)*size, size)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	all := make([]uint64, n)
-	for i := range all {
-		switch size {
-		case 1:
-			all[i] = uint64(b[i])
-		case 2:
-			all[i] = uint64(f.order.Uint16(b[2*i:]))
-		case 4:
-			all[i] = uint64(f.order.Uint32(b[4*i:]))
-		default:
-			all[i] = f.order.Uint64(b[8*i:])
-		}
+	switch size {
+	case 1:
+		return uint64(b[0]), nil
+	case 2:
+		return uint64(f.order.Uint16(b)), nil
+	case 4:
+		return uint64(f.order.Uint32(b)), nil
 	}
-	return all, nil
+	return f.order.Uint64(b), nil
 }
 
-// page takes what the tags of a directory say.
-func (f *file) page(fields map[uint16]field) (p page, err error) {
-	number := func(tag uint16, usual int) int {
-		v, ok := fields[tag]
-		if !ok || v.count == 0 || err != nil {
-			return usual
+// layout takes what the tags of a directory say, and rejects those that contradict each other.
+func (f *file) layout(all *fields, p *page) (l layout, err error) {
+	fail := func(format string, args ...any) {
+		if err == nil {
+			err = fmt.Errorf(format+": the file is damaged", args...)
 		}
-		var all []uint64
-		if all, err = f.numbers(v, 1); err != nil {
-			err = fmt.Errorf("tag %d: %w", tag, err)
-			return usual
-		}
-		if all[0] > math.MaxInt32 {
-			if tag == tagRowsPerStrip {
-				return math.MaxInt32
-			}
-			err = fmt.Errorf("tag %d: %d is too large", tag, all[0])
-		}
-		return int(min(all[0], math.MaxInt32))
 	}
+	number := func(t tag, usual int) int {
+		if all[t].kind == 0 {
+			return usual
+		}
+		n, failed := f.number(all[t], 0)
+		if failed != nil && err == nil {
+			err = fmt.Errorf("tag %s: %w", t, failed)
+		}
+		if n > math.MaxInt32 && t != tagRowsPerStrip {
+			fail("tag %s: %d is too large", t, n)
+		}
+		return int(min(n, math.MaxInt32))
+	}
+	l.samples = number(tagSamples, 1)
 	// same is number of a tag with a value for each sample.
-	same := func(tag uint16, usual int) int {
-		first := number(tag, usual)
-		v, ok := fields[tag]
-		if !ok || err != nil || v.count < 2 || v.count > math.MaxUint16 {
-			return first
+	same := func(t tag, usual int) int {
+		first := number(t, usual)
+		n := int(all[t].count)
+		if n > 1 && n != l.samples {
+			fail("tag %s has %d values, SamplesPerPixel is %d", t, n, l.samples)
 		}
-		var all []uint64
-		if all, err = f.numbers(v, v.count); err != nil {
-			return first
-		}
-		for _, n := range all {
-			if n != uint64(first) {
-				p.unsupported = "samples of different types"
+		for i := 1; i < n && err == nil; i++ {
+			v, failed := f.number(all[t], i)
+			if err = failed; v != uint64(first) {
+				l.unsupported = "samples of different types"
 			}
 		}
 		return first
 	}
-	p.width, p.length, p.samples = number(tagWidth, 0), number(tagLength, 0), number(tagSamples, 1)
-	p.bits, p.sampleFormat = same(tagBits, 1), same(tagSampleFormat, 1)
-	p.compression, p.predictor = number(tagCompression, compressionNone), number(tagPredictor, 1)
-	p.separate = number(tagPlanar, 1) == 2 && p.samples > 1
-	if p.sampleFormat == 4 { // not said
-		p.sampleFormat = 1
+	l.width, l.length = number(tagWidth, 0), number(tagLength, 0)
+	l.bits, l.sampleFormat = same(tagBits, 1), same(tagSampleFormat, 1)
+	l.compression, l.predictor = number(tagCompression, compressionNone), number(tagPredictor, 1)
+	l.photometric, l.orientation, l.alpha = number(tagPhotometric, minIsBlack), number(tagOrientation, 1), number(tagExtraSamples, -1)
+	planar := number(tagPlanar, 1)
+	l.separate = planar == 2 && l.samples > 1
+	if l.sampleFormat == 4 { // not said
+		l.sampleFormat = 1
 	}
-	p.description = fields[tagDescription]
-	p.offsets, p.counts = fields[tagStripOffsets], fields[tagStripCounts]
-	p.chunkWidth, p.chunkRows = p.width, min(number(tagRowsPerStrip, math.MaxInt32), p.length)
-	if v, ok := fields[tagTileOffsets]; ok {
-		p.tiled, p.offsets, p.counts = true, v, fields[tagTileCounts]
-		p.chunkWidth, p.chunkRows = number(tagTileWidth, 0), number(tagTileLength, 0)
+	p.part = number(tagSubfile, 0)&5 != 0 || number(tagOldSubfile, 1) == 2
+	l.chunkWidth, l.chunkRows = l.width, min(number(tagRowsPerStrip, math.MaxInt32), l.length)
+	if all[tagTileWidth].kind != 0 || all[tagTileLength].kind != 0 {
+		l.tiled, l.chunkWidth, l.chunkRows = true, number(tagTileWidth, 0), number(tagTileLength, 0)
 	}
-	switch photometric := number(tagPhotometric, 1); {
-	case p.unsupported != "":
-	case photometric == photometricColors:
-		p.unsupported = "palettes"
-	case photometric == photometricYCbCr:
-		p.unsupported = "YCbCr"
+	// libtiff takes the tags of strips for tiles, and those of tiles for strips.
+	for _, pair := range [][2]tag{{tagStripOffsets, tagTileOffsets}, {tagStripCounts, tagTileCounts}} {
+		if all[pair[0]].kind != 0 && all[pair[1]].kind != 0 {
+			fail("it has both %s and %s", pair[0], pair[1])
+		}
+	}
+	if all[tagTileOffsets].kind != 0 {
+		p.offsets = all[tagTileOffsets]
+	}
+	if all[tagTileCounts].kind != 0 {
+		p.counts = all[tagTileCounts]
+	}
+	if v := all[tagNodata]; v.kind == 2 && v.count <= maxNodata && err == nil {
+		l.nodata, err = f.text(v)
+	}
+	_, known := photometrics[l.photometric]
+	switch {
+	case err != nil:
+		return l, err
+	case l.width < 1 || l.length < 1 || l.samples < 1 || l.samples > math.MaxUint16:
+		fail("ImageWidth is %d, ImageLength %d and SamplesPerPixel %d", l.width, l.length, l.samples)
+	case l.chunkRows < 1 || l.chunkWidth < 1:
+		fail("RowsPerStrip, or TileWidth or TileLength, is 0")
+	case planar != 1 && planar != 2:
+		fail("PlanarConfiguration is %d", planar)
+	case l.orientation < 1 || l.orientation > 8:
+		fail("Orientation is %d", l.orientation)
+	case int(all[tagExtraSamples].count) > l.samples:
+		fail("ExtraSamples has %d values, SamplesPerPixel is %d", all[tagExtraSamples].count, l.samples)
+	case all[tagOldJPEG].kind != 0 && p.offsets.kind == 0:
+		l.unsupported = "old JPEG pictures (JPEGInterchangeFormat)"
+	case p.offsets.kind == 0:
+		fail("it has neither StripOffsets nor TileOffsets")
+	case p.counts.kind == 0 && l.compression != compressionNone:
+		fail("it has no StripByteCounts or TileByteCounts, which say where compressed chunks end")
+	case l.unsupported != "":
+	case !known && l.photometric == 3:
+		l.unsupported = "palettes (PhotometricInterpretation 3)"
+	case !known && l.photometric == 6:
+		l.unsupported = "YCbCr colours (PhotometricInterpretation 6)"
+	case !known:
+		l.unsupported = fmt.Sprintf("colours of PhotometricInterpretation %d", l.photometric)
 	case number(tagFillOrder, 1) != 1:
-		p.unsupported = "a reversed order of bits (FillOrder)"
-	case number(tagDepth, 1) != 1:
-		p.unsupported = "depth (ImageDepth)"
+		l.unsupported = "a reversed order of bits (FillOrder)"
+	case number(tagDepth, 1) != 1 || number(tagTileDepth, 1) != 1:
+		l.unsupported = "depth (ImageDepth)"
+	case all[tagStack].count > 1:
+		l.unsupported = fmt.Sprintf("MetaMorph stacks (UIC2tag), here of %d planes,", all[tagStack].count)
 	}
-	return p, err
+	if n := float64(p.offsets.count); err == nil && p.offsets.kind != 0 {
+		samples, rows, columns := l.grid()
+		switch needed := float64(samples) * float64(rows) * float64(columns); {
+		case n != needed:
+			fail("it has %.0f chunks by its shape, and %.0f values of StripOffsets or TileOffsets", needed, n)
+		case p.counts.kind != 0 && p.counts.count != p.offsets.count:
+			fail("it has %.0f chunks, and %d values of StripByteCounts or TileByteCounts", n, p.counts.count)
+		}
+	}
+	return l, err
 }
 
-// text is a value that is text.
+// text is a value that is text; "" for any other.
 func (f *file) text(v field) (string, error) {
 	if v.kind != 2 && v.kind != 1 || v.count > maxDescription {
 		return "", nil
@@ -311,7 +420,20 @@ func (f *file) text(v field) (string, error) {
 	if i := slices.Index(b, 0); i >= 0 {
 		b = b[:i]
 	}
-	return string(b), nil
+	text := string(b)
+	if cap(f.window) > windowBytes { // the text is long
+		f.window = nil
+	}
+	return text, nil
+}
+
+// rational is the first value of a tag that is a fraction; 0 for any other.
+func (f *file) rational(v field) float64 {
+	b, err := f.take(v.at, 8)
+	if v.kind != 5 || err != nil || f.order.Uint32(b[4:]) == 0 {
+		return 0
+	}
+	return float64(f.order.Uint32(b)) / float64(f.order.Uint32(b[4:]))
 }
 
 // dtype is the type of the elements.
@@ -341,9 +463,6 @@ func (l layout) grid() (samples, rows, columns int) {
 func (l layout) check() error {
 	if l.unsupported != "" {
 		return fmt.Errorf("%s in TIFF are not supported", l.unsupported)
-	}
-	if l.samples < 1 || l.samples > math.MaxUint16 || l.chunkRows < 1 || l.chunkWidth < 1 {
-		return fmt.Errorf("%d samples in chunks of %d rows and %d columns: the file is damaged", l.samples, l.chunkRows, l.chunkWidth)
 	}
 	_, err := l.dtype()
 	return err

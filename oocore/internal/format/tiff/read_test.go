@@ -24,11 +24,11 @@ func TestReadInterchange(t *testing.T) {
 // fixtures are files whose arrays count up in C order, with their types, shapes, chunks and
 // names of dimensions.
 var fixtures = map[string]string{
-	"strips.tif":     "uint16 [3 7 5] [1 7 5] []",
-	"tiles.tif":      "uint16 [2 20 36] [1 16 16] []",
-	"lzw.tif":        "int32 [90 70] [60 70] []",
-	"float.tif":      "float32 [2 9 8 3] [1 4 8 3] []",
-	"planes.tif":     "float64 [3 9 8] [1 9 8] []",
+	"strips.tif":     "uint16 [3 7 5] [1 7 5] [i y x]",
+	"tiles.tif":      "uint16 [2 20 36] [1 16 16] [i y x]",
+	"lzw.tif":        "int32 [90 70] [60 70] [y x]",
+	"float.tif":      "float32 [2 9 8 3] [1 4 8 3] [i y x s]",
+	"planes.tif":     "float64 [3 9 8] [1 9 8] [s y x]",
 	"images.ome.tif": "uint16 [2 3 4 5] [] [t c y x]",
 	"imagej.tif":     "uint16 [2 3 4 5] [] [t z y x]",
 }
@@ -108,8 +108,8 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 	}
 }
 
-// tags writes a little-endian file of pages with tags of one number each.
-func tags(pages ...[][2]uint32) []byte {
+// written writes a little-endian file of pages with tags of one number each.
+func written(pages ...[][2]uint32) []byte {
 	b := []byte("II*\x00\x08\x00\x00\x00")
 	for _, page := range pages {
 		b = binary.LittleEndian.AppendUint16(b, uint16(len(page)))
@@ -125,41 +125,124 @@ func tags(pages ...[][2]uint32) []byte {
 	return b
 }
 
-func TestOpenRejectsBombs(t *testing.T) {
-	image := [][2]uint32{{tagWidth, 4}, {tagLength, 4}, {tagBits, 8}, {tagStripOffsets, 8}, {tagStripCounts, 16}}
-	with := func(more ...[2]uint32) []byte { return tags(append(slices.Clone(image), more...)) }
-	loop := tags(image, image)
+// image is a little-endian page of 4 × 4 bytes.
+func image(more ...[2]uint32) []byte {
+	page := [][2]uint32{{256, 4}, {257, 4}, {258, 8}, {273, 8}, {279, 16}}
+	for _, tag := range more {
+		page = slices.DeleteFunc(page, func(t [2]uint32) bool { return t[0] == tag[0] })
+		page = append(page, tag)
+	}
+	return written(page)
+}
+
+// without is image without some tags, and with others.
+func without(leftOut []uint32, more ...[2]uint32) []byte {
+	b := image(more...)
+	n := int(b[8])
+	for i := n - 1; i >= 0; i-- {
+		if at := 10 + 12*i; slices.Contains(leftOut, uint32(binary.LittleEndian.Uint16(b[at:]))) {
+			b = slices.Delete(b, at, at+12)
+			b[8]--
+		}
+	}
+	return b
+}
+
+// What a directory says is held to the rest of it: each of these has one contradiction.
+func TestOpenRejectsContradictionsByTheirTag(t *testing.T) {
+	loop := slices.Concat(image()[:8], image()[8:])
 	binary.LittleEndian.PutUint32(loop[len(loop)-4:], 8)
-	for want, file := range map[string][]byte{
-		"the file's directories form a loop":          loop,
-		" chunks, and the places of 1":                tags([][2]uint32{{tagWidth, 1}, {tagLength, 1 << 30}, {tagBits, 8}, {tagStripOffsets, 8}, {tagRowsPerStrip, 1}}),
-		"beyond the end of the file":                  with([2]uint32{tagStripOffsets, 1 << 20}),
-		"0 samples in chunks":                         with([2]uint32{tagSamples, 0}),
-		"predictor 4 is not supported":                with([2]uint32{tagPredictor, 4}),
-		"a predictor without compression":             with([2]uint32{tagPredictor, 2}),
-		"predictor 3 for elements of uint8":           with([2]uint32{tagPredictor, 3}, [2]uint32{tagCompression, 8}),
-		"the compression CCITT Group 4 of TIFF":       with([2]uint32{tagCompression, 4}),
-		"palettes in TIFF":                            with([2]uint32{tagPhotometric, photometricColors}),
-		"YCbCr in TIFF":                               with([2]uint32{tagPhotometric, photometricYCbCr}),
-		"a reversed order of bits (FillOrder)":        with([2]uint32{tagFillOrder, 2}),
-		"elements of 12 bits (unsigned integers) are": with([2]uint32{tagBits, 12}),
-		"elements of 24 bits (floats) are":            with([2]uint32{tagBits, 24}, [2]uint32{tagSampleFormat, 3}),
-		"more bytes than 63 bits count":               with([2]uint32{tagWidth, 1<<31 - 1}, [2]uint32{tagLength, 1<<31 - 1}, [2]uint32{tagSamples, 60000}),
-		"the file has no image":                       tags([][2]uint32{{tagWidth, 0}}),
-		"it begins with neither II nor MM":            []byte("not a TIFF file"),
-		"version 7 of TIFF is not supported":          []byte("II\x07\x00abcdabcdabcd"),
+	type tag = [2]uint32
+	twice := image(tag{284, 1})
+	binary.LittleEndian.PutUint16(twice[10+12*5:], 279)
+	kind := image()
+	kind[10+2] = 99
+	long := image()
+	binary.LittleEndian.PutUint32(long[10+4:], 1<<30)
+	for _, c := range []struct {
+		file []byte
+		want string
+	}{
+		{loop, "the file's directories form a loop"},
+		{twice, "tag StripByteCounts stands there twice"},
+		{kind, "tag ImageWidth has values of the unknown type 99"},
+		{long, "tag ImageWidth has 1073741824 values"},
+		{image(tag{256, 0}), "ImageWidth is 0"},
+		{image(tag{257, 0}), "ImageLength 0"},
+		{without([]uint32{256}), "ImageWidth is 0"},
+		{without([]uint32{273}), "neither StripOffsets nor TileOffsets"},
+		{without([]uint32{279}, tag{259, 5}), "no StripByteCounts or TileByteCounts"},
+		{image(tag{278, 0}), "RowsPerStrip, or TileWidth or TileLength, is 0"},
+		{image(tag{278, 2}), "it has 2 chunks by its shape, and 1 values of StripOffsets"},
+		{image(tag{322, 16}), "RowsPerStrip, or TileWidth or TileLength, is 0"},
+		{image(tag{324, 8}), "it has both StripOffsets and TileOffsets"},
+		{image(tag{325, 8}), "it has both StripByteCounts and TileByteCounts"},
+		{image(tag{279, 15}), "chunk 0 has 15 bytes by StripByteCounts or TileByteCounts, 16 by its shape"},
+		{image(tag{279, 17}), "chunk 0 has 17 bytes by StripByteCounts or TileByteCounts, 16 by its shape"},
+		{image(tag{279, 0}), "chunk 0 has 0 bytes by StripByteCounts"},
+		{image(tag{257, 5}), "chunk 0 has 16 bytes by StripByteCounts or TileByteCounts, 20 by its shape"},
+		{image(tag{258, 16}), "32 by its shape"},
+		{image(tag{277, 3}), "48 by its shape"},
+		{image(tag{273, 4}), "chunk 0 has 16 bytes at 4"},
+		{image(tag{273, 1 << 20}), "chunk 0 has 16 bytes at 1048576"},
+		{image(tag{284, 3}), "PlanarConfiguration is 3"},
+		{image(tag{284, 2}, tag{277, 3}), "it has 3 chunks by its shape"},
+		{image(tag{274, 9}), "Orientation is 9"},
+		{image(tag{277, 0}), "SamplesPerPixel 0"},
+		{written([][2]uint32{{256, 1}, {257, 1 << 30}, {258, 8}, {273, 8}, {278, 1}}), "it has 1073741824 chunks by its shape, and 1 values"},
+		{image(tag{256, 1<<31 - 1}, tag{257, 1<<31 - 1}, tag{277, 60000}), "more bytes than 63 bits count"},
+		{image(tag{317, 4}), "predictor 4 is not supported"},
+		{image(tag{317, 2}), "a predictor without compression"},
+		{image(tag{317, 3}, tag{259, 8}), "predictor 3 for elements of uint8"},
+		{image(tag{259, 4}), "the compression CCITT Group 4 of TIFF"},
+		{image(tag{262, 3}), "palettes (PhotometricInterpretation 3)"},
+		{image(tag{262, 6}), "YCbCr colours (PhotometricInterpretation 6)"},
+		{image(tag{262, 7}), "colours of PhotometricInterpretation 7"},
+		{image(tag{266, 2}), "a reversed order of bits (FillOrder)"},
+		{image(tag{258, 12}), "elements of 12 bits (unsigned integers) are"},
+		{image(tag{258, 24}, tag{339, 3}), "elements of 24 bits (floats) are"},
+		{image(tag{339, 9}), "elements of 8 bits (an unknown kind) are"},
+		{image(tag{32997, 2}), "depth (ImageDepth)"},
+		{written(), "the file has no image"},
+		{[]byte("not a TIFF file"), "it begins with neither II nor MM"},
+		{[]byte("II\x07\x00abcdabcdabcd"), "version 7 of TIFF is not supported"},
+		{[]byte("II\x2b\x00\x08\x00\x01\x00abcdabcd"), "version 43 of TIFF is not supported"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.tif")
-		testcases.WriteFile(t, path, file, 0o600)
+		testcases.WriteFile(t, path, c.file, 0o600)
 		a, err := store.Open(path)
 		if err == nil {
-			t.Errorf("%s: opened as %+v", want, a.Info())
+			t.Errorf("%s: opened as %+v", c.want, a.Info())
 			a.Close()
 			continue
 		}
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+		if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
 		}
+	}
+}
+
+// libtiff and tifffile read tiles whose places stand in the tags of strips, and a last strip that is as long as the others.
+func TestOpenReadsWhatLibtiffReads(t *testing.T) {
+	type tag = [2]uint32
+	path := filepath.Join(t.TempDir(), "x.tif")
+	for want, file := range map[string][]byte{
+		"[4 4] [16 16]": append(image(tag{322, 16}, tag{323, 16}, tag{279, 256}), make([]byte, 256)...),
+		"[3 4] []":      image(tag{257, 3}, tag{278, 4}, tag{279, 12}),
+		"[4 4] []":      without([]uint32{279}),
+	} {
+		testcases.WriteFile(t, path, file, 0o600)
+		a, err := store.Open(path)
+		if err != nil {
+			t.Errorf("%s: %v", want, err)
+			continue
+		}
+		info := a.Info()
+		if got := fmt.Sprint(info.Shape, info.Chunks); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		storetest.ReadAll(t, a)
+		a.Close()
 	}
 }
 
@@ -184,15 +267,4 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A hyperstack of more planes than the file has is none, as for tifffile, which then reads the pages.
-func TestHyperstackWithoutRoomIsItsPages(t *testing.T) {
-	pages := []page{{layout: layout{width: 7, length: 3, samples: 1, bits: 8}}}
-	for room, want := range map[int64]string{63: "[3 3 7]", 62: "[3 7]"} {
-		all, err := group(pages, "ImageJ=1.11a\nimages=3\nslices=3\n", room)
-		if err != nil || len(all) != 1 || fmt.Sprint(all[0].shape) != want {
-			t.Errorf("in %d bytes: %v and %v", room, all, err)
-		}
-	}
 }

@@ -1,12 +1,15 @@
 package tiff
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +23,18 @@ type series struct {
 	layout
 	shape []int
 	dims  []string
-	axes  []axis // what each axis of shape is
-	pages []int  // in C order of the axes of pages; missing where nothing is stored
+	axes  []axis  // what each axis of shape is
+	pages []int32 // in C order of the axes of pages
 	// follow says that the file has the first page only, and that the elements of the others
 	// follow its own.
 	follow bool
-	err    error // why it cannot be read
+	part   bool // all pages are smaller versions of images, or masks
+	// What the file says of axes, by their names, and of all elements.
+	scale map[string]float64
+	unit  map[string]string
+	more  map[string]any
+	err   error // why it cannot be read
 }
-
-// missing is the number of a page that is not there.
-const missing = -1
 
 // axis is what an axis of an array is.
 type axis byte
@@ -56,72 +61,82 @@ func (l layout) pageAxes() (axes []axis, shape []int) {
 
 // contents are the directories of a file, and the arrays that they are.
 type contents struct {
-	pages  []page
-	series []series
-	order  binary.ByteOrder
+	pages   []page
+	layouts []layout
+	series  []series
+	order   binary.ByteOrder
+	err     error // why the pages are no arrays
 }
 
 var headers store.Headers[*contents]
 
 // read reads the directories.
 func (f *file) read() (*contents, error) {
-	pages, err := f.pages()
-	if err != nil {
+	c := &contents{}
+	if err := f.pages(c); err != nil {
 		return nil, err
 	}
-	text, err := f.text(pages[0].description)
-	if err != nil {
-		return nil, err
+	c.order = f.order
+	if c.series, c.err = c.group(f); c.err != nil {
+		c.err = fmt.Errorf("%w; with #pages behind its name the pages of the file are read as they are", c.err)
 	}
-	f.window = nil // the text may be long
-	var room int64 // from the first chunk to the end of the file
-	if at, err := f.numbers(pages[0].offsets, 1); err == nil {
-		room = f.size - int64(min(at[0], uint64(f.size)))
-	}
-	all, err := group(pages, text, room)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if s := &all[i]; s.err == nil {
-			s.err = s.check()
-		}
-	}
-	return &contents{pages, all, f.order}, nil
+	return c, nil
 }
 
 // group finds the arrays that pages are, as tifffile does: by the metadata of OME, ImageJ or
-// tifffile itself, else those of one layout together. room is the bytes from the first element on.
-func group(pages []page, description string, room int64) ([]series, error) {
-	switch {
-	case strings.HasSuffix(strings.TrimSpace(description), "OME>"):
-		if all, err := omeSeries(pages, description); err != nil || len(all) > 0 {
-			return all, err
-		}
-	case strings.HasPrefix(description, "ImageJ="):
-		if s, ok := imageJ(pages, description, room); ok {
-			return []series{s}, nil
-		}
-	case strings.HasPrefix(description, `{"shape":`):
-		if s, ok := shaped(pages, description); ok {
-			return []series{s}, nil
-		}
+// tifffile itself, else those of one layout together.
+func (c *contents) group(f *file) (all []series, err error) {
+	tags, _, err := f.directory(c.pages[0].at)
+	if err != nil {
+		return nil, err
 	}
-	var all []series
-	at := map[layout]int{}
-	for i, p := range pages {
+	text, err := f.text(tags[tagDescription])
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.HasSuffix(strings.TrimSpace(text), "OME>"), strings.Contains(text, "<OME "):
+		all, err = c.omeSeries(text)
+	case strings.HasPrefix(text, "ImageJ="):
+		var s series
+		s, err = c.imageJ(f, &tags, text)
+		all = []series{s}
+	case strings.HasPrefix(text, `{"shape":`):
+		all, err = c.shaped(f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if all == nil {
+		all = c.alike(0)
+	}
+	for i := range all {
+		s := &all[i]
+		if s.err == nil {
+			s.err = s.check()
+		}
+		s.part = !slices.ContainsFunc(s.pages, func(k int32) bool { return !c.pages[k].part })
+		s.gdal(f, &tags)
+	}
+	return all, nil
+}
+
+// alike are the arrays of the pages from one on: those of one layout are one.
+func (c *contents) alike(from int) (all []series) {
+	at := map[int32]int{}
+	for i, p := range c.pages[from:] {
 		k, ok := at[p.layout]
 		if !ok {
 			k = len(all)
 			at[p.layout] = k
-			all = append(all, series{layout: p.layout})
+			all = append(all, series{layout: c.layouts[p.layout]})
 		}
-		all[k].pages = append(all[k].pages, i)
+		all[k].pages = append(all[k].pages, int32(from+i))
 	}
 	for i := range all {
-		all[i].stack([]int{len(all[i].pages)}, nil)
+		all[i].stack([]int{len(all[i].pages)}, []string{"i"})
 	}
-	return all, nil
+	return all
 }
 
 // stack makes the shape: the axes of pages that are longer than one, then those of a page.
@@ -129,124 +144,198 @@ func (s *series) stack(lead []int, names []string) {
 	axes, shape := s.pageAxes()
 	s.shape, s.axes, s.dims = nil, nil, nil
 	for i, n := range lead {
-		if n == 1 {
-			continue
-		}
-		s.shape, s.axes = append(s.shape, n), append(s.axes, ofPages)
-		if names != nil {
-			s.dims = append(s.dims, names[i])
+		if n != 1 {
+			s.shape, s.axes, s.dims = append(s.shape, n), append(s.axes, ofPages), append(s.dims, names[i])
 		}
 	}
 	s.shape, s.axes = append(s.shape, shape...), append(s.axes, axes...)
-	if names != nil {
-		for _, a := range axes {
-			s.dims = append(s.dims, map[axis]string{ofSamples: "s", ofRows: "y", ofColumns: "x"}[a])
+	for _, a := range axes {
+		s.dims = append(s.dims, a.name())
+	}
+}
+
+func (a axis) name() string { return [...]string{"i", "s", "y", "x"}[a] }
+
+// sequence takes n pages from one on, which are of one layout.
+func (c *contents) sequence(s *series, from, n int) error {
+	s.layout = c.layouts[c.pages[from].layout]
+	for i := from; i < from+n; i++ {
+		if c.pages[i].layout != c.pages[from].layout {
+			return fmt.Errorf("page %d has another layout than page %d, its description makes one array of both: the file is damaged", i, from)
 		}
+		s.pages = append(s.pages, int32(i))
 	}
+	return nil
 }
 
-// sequence is the pages from the first on, n of them or all that are there.
-func sequence(pages []page, n int) (all []int, follow bool) {
-	if n > 1 && len(pages) == 1 {
-		return []int{0}, true
+// room rejects an array whose pages are to follow the first one where the file ends before.
+func (s *series) room(f *file, p page) error {
+	at, err := f.number(p.offsets, 0)
+	if err != nil {
+		return err
 	}
-	for i := range min(n, len(pages)) {
-		all = append(all, i)
+	if all := float64(grid.Size(s.shape)) * float64(s.bits) / 8; all > float64(f.size)-float64(at) {
+		return fmt.Errorf("its description has an array of %s, %.0f bytes, the file ends before: it is cut short or damaged", grid.Format(s.shape), all)
 	}
-	return all, false
+	return nil
 }
 
-// alike reports pages of one layout.
-func alike(pages []page, numbers []int) bool {
-	for _, n := range numbers {
-		if n != missing && pages[n].layout != pages[numbers[0]].layout {
+// shaped are the arrays of which tifffile has written the shapes: each in the description of its first page.
+func (c *contents) shaped(f *file) (all []series, err error) {
+	for from := 0; from < len(c.pages); {
+		tags, _, err := f.directory(c.pages[from].at)
+		if err != nil {
+			return nil, err
+		}
+		text, err := f.text(tags[tagDescription])
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(text, `{"shape":`) {
+			return append(all, c.alike(from)...), nil
+		}
+		var said struct {
+			Shape     []int
+			Axes      string
+			Truncated bool
+		}
+		if err := json.Unmarshal([]byte(text), &said); err != nil {
+			return nil, fmt.Errorf("the description of page %d is not valid JSON: %w", from, err)
+		}
+		s := series{layout: c.layouts[c.pages[from].layout]}
+		_, shape := s.pageAxes()
+		page := grid.Size(shape)
+		if err := grid.Check(said.Shape, 16); err != nil || grid.Size(said.Shape)%page != 0 || grid.Size(said.Shape) == 0 {
+			return nil, fmt.Errorf("page %d is of %s, its description makes an array of %s of such: the file is damaged", from, grid.Format(shape), grid.Format(said.Shape))
+		}
+		n := grid.Size(said.Shape) / page
+		stored := n
+		if s.follow = said.Truncated && n > 1; s.follow {
+			stored = 1
+		}
+		if stored > len(c.pages)-from {
+			return nil, fmt.Errorf("the description of page %d has an array of %d pages, the file has %d: it is cut short or damaged", from, n, len(c.pages)-from)
+		}
+		if err := c.sequence(&s, from, stored); err != nil {
+			return nil, err
+		}
+		if s.shape = said.Shape; s.follow {
+			if err := s.room(f, c.pages[from]); err != nil {
+				return nil, err
+			}
+		}
+		if !s.reshape(said.Axes) {
+			s.stack([]int{n}, []string{"i"})
+		}
+		all = append(all, s)
+		from += stored
+	}
+	return all, nil
+}
+
+// reshape finds what the axes of a shape that tifffile has written are: an axis is that of a page with the same length, from the
+// last on; others of length one may stand between them.
+func (s *series) reshape(names string) bool {
+	axes, shape := s.pageAxes()
+	p := len(axes) - 1
+	s.axes, s.dims = make([]axis, len(s.shape)), make([]string, len(s.shape))
+	for d := len(s.shape) - 1; d >= 0; d-- {
+		for p > 0 && shape[p] == 1 && s.shape[d] != 1 {
+			p--
+		}
+		if p >= 0 && s.shape[d] == shape[p] {
+			s.axes[d] = axes[p]
+			p--
+		} else if p >= 0 && s.shape[d] != 1 && slices.ContainsFunc(shape[:p+1], func(n int) bool { return n != 1 }) {
 			return false
 		}
+	}
+	if p >= 0 && grid.Size(shape[:p+1]) != 1 {
+		return false
+	}
+	used := map[string]bool{}
+	for d, a := range s.axes {
+		name := a.name()
+		if len(names) == len(s.shape) && names[d] != 'Q' {
+			name = strings.ToLower(names[d : d+1])
+		}
+		for i := 0; used[name]; i++ {
+			name = fmt.Sprintf("i%d", i)
+		}
+		used[name], s.dims[d] = true, name
 	}
 	return true
 }
 
-// shaped is the array of which tifffile has written the shape.
-func shaped(pages []page, description string) (s series, ok bool) {
-	var said struct{ Shape []int }
-	if json.Unmarshal([]byte(description), &said) != nil || grid.Check(said.Shape, 16) != nil || len(said.Shape) == 0 {
-		return s, false
-	}
-	s.layout = pages[0].layout
-	axes, shape := s.pageAxes()
-	// An axis is that of a page with the same length, from the last on; others of length one may
-	// stand between them.
-	n, p := 1, len(axes)-1
-	s.shape, s.axes = said.Shape, make([]axis, len(said.Shape))
-	for d := len(said.Shape) - 1; d >= 0; d-- {
-		for p > 0 && shape[p] == 1 && said.Shape[d] != 1 {
-			p--
-		}
-		if p >= 0 && said.Shape[d] == shape[p] {
-			s.axes[d] = axes[p]
-			p--
-			continue
-		}
-		if p >= 0 && said.Shape[d] != 1 && slices.ContainsFunc(shape[:p+1], func(n int) bool { return n != 1 }) {
-			return s, false
-		}
-		n *= said.Shape[d]
-	}
-	if p >= 0 && grid.Size(shape[:p+1]) != 1 || n > len(pages) && len(pages) > 1 {
-		return s, false
-	}
-	s.pages, s.follow = sequence(pages, n)
-	if len(s.pages) != len(pages) { // others are arrays of their own
-		return s, false
-	}
-	return s, alike(pages, s.pages)
-}
-
-// imageJ is the array of an ImageJ hyperstack, unless its pages follow the first one and have no room.
-func imageJ(pages []page, description string, room int64) (s series, ok bool) {
-	said := map[string]int{"frames": 1, "slices": 1, "channels": 1, "images": 1}
-	order := "czt"
+// imageJ is the array of an ImageJ hyperstack. Of several planes the file may have the first page only.
+func (c *contents) imageJ(f *file, tags *fields, description string) (s series, err error) {
+	said, values := map[string]int{"frames": 1, "slices": 1, "channels": 1, "images": 0}, map[string]string{}
 	for line := range strings.Lines(description) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		values[key] = value
 		if _, known := said[key]; known {
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 || n > maxPages {
-				return s, false
+			if said[key], err = strconv.Atoi(value); err != nil || said[key] < 1 || said[key] > maxPages {
+				return s, fmt.Errorf("its ImageJ description says %.80q: the file is damaged", strings.TrimSpace(line))
 			}
-			said[key] = n
-		} else if key == "order" {
-			order = strings.ToLower(value)
 		}
 	}
-	s.layout = pages[0].layout
+	s.layout = c.layouts[c.pages[0].layout]
 	if s.samples > 1 && s.samples == said["channels"] { // the samples are the channels
 		said["channels"] = 1
 	}
 	length := map[byte]int{'t': said["frames"], 'z': said["slices"], 'c': said["channels"]}
+	order := strings.ToLower(values["order"])
 	if !permutes(order, "czt") {
 		order = "czt"
 	}
 	lead, names := []int{}, []string{}
 	for i := range order {
-		c := order[len(order)-1-i]
-		lead, names = append(lead, length[c]), append(names, string(c))
+		k := order[len(order)-1-i]
+		lead, names = append(lead, length[k]), append(names, string(k))
 	}
-	if grid.Check(lead, 16) != nil || grid.Size(lead) > maxPages {
-		return s, false
+	n := 1
+	for _, length := range lead {
+		if n *= length; n > maxPages {
+			return s, fmt.Errorf("its ImageJ description has more than %d planes: the file is damaged", maxPages)
+		}
 	}
-	n := grid.Size(lead)
-	if n == 1 { // a stack without its axes
-		n = max(said["images"], len(pages))
+	images := said["images"]
+	switch {
+	case n == 1: // a stack without its axes
+		n = max(images, 1)
+		if images == 0 {
+			n = len(c.pages)
+		}
 		lead, names = []int{n}, []string{"i"}
+	case images > 0 && images != n && images != n*s.samples:
+		return s, fmt.Errorf("its ImageJ description says images=%d, and %d channels, slices and frames: the file is damaged", images, n)
 	}
-	if s.pages, s.follow = sequence(pages, n); !s.follow && len(s.pages) != n {
-		return s, false
+	stored := n
+	if s.follow = n > 1 && len(c.pages) == 1; s.follow {
+		stored = 1
 	}
-	if s.follow && float64(n)*float64(s.width)*float64(s.length)*float64(s.samples)*float64(s.bits)/8 > float64(room) {
-		return s, false
+	if stored != len(c.pages) {
+		return s, fmt.Errorf("its ImageJ description says %d images, the file has %d pages: it is cut short or damaged", n, len(c.pages))
 	}
-	s.stack(lead, names)
-	return s, alike(pages, s.pages)
+	if err = c.sequence(&s, 0, stored); err != nil {
+		return s, err
+	}
+	if s.stack(lead, names); s.follow {
+		if err = s.room(f, c.pages[0]); err != nil {
+			return s, err
+		}
+	}
+	number := func(key string) float64 { x, _ := strconv.ParseFloat(values[key], 64); return x }
+	s.scale = map[string]float64{"z": number("spacing"), "t": number("finterval"), "x": 1 / f.rational(tags[tagXResolution]), "y": 1 / f.rational(tags[tagYResolution])}
+	unit := values["unit"]
+	s.unit = map[string]string{"x": unit, "y": unit, "z": unit, "t": "s"}
+	if cf, ok := values["cf"]; ok && cf == "0" { // a line, as of integers with a sign that are stored without
+		s.set("scale_factor", number("c1"))
+		s.set("add_offset", number("c0"))
+	} else if ok {
+		s.set("imagej_calibration", strings.Join([]string{cf, values["c0"], values["c1"], values["c2"], values["c3"], values["c4"], values["vunit"]}, " "))
+	}
+	return s, nil
 }
 
 // permutes reports a text with the letters of another.
@@ -259,17 +348,24 @@ const maxPlanes = 1 << 20
 
 // ome is what is read of OME-XML (openmicroscopy.org/Schemas/OME/2016-06).
 type ome struct {
+	UUID       string    `xml:",attr"`
+	BinaryOnly *struct { // the metadata is in another file
+		MetadataFile string `xml:",attr"`
+	}
 	Image []struct {
 		Pixels struct {
-			DimensionOrder                    string `xml:",attr"`
-			SizeX, SizeY, SizeZ, SizeC, SizeT int    `xml:",attr"`
-			Channel                           []struct {
+			DimensionOrder                                                             string  `xml:",attr"`
+			SizeX, SizeY, SizeZ, SizeC, SizeT                                          int     `xml:",attr"`
+			PhysicalSizeX, PhysicalSizeY, PhysicalSizeZ, TimeIncrement                 float64 `xml:",attr"`
+			PhysicalSizeXUnit, PhysicalSizeYUnit, PhysicalSizeZUnit, TimeIncrementUnit string  `xml:",attr"`
+			Channel                                                                    []struct {
 				SamplesPerPixel int `xml:",attr"`
 			}
 			TiffData []struct {
 				IFD, PlaneCount, NumPlanes *int `xml:",attr"`
 				FirstZ, FirstC, FirstT     int  `xml:",attr"`
 				UUID                       struct {
+					Text     string `xml:",chardata"`
 					FileName string `xml:",attr"`
 				}
 			}
@@ -278,80 +374,207 @@ type ome struct {
 }
 
 // omeSeries are the images of OME-XML; none where it is none.
-func omeSeries(pages []page, description string) (all []series, err error) {
+func (c *contents) omeSeries(description string) (all []series, err error) {
 	var said ome
-	d := xml.NewDecoder(bytes.NewReader([]byte(description)))
-	if d.Decode(&said) != nil {
-		return nil, nil
+	d := xml.NewDecoder(strings.NewReader(strings.ToValidUTF8(description, "?")))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	if err := d.Decode(&said); err != nil {
+		return nil, fmt.Errorf("its OME-XML is not valid: %w", err)
 	}
-	files := map[string]bool{}
+	if said.BinaryOnly != nil {
+		return nil, fmt.Errorf("it has some planes of an image whose metadata is in another file, %.200q", said.BinaryOnly.MetadataFile)
+	}
+	elsewhere, own := map[string]bool{}, ""
 	for _, image := range said.Image {
+		for _, data := range image.Pixels.TiffData {
+			switch id := strings.TrimSpace(data.UUID.Text); {
+			case data.UUID.FileName == "" || id == said.UUID:
+			case said.UUID == "" && (own == "" || own == data.UUID.FileName): // one file, whatever its name was
+				own = data.UUID.FileName
+			default:
+				elsewhere[data.UUID.FileName] = true
+			}
+		}
+	}
+	if len(elsewhere) > 0 {
+		names := slices.Sorted(maps.Keys(elsewhere))
+		return nil, fmt.Errorf("planes of its image are in %d other files, such as %.200q: it is incomplete without them, and reading several files as one image is not supported", len(names), names[0])
+	}
+	for k, image := range said.Image {
+		s, err := c.omeImage(&said, k)
+		if err != nil {
+			return nil, fmt.Errorf("image %d of its OME-XML %w", k, err)
+		}
+		if s.pages == nil {
+			continue // its elements are not in pages
+		}
 		p := image.Pixels
-		order := strings.ToLower(p.DimensionOrder)
-		length := map[byte]int{'z': p.SizeZ, 'c': p.SizeC, 't': p.SizeT}
-		samples := 1
-		if len(p.Channel) > 0 {
-			samples = max(p.Channel[0].SamplesPerPixel, 1)
-		}
-		length['c'] /= samples
-		if !permutes(order, "xyzct") || order[:2] != "xy" || grid.Check([]int{p.SizeT, p.SizeC, p.SizeZ}, 16) != nil {
-			return nil, nil
-		}
-		lead, names := make([]int, 3), make([]string, 3)
-		for i := range lead {
-			c := order[4-i]
-			lead[i], names[i] = length[c], string(c)
-		}
-		n := grid.Size(lead)
-		if n < 1 || n > maxPlanes {
-			return nil, nil
-		}
-		s := series{pages: slices.Repeat([]int{missing}, n)}
-		first := missing
-		for _, data := range p.TiffData {
-			if name := data.UUID.FileName; name != "" {
-				files[name] = true
+		s.scale = map[string]float64{"x": p.PhysicalSizeX, "y": p.PhysicalSizeY, "z": p.PhysicalSizeZ, "t": p.TimeIncrement}
+		s.unit = map[string]string{}
+		for name, unit := range map[string]string{"x": p.PhysicalSizeXUnit, "y": p.PhysicalSizeYUnit, "z": p.PhysicalSizeZUnit, "t": p.TimeIncrementUnit} {
+			if unit == "" {
+				unit = map[bool]string{true: "s", false: "µm"}[name == "t"] // as the schema says
 			}
-			at, count, ifd := 0, len(pages), 0
-			for i, c := range names {
-				at = at*lead[i] + map[string]int{"z": data.FirstZ, "c": data.FirstC, "t": data.FirstT}[c]
-			}
-			if data.IFD != nil {
-				ifd, count = *data.IFD, 1
-			}
-			for _, given := range []*int{data.NumPlanes, data.PlaneCount} {
-				if given != nil {
-					count = *given
-				}
-			}
-			for i := range min(count, len(pages)) {
-				if at+i < 0 || at+i >= n || ifd+i < 0 || ifd+i >= len(pages) {
-					break
-				}
-				s.pages[at+i] = ifd + i
-				if first == missing {
-					first = ifd + i
-				}
-			}
-		}
-		if first == missing {
-			continue
-		}
-		s.layout = pages[first].layout
-		s.stack(lead, names)
-		for _, k := range s.pages {
-			if k != missing && pages[k].layout != s.layout {
-				s.err = errors.New("its OME-XML makes one image of pages of different layouts: the file is damaged")
-			}
-		}
-		if s.err == nil && (p.SizeX != s.width || p.SizeY != s.length || samples != s.samples) {
-			s.err = fmt.Errorf("its OME-XML says images of %d×%d with %d samples, its pages have %d×%d with %d",
-				p.SizeX, p.SizeY, samples, s.width, s.length, s.samples)
+			s.unit[name] = unit
 		}
 		all = append(all, s)
 	}
-	if len(files) > 1 {
-		return nil, errors.New("its OME-XML says that the planes lie in several files, which is not supported: open them as a stack")
-	}
 	return all, nil
+}
+
+// omeImage is an image of OME-XML. The error goes on behind its name.
+func (c *contents) omeImage(said *ome, k int) (s series, err error) {
+	p := &said.Image[k].Pixels
+	order, samples := strings.ToLower(p.DimensionOrder), 1
+	for i, channel := range p.Channel {
+		switch n := max(channel.SamplesPerPixel, 1); {
+		case i == 0:
+			samples = n
+		case n != samples:
+			return s, errors.New("has channels of different SamplesPerPixel, which is not supported")
+		}
+	}
+	length := map[byte]int{'z': p.SizeZ, 'c': p.SizeC / samples, 't': p.SizeT}
+	if !permutes(order, "xyzct") || order[:2] != "xy" || grid.Check([]int{p.SizeT, p.SizeC, p.SizeZ}, 16) != nil {
+		return s, fmt.Errorf("has the order %.20q and the sizes z %d, c %d and t %d: the file is damaged", p.DimensionOrder, p.SizeZ, p.SizeC, p.SizeT)
+	}
+	lead, names := make([]int, 3), make([]string, 3)
+	for i := range lead {
+		lead[i], names[i] = length[order[4-i]], order[4-i:5-i]
+	}
+	n := grid.Size(lead)
+	if n < 1 || n > maxPlanes || p.SizeC%samples != 0 {
+		return s, fmt.Errorf("has %d planes, 1 to %d are possible", n, maxPlanes)
+	}
+	if len(p.TiffData) == 0 {
+		return s, nil
+	}
+	s.pages = slices.Repeat([]int32{-1}, n)
+	used := make([]bool, len(c.pages))
+	for _, data := range p.TiffData {
+		at, count, ifd := 0, 0, 0 // 0 is all that there are
+		for i, name := range names {
+			first := map[string]int{"z": data.FirstZ, "c": data.FirstC, "t": data.FirstT}[name]
+			if first < 0 || first >= lead[i] {
+				return s, fmt.Errorf("puts a page at %s %d, of %d: the file is damaged", name, first, lead[i])
+			}
+			at = at*lead[i] + first
+		}
+		if data.IFD != nil {
+			ifd, count = *data.IFD, 1
+		}
+		for _, given := range []*int{data.NumPlanes, data.PlaneCount} {
+			if given != nil {
+				count = *given
+			}
+		}
+		if count == 0 {
+			count = min(len(c.pages)-ifd, n-at)
+		}
+		if count < 1 || ifd < 0 || count > len(c.pages)-ifd || count > n-at {
+			return s, fmt.Errorf("has %d planes from page %d on as those from plane %d of %d on, the file has %d pages: it is cut short or damaged", count, ifd, at, n, len(c.pages))
+		}
+		for i := range count {
+			if s.pages[at+i] >= 0 || used[ifd+i] {
+				return s, fmt.Errorf("has page %d, or its plane %d, twice: the file is damaged", ifd+i, at+i)
+			}
+			s.pages[at+i], used[ifd+i] = int32(ifd+i), true
+		}
+	}
+	s.layout = c.layouts[c.pages[max(s.pages[0], 0)].layout]
+	for i, page := range s.pages {
+		if page < 0 {
+			return s, fmt.Errorf("has no page for plane %d of %d: it is incomplete", i, n)
+		}
+		if c.pages[page].layout != c.pages[s.pages[0]].layout {
+			return s, errors.New("is made of pages of different layouts: the file is damaged")
+		}
+	}
+	s.stack(lead, names)
+	if p.SizeX != s.width || p.SizeY != s.length || samples != s.samples {
+		s.err = fmt.Errorf("its OME-XML says images of %d×%d with %d samples, its pages have %d×%d with %d", p.SizeX, p.SizeY, samples, s.width, s.length, s.samples)
+	}
+	return s, nil
+}
+
+// gdal takes what GDAL has written of the numbers.
+func (s *series) gdal(f *file, tags *fields) {
+	text, err := f.text(tags[tagMetadata])
+	if err != nil || text == "" {
+		return
+	}
+	var said struct {
+		Item []struct {
+			Role string `xml:"role,attr"`
+			Text string `xml:",chardata"`
+		}
+	}
+	if xml.Unmarshal([]byte(text), &said) != nil {
+		return
+	}
+	for role, name := range map[string]string{"scale": "scale_factor", "offset": "add_offset", "unittype": "units"} {
+		var values []any
+		for _, item := range said.Item {
+			var v any = strings.TrimSpace(item.Text)
+			if x, err := strconv.ParseFloat(v.(string), 64); err == nil && role != "unittype" {
+				v = x
+			}
+			if item.Role == role && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		switch len(values) {
+		case 0:
+			continue
+		case 1:
+			s.set(name, values[0])
+		default: // by samples
+			s.set(name, values)
+		}
+	}
+}
+
+func (s *series) set(name string, v any) {
+	if s.more == nil {
+		s.more = map[string]any{}
+	}
+	s.more[name] = v
+}
+
+// units are words for units, as OME-Zarr has them.
+var units = map[string]string{"µm": "micrometer", "μm": "micrometer", "um": "micrometer", `\u00B5m`: "micrometer", "micron": "micrometer", "microns": "micrometer",
+	"nm": "nanometer", "mm": "millimeter", "cm": "centimeter", "m": "meter", "km": "kilometer", "pm": "picometer", "Å": "angstrom", "in": "inch", "inch": "inch",
+	"s": "second", "sec": "second", "ms": "millisecond", "µs": "microsecond", "μs": "microsecond", "min": "minute", "h": "hour", "d": "day"}
+
+// attributes are what the file says of the array; nil for nothing.
+func (s *series) attributes() (json.RawMessage, error) {
+	all, known := map[string]any{}, false
+	maps.Copy(all, s.more)
+	var axes []map[string]any
+	for _, name := range s.dims {
+		axis := map[string]any{"name": name}
+		if x := s.scale[name]; x > 0 && !math.IsInf(x, 1) {
+			known, axis["scale"] = true, x
+			if unit := s.unit[name]; unit != "" && unit != "pixel" {
+				axis["unit"] = cmp.Or(units[unit], unit)
+			}
+		}
+		axes = append(axes, axis)
+	}
+	if known {
+		all["axes"] = axes
+	}
+	if name := photometrics[s.photometric]; name != "" {
+		all["photometric"] = name
+	}
+	if s.orientation != 1 {
+		all["orientation"] = s.orientation
+	}
+	if s.alpha == 1 {
+		all["alpha"] = "premultiplied"
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(all)
 }

@@ -22,12 +22,12 @@ def values(shape, dtype):
     return v
 
 
-def add(name, series=0):
+def add(name, series=None):
     with tifffile.TiffFile(f"{out}/{name}") as t:
-        read = t.series[series].asarray()
+        read = t.series[series or 0].asarray()
     want = f"{len(cases)}.npy"
     np.save(f"{out}/{want}", np.ascontiguousarray(read.astype(read.dtype.newbyteorder("="))))
-    cases.append({"path": name + (f"#{series}" if series else ""), "want": want})
+    cases.append({"path": name + ("" if series is None else f"#{series}"), "want": want})
 
 
 k = 0
@@ -80,6 +80,7 @@ with tifffile.TiffWriter(out + "/several.tif") as t:
         t.write(values(shape, "u2"), metadata=None)
 for series in range(2):
     add("several.tif", series)
+cases.append({"path": "several.tif", "want": "error: the file has 2 arrays, such as #0 of (2, 5, 6) and #1 of (7, 8): name one"})
 with tifffile.TiffWriter(out + "/pyramid.ome.tif") as t:
     data = values((2, 64, 48), "u2")
     t.write(data, subifds=1, tile=(16, 16), compression="zlib", metadata={"axes": "CYX"})
@@ -89,9 +90,9 @@ tifffile.imwrite(out + "/truncated.tif", values((4, 5, 6), "f4"), truncate=True,
 add("truncated.tif")
 picture = values((16, 16, 3), "u1")
 for name, what, how in (
-    ("palette.tif", "palettes in TIFF are not supported", {"photometric": "palette", "colormap": np.zeros((3, 256), "u2")}),
+    ("palette.tif", "palettes (PhotometricInterpretation 3) in TIFF are not supported", {"photometric": "palette", "colormap": np.zeros((3, 256), "u2")}),
     ("bits.tif", "elements of 1 bits (unsigned integers) are not supported", {}),
-    ("jpeg.tif", "YCbCr in TIFF are not supported", {"photometric": "ycbcr", "compression": "jpeg", "subsampling": (1, 1)}),
+    ("jpeg.tif", "YCbCr colours (PhotometricInterpretation 6) in TIFF are not supported", {"photometric": "ycbcr", "compression": "jpeg", "subsampling": (1, 1)}),
     ("packbits.tif", "the compression PackBits of TIFF is not supported", {"compression": "packbits"}),
     ("jpeg2000.tif", "the compression JPEG 2000 of TIFF is not supported", {"photometric": "rgb", "compression": "jpeg2000"}),
 ):
