@@ -43,6 +43,7 @@
 package tiff
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -264,8 +265,21 @@ func (a *stored) load() error {
 			}
 		}
 		a.file.window = nil
+		a.err = disjoint(a.places)
 	})
 	return a.err
+}
+
+// disjoint rejects chunks that have a part of their bytes in common. Equal ones may be stored once.
+func disjoint(places []place) error {
+	all := slices.Clone(places)
+	slices.SortFunc(all, func(p, q place) int { return cmp.Or(cmp.Compare(p.offset, q.offset), cmp.Compare(p.bytes, q.bytes)) })
+	for i, p := range all[:max(len(all)-1, 0)] {
+		if q := all[i+1]; p.bytes > 0 && p != q && q.offset < p.offset+p.bytes {
+			return fmt.Errorf("a chunk of %d bytes at %d lies across one of %d bytes at %d: the file is damaged", q.bytes, q.offset, p.bytes, p.offset)
+		}
+	}
+	return nil
 }
 
 // read reads the places of a page, and holds them to each other and to the shape.
@@ -309,9 +323,6 @@ func (a *stored) read(p page) error {
 		}
 		if q.bytes == 0 || q.offset < 8 || q.offset > a.file.size || q.bytes > a.file.size-q.offset {
 			return fmt.Errorf("chunk %d has %d bytes at %d, and the file %d: it is cut short or damaged", i, q.bytes, q.offset, a.file.size)
-		}
-		if i > 0 && *q != all[i-1] && q.offset < all[i-1].offset+all[i-1].bytes && all[i-1].offset < q.offset+q.bytes {
-			return fmt.Errorf("chunk %d, of %d bytes at %d, lies across the one before, of %d bytes at %d: the file is damaged", i, q.bytes, q.offset, all[i-1].bytes, all[i-1].offset)
 		}
 	}
 	return nil
