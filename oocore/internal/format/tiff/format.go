@@ -59,6 +59,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -90,16 +91,13 @@ const formatName = "tiff"
 // readContents is file.read of a file that was opened before, too.
 func readContents(path string, f *file) (*contents, error) {
 	return headers.Read(path, f.r, func(take func(bytes int64) error) (*contents, error) {
-		c, err := f.read()
-		if err != nil {
-			return nil, err
-		}
-		return c, take(int64(len(c.pages)) * pageBytes)
+		f.count = take
+		return f.read()
 	})
 }
 
-// pageBytes is about what a page takes of memory.
-const pageBytes = 64
+// pageBytes is what a page takes of memory, with room to grow.
+const pageBytes = 128
 
 // pick returns the array of a name, or the only one that is no smaller version of another and no mask.
 func (c *contents) pick(name string) (*series, error) {
@@ -158,8 +156,8 @@ type stored struct {
 // place is where a chunk lies. One without bytes is not stored.
 type place struct{ offset, bytes int64 }
 
-// placeBytes is what a place takes of Go's heap, and what merge makes of it.
-const placeBytes = 32
+// placeBytes is what a place takes of Go's heap, with what disjoint and merge make of it.
+const placeBytes = 48
 
 func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, error) {
 	f := &file{r: r, size: size}
@@ -257,6 +255,11 @@ func (a *stored) lay() (err error) {
 // load reads the places of all chunks.
 func (a *stored) load() error {
 	a.once.Do(func() {
+		m := meter.Meter{What: "the places of its chunks"}
+		defer m.Done()
+		if a.err = m.Take(a.chunks() * placeBytes); a.err != nil {
+			return
+		}
 		a.places = make([]place, 0, a.chunks())
 		for _, k := range a.series.pages {
 			if a.err = a.read(a.contents.pages[k]); a.err != nil {
@@ -264,23 +267,55 @@ func (a *stored) load() error {
 				return
 			}
 		}
+		a.err = a.disjoint()
 		a.file.window = nil
-		a.err = disjoint(a.places)
 	})
 	return a.err
 }
 
-// disjoint rejects chunks that have a part of their bytes in common. Equal ones may be stored once.
-func disjoint(places []place) error {
-	all := slices.Clone(places)
+// disjoint rejects chunks that have a part of their bytes in common with others or with directories, and pages that the chain of
+// directories passes by. Equal chunks may be stored once.
+func (a *stored) disjoint() error {
+	all := make([]place, 0, len(a.places)+len(a.contents.pages)+1)
+	all = append(all, a.places...)
+	for _, p := range a.contents.pages {
+		all = append(all, place{p.at, a.file.directoryBytes(int(p.tags))})
+	}
+	all = append(all, place{a.file.size, 1})
 	slices.SortFunc(all, func(p, q place) int { return cmp.Or(cmp.Compare(p.offset, q.offset), cmp.Compare(p.bytes, q.bytes)) })
-	for i, p := range all[:max(len(all)-1, 0)] {
-		if q := all[i+1]; p.bytes > 0 && p != q && q.offset < p.offset+p.bytes {
-			return fmt.Errorf("a chunk of %d bytes at %d lies across one of %d bytes at %d: the file is damaged", q.bytes, q.offset, p.bytes, p.offset)
+	scan := len(a.series.pages) == len(a.contents.pages) && !a.series.follow
+	end, budget := int64(8), int64(scanBytes)
+	for _, p := range all {
+		if p.bytes == 0 {
+			continue
 		}
+		switch gap := p.offset - end; {
+		case gap < 0 && p.offset+p.bytes != end:
+			return fmt.Errorf("%d bytes of a chunk or directory at %d lie across those of another: the file is damaged", p.bytes, p.offset)
+		case gap > leastDirectory && scan:
+			for _, part := range [2]place{{end, min(gap, scanBytes/16)}, {max(p.offset-scanBytes/16, end), min(gap, scanBytes/16)}} {
+				if budget -= part.bytes; budget < 0 {
+					scan = false
+					break
+				}
+				at, first := a.file.lost(part.offset, part.bytes, a.series.layout)
+				_, kept := slices.BinarySearchFunc(all, first, func(p place, at int64) int { return cmp.Compare(p.offset, at) })
+				if at > 0 && !kept { // else it was written anew elsewhere
+					return fmt.Errorf("a page whose directory is at %d is not among the %d that the chain of directories leads to: the file is damaged", at, len(a.contents.pages))
+				}
+			}
+		}
+		end = max(end, p.offset+p.bytes)
 	}
 	return nil
 }
+
+const (
+	// scanBytes are how many bytes that belong to nothing are searched for directories.
+	scanBytes = 1 << 20
+	// leastDirectory is about the size of the smallest directory of an image.
+	leastDirectory = 64
+)
 
 // read reads the places of a page, and holds them to each other and to the shape.
 func (a *stored) read(p page) error {

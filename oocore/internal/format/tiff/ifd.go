@@ -18,10 +18,12 @@ type file struct {
 	r     io.ReaderAt
 	size  int64
 	order binary.ByteOrder
-	big   bool // BigTIFF
+	big   bool                    // BigTIFF
+	count func(bytes int64) error // of what is held; nil does not count
 
 	window []byte // what was read last
 	at     int64  // of its first byte
+	tags   uint16 // how many the directory has that was read last
 }
 
 // page is a directory: an image, or a part of one.
@@ -29,8 +31,9 @@ type page struct {
 	at      int64 // of the directory
 	offsets field
 	counts  field
-	layout  int32 // its index in contents.layouts
-	part    bool  // a smaller version of an image, or its mask
+	layout  int32  // its index in contents.layouts
+	tags    uint16 // of the directory
+	part    bool   // a smaller version of an image, or its mask
 }
 
 // layout is what pages have in common that are a part of one array.
@@ -157,8 +160,8 @@ func (f *file) pages(c *contents) error {
 	}
 	known := map[layout]int32{}
 	before := int64(-1) // a directory that was read before; Brent's way to find a loop
-	for next != 0 {
-		n := len(c.pages)
+	var full error      // that pages do not fit into memory: the others are counted, so that it has the whole need
+	for n := 0; next != 0; n++ {
 		if next == before || n == maxPages {
 			return fmt.Errorf("directory %d, at %d, was read before: the file's directories form a loop", n, next)
 		}
@@ -170,7 +173,7 @@ func (f *file) pages(c *contents) error {
 		if all, next, err = f.directory(at); err != nil {
 			return fmt.Errorf("directory %d, at %d: %w", n, at, err)
 		}
-		p := page{at: at, offsets: all[tagStripOffsets], counts: all[tagStripCounts]}
+		p := page{at: at, tags: f.tags, offsets: all[tagStripOffsets], counts: all[tagStripCounts]}
 		l, err := f.layout(&all, &p)
 		if err != nil {
 			return fmt.Errorf("directory %d, at %d: %w", n, at, err)
@@ -183,7 +186,17 @@ func (f *file) pages(c *contents) error {
 			p.layout = int32(len(c.layouts))
 			c.layouts, known[l] = append(c.layouts, l), p.layout
 		}
-		c.pages = append(c.pages, p)
+		if f.count != nil {
+			full = f.count(pageBytes)
+		}
+		if full == nil {
+			c.pages = append(c.pages, p)
+		} else {
+			c.pages = nil
+		}
+	}
+	if full != nil {
+		return full
 	}
 	if len(c.pages) == 0 {
 		return errors.New("the file has no image")
@@ -227,6 +240,7 @@ func (f *file) directory(at int64) (all fields, next int64, err error) {
 	if f.big {
 		n = f.order.Uint64(b)
 	}
+	f.tags = uint16(n)
 	if n > maxTags {
 		return all, 0, fmt.Errorf("%d tags are too many: the file is damaged", n)
 	}
@@ -272,6 +286,42 @@ func (f *file) directory(at int64) (all fields, next int64, err error) {
 		return all, int64(f.order.Uint64(b[int64(n)*entry:])), nil
 	}
 	return all, int64(f.order.Uint32(b[int64(n)*entry:])), nil
+}
+
+// directoryBytes are those of a directory of so many tags.
+func (f *file) directoryBytes(tags int) int64 {
+	if f.big {
+		return 16 + 20*int64(tags)
+	}
+	return 6 + 12*int64(tags)
+}
+
+// lost returns where in a part of the file the directory of a page with a layout lies, and its first chunk; 0 for none.
+func (f *file) lost(from, bytes int64, of layout) (at, chunk int64) {
+	head := int64(2)
+	if f.big {
+		head = 8
+	}
+	for at = from + from%2; at+head+12 <= from+bytes; at += 2 {
+		b, err := f.take(at, head+12)
+		if err != nil {
+			return 0, 0
+		}
+		// It begins with one of the first tags, which is one number.
+		if n := f.order.Uint16(b[head:]); n < 254 || n > 256 || f.order.Uint16(b[head+2:]) < 3 || f.order.Uint16(b[head+2:]) > 4 {
+			continue
+		}
+		var p page
+		if all, _, err := f.directory(at); err == nil {
+			p.offsets, p.counts = all[tagStripOffsets], all[tagStripCounts]
+			if l, err := f.layout(&all, &p); err == nil && l == of {
+				if first, err := f.number(p.offsets, 0); err == nil {
+					return at, int64(first)
+				}
+			}
+		}
+	}
+	return 0, 0
 }
 
 // number reads one of the values of a tag.
@@ -408,10 +458,13 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 	return l, err
 }
 
-// text is a value that is text; "" for any other.
+// text is a value that is text; "" where the directory has none.
 func (f *file) text(v field) (string, error) {
-	if v.kind != 2 && v.kind != 1 || v.count > maxDescription {
+	switch {
+	case v.kind == 0:
 		return "", nil
+	case v.kind != 2 && v.kind != 1 && v.kind != 7 || v.count > maxDescription:
+		return "", fmt.Errorf("a tag has %d values of type %d in place of text: the file is damaged", v.count, v.kind)
 	}
 	b, err := f.take(v.at, int64(v.count))
 	if err != nil {

@@ -125,15 +125,17 @@ func written(pages ...[][2]uint32) []byte {
 	return b
 }
 
-// image is a little-endian page of 4 × 4 bytes.
+// image is a little-endian page of 4 × 4 bytes at 512, in a file of 768.
 func image(more ...[2]uint32) []byte {
-	page := [][2]uint32{{256, 4}, {257, 4}, {258, 8}, {273, 8}, {279, 16}}
+	page := [][2]uint32{{256, 4}, {257, 4}, {258, 8}, {273, 512}, {279, 16}}
 	for _, tag := range more {
 		page = slices.DeleteFunc(page, func(t [2]uint32) bool { return t[0] == tag[0] })
 		page = append(page, tag)
 	}
-	return written(page)
+	return padded(written(page))
 }
+
+func padded(b []byte) []byte { return append(b, make([]byte, max(768-len(b), 0))...) }
 
 // without is image without some tags, and with others.
 func without(leftOut []uint32, more ...[2]uint32) []byte {
@@ -150,8 +152,8 @@ func without(leftOut []uint32, more ...[2]uint32) []byte {
 
 // What a directory says is held to the rest of it: each of these has one contradiction.
 func TestOpenRejectsContradictionsByTheirTag(t *testing.T) {
-	loop := slices.Concat(image()[:8], image()[8:])
-	binary.LittleEndian.PutUint32(loop[len(loop)-4:], 8)
+	loop := image()
+	binary.LittleEndian.PutUint32(loop[10+12*5:], 8)
 	type tag = [2]uint32
 	twice := image(tag{284, 1})
 	binary.LittleEndian.PutUint16(twice[10+12*5:], 279)
@@ -175,7 +177,7 @@ func TestOpenRejectsContradictionsByTheirTag(t *testing.T) {
 		{image(tag{278, 0}), "RowsPerStrip, or TileWidth or TileLength, is 0"},
 		{image(tag{278, 2}), "it has 2 chunks by its shape, and 1 values of StripOffsets"},
 		{image(tag{322, 16}), "RowsPerStrip, or TileWidth or TileLength, is 0"},
-		{image(tag{324, 8}), "it has both StripOffsets and TileOffsets"},
+		{image(tag{324, 512}), "it has both StripOffsets and TileOffsets"},
 		{image(tag{325, 8}), "it has both StripByteCounts and TileByteCounts"},
 		{image(tag{279, 15}), "chunk 0 has 15 bytes by StripByteCounts or TileByteCounts, 16 by its shape"},
 		{image(tag{279, 17}), "chunk 0 has 17 bytes by StripByteCounts or TileByteCounts, 16 by its shape"},
@@ -184,6 +186,7 @@ func TestOpenRejectsContradictionsByTheirTag(t *testing.T) {
 		{image(tag{258, 16}), "32 by its shape"},
 		{image(tag{277, 3}), "48 by its shape"},
 		{image(tag{273, 4}), "chunk 0 has 16 bytes at 4"},
+		{image(tag{273, 20}), "lie across those of another"},
 		{image(tag{273, 1 << 20}), "chunk 0 has 16 bytes at 1048576"},
 		{image(tag{284, 3}), "PlanarConfiguration is 3"},
 		{image(tag{284, 2}, tag{277, 3}), "it has 3 chunks by its shape"},
@@ -227,7 +230,7 @@ func TestOpenReadsWhatLibtiffReads(t *testing.T) {
 	type tag = [2]uint32
 	path := filepath.Join(t.TempDir(), "x.tif")
 	for want, file := range map[string][]byte{
-		"[4 4] [16 16]": append(image(tag{322, 16}, tag{323, 16}, tag{279, 256}), make([]byte, 256)...),
+		"[4 4] [16 16]": image(tag{322, 16}, tag{323, 16}, tag{279, 256}),
 		"[3 4] []":      image(tag{257, 3}, tag{278, 4}, tag{279, 12}),
 		"[4 4] []":      without([]uint32{279}),
 	} {
@@ -243,6 +246,47 @@ func TestOpenReadsWhatLibtiffReads(t *testing.T) {
 		}
 		storetest.ReadAll(t, a)
 		a.Close()
+	}
+}
+
+// Whichever bit of a directory is flipped, no page is left out or has the place of another: it is an error, or the page is there.
+func TestFlippedBitShiftsNoPage(t *testing.T) {
+	for name := range fixtures {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func() (*stored, error) { return newArray(name, name, "", bytes.NewReader(b), int64(len(b))) }
+		whole, err := open()
+		if err == nil {
+			err = whole.load()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages := len(whole.series.pages)
+		if pages == 1 {
+			continue
+		}
+		at := func(a *stored, page int) place { return a.places[page*len(a.places)/pages] }
+		for _, p := range whole.contents.pages {
+			for i := range 8 * whole.file.directoryBytes(int(p.tags)) {
+				b[p.at+i/8] ^= 1 << (i % 8)
+				if a, err := open(); err == nil && a.load() == nil {
+					if len(a.series.pages) != pages {
+						t.Errorf("%s, bit %d at %d: %v in place of %v", name, i%8, p.at+i/8, a.Shape, whole.Shape)
+					}
+					for k := range pages {
+						for j := range pages {
+							if j != k && at(a, k).offset == at(whole, j).offset {
+								t.Errorf("%s, bit %d at %d: page %d in place of page %d", name, i%8, p.at+i/8, j, k)
+							}
+						}
+					}
+				}
+				b[p.at+i/8] ^= 1 << (i % 8)
+			}
+		}
 	}
 }
 

@@ -91,6 +91,9 @@ func (c *contents) group(f *file) (all []series, err error) {
 		return nil, err
 	}
 	text, err := f.text(tags[tagDescription])
+	if err == nil && f.count != nil {
+		err = f.count(8 * int64(len(text))) // with what is made of it
+	}
 	if err != nil {
 		return nil, err
 	}
