@@ -35,7 +35,8 @@
 //	ImageDescription             of OME, ImageJ and tifffile: axes, their units and the distances of elements (attribute axes); ImageJ's
 //	                             calibration by a line is scale_factor and add_offset. An image of OME whose planes lie in several
 //	                             files, or are described in another one, is an error.
-//	SubIFDs                      smaller versions of an image that lie there are not arrays of the file.
+//	SubIFDs                      what lies there, such as smaller versions of an image, is no array of the file; a file whose pages are
+//	                             only the smaller versions is an error.
 //
 // All other tags of TIFF 6.0, its supplements, GeoTIFF, DNG and Exif are of display, calibration of colours, origin or place
 // (such as ColorMap without a palette, TransferFunction, Threshholding, MinSampleValue, DotRange, XResolution of other files
@@ -119,6 +120,9 @@ func (c *contents) pick(name string) (*series, error) {
 			if n < 0 || all[n].part && !all[i].part {
 				n = i
 			}
+		}
+		if first := c.pages[all[n].pages[0]]; first.part && first.sub { // as in DNG
+			return nil, errors.New("its pages are smaller versions of an image that lies in SubIFDs, which is not supported: #0 behind its name is the first of them")
 		}
 	case err != nil || number < 0 || number >= len(all):
 		return nil, fmt.Errorf("no array %.80q: the file has 0 to %d", name, len(all)-1)
@@ -283,7 +287,7 @@ func (a *stored) disjoint() error {
 	}
 	all = append(all, place{a.file.size, 1})
 	slices.SortFunc(all, func(p, q place) int { return cmp.Or(cmp.Compare(p.offset, q.offset), cmp.Compare(p.bytes, q.bytes)) })
-	scan := len(a.series.pages) == len(a.contents.pages) && !a.series.follow
+	scan := len(a.series.pages) == len(a.contents.pages) && !a.series.follow && !slices.ContainsFunc(a.contents.pages, func(p page) bool { return p.sub })
 	end, budget := int64(8), int64(scanBytes)
 	for _, p := range all {
 		if p.bytes == 0 {

@@ -34,6 +34,7 @@ type page struct {
 	layout  int32  // its index in contents.layouts
 	tags    uint16 // of the directory
 	part    bool   // a smaller version of an image, or its mask
+	sub     bool   // has directories of its own
 }
 
 // layout is what pages have in common that are a part of one array.
@@ -83,6 +84,7 @@ const (
 	tagTileLength
 	tagTileOffsets
 	tagTileCounts
+	tagSubIFDs
 	tagExtraSamples
 	tagSampleFormat
 	tagOldJPEG
@@ -102,7 +104,7 @@ var tags = [knownTags]struct {
 	{254, "NewSubfileType"}, {255, "SubfileType"}, {256, "ImageWidth"}, {257, "ImageLength"}, {258, "BitsPerSample"}, {259, "Compression"},
 	{262, "PhotometricInterpretation"}, {266, "FillOrder"}, {270, "ImageDescription"}, {273, "StripOffsets"}, {274, "Orientation"},
 	{277, "SamplesPerPixel"}, {278, "RowsPerStrip"}, {279, "StripByteCounts"}, {282, "XResolution"}, {283, "YResolution"},
-	{284, "PlanarConfiguration"}, {317, "Predictor"}, {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"},
+	{284, "PlanarConfiguration"}, {317, "Predictor"}, {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"}, {330, "SubIFDs"},
 	{338, "ExtraSamples"}, {339, "SampleFormat"}, {513, "JPEGInterchangeFormat"}, {32997, "ImageDepth"}, {32998, "TileDepth"},
 	{33629, "UIC2tag"}, {42112, "GDAL_METADATA"}, {42113, "GDAL_NODATA"},
 }
@@ -392,6 +394,7 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 	if l.sampleFormat == 4 { // not said
 		l.sampleFormat = 1
 	}
+	p.sub = all[tagSubIFDs].kind != 0
 	p.part = number(tagSubfile, 0)&5 != 0 || number(tagOldSubfile, 1) == 2
 	l.chunkWidth, l.chunkRows = l.width, min(number(tagRowsPerStrip, math.MaxInt32), l.length)
 	if all[tagTileWidth].kind != 0 || all[tagTileLength].kind != 0 {
