@@ -3,7 +3,6 @@ package oocore
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,18 +171,16 @@ func imageAxesOf(a *Array, names []string) (axes []imageAxis, order []int, err e
 			at[free[len(free)-1]], free = d, free[:len(free)-1]
 		}
 	}
-	known := storedAxes(a)
+	known, lengths := storedAxes(a)
 	for _, kind := range imageAxes {
 		d, ok := at[kind]
 		if !ok {
 			continue
 		}
 		axis := imageAxis{Name: names[d], Scale: 1, kind: kind}
-		if k, ok := known[names[d]]; ok && names[d] != "" {
-			axis.Unit = k.Unit
-			if k.Scale > 0 && !math.IsInf(k.Scale, 1) && k.length == shape[d] {
-				axis.Scale = k.Scale
-			}
+		axis.Unit = known[names[d]].Unit
+		if scale := known[names[d]].Scale; scale > 0 && lengths[names[d]] == shape[d] { // else it may be a slice with steps
+			axis.Scale = scale
 		}
 		axes, order = append(axes, axis), append(order, d)
 	}
@@ -195,35 +192,27 @@ func imageAxesOf(a *Array, names []string) (axes []imageAxis, order []int, err e
 	return axes, order, nil
 }
 
-// storedAxis is an entry of the attribute axes, by which formats that know them say units and distances.
-type storedAxis struct {
-	imageAxis
-	length int // of the stored array's axis
-}
-
-// storedAxes returns the attribute axes of the stored array that has all elements of a, by the names of its axes.
-func storedAxes(a *Array) map[string]storedAxis {
+// storedAxes returns what the attribute axes says of the stored array that has all elements of a, by the names of its axes, and their
+// lengths there: formats that know units and distances write it.
+func storedAxes(a *Array) (known map[string]imageAxis, lengths map[string]int) {
 	n, err := a.expression()
-	if err != nil {
-		return nil
-	}
-	if n = storedOrigin(n); n == nil {
-		return nil
+	for err == nil && (n.Kind == graph.Cast || n.Kind == graph.View) {
+		n = n.In[0]
 	}
 	var attributes struct {
 		Axes []imageAxis `json:"axes"`
 	}
-	names := n.DimNames()
-	if json.Unmarshal(detailsOf(n).Attributes, &attributes) != nil {
-		return nil
+	if err != nil || n.Kind != graph.Source || json.Unmarshal(n.Stored.Info.Details.Attributes, &attributes) != nil {
+		return nil, nil
 	}
-	known := map[string]storedAxis{}
+	known, lengths = map[string]imageAxis{}, map[string]int{}
+	for d, name := range n.DimNames() {
+		lengths[name] = n.Shape[d]
+	}
 	for _, axis := range attributes.Axes {
-		if d := slices.Index(names, axis.Name); d >= 0 {
-			known[axis.Name] = storedAxis{axis, n.Shape[d]}
-		}
+		known[axis.Name] = axis
 	}
-	return known
+	return known, lengths
 }
 
 // image is what a group says that holds an image.
