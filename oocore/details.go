@@ -99,7 +99,7 @@ func (s *settings) addAttributes(d *store.Details) error {
 //
 //	copies, slices, transposes, takes, masks, min, max    attributes and fill value
 //	concatenate, stack                                    those that all inputs share, if their packing is one
-//	astype                                                attributes, fill value and markers in the new type
+//	astype to a type that holds the numbers               attributes, fill value and markers in the new type
 //	mean of numbers that are not packed                   units and calendar
 //	decode_cf                                             attributes but those that it has applied
 //	all else                                              none
@@ -124,7 +124,7 @@ func describedBy(n *graph.Node) (d store.Details, copied bool) {
 	case n.Kind == graph.View, n.Kind == graph.Blockwise && blockwise.Has(n.Blocks.Op, blockwise.Selects):
 		return d, copied
 	case n.Kind == graph.Cast && n.DType != dtype.Bool:
-		if cf.Resigned(d, from, n.DType) {
+		if !cf.Survives(d, from, n.DType) {
 			return store.Details{Attributes: cf.Without(d.Attributes, cf.Packed...)}, false
 		}
 		return zarr.CastDetails(d, from, n.DType), copied

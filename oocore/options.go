@@ -146,7 +146,7 @@ func DimNames(names ...string) Option {
 // texts. An output has those of its inputs in addition, as far as they hold for its elements:
 //
 //	copies, slices, transposes, takes, masks, Min, Max    all, and the fill value
-//	AsType                                                all, with markers of missing values in the new type
+//	AsType to a type that holds the numbers               all, with markers of missing values in the new type
 //	Concatenate, stacks                                   those that all inputs share, if they are packed alike
 //	Mean                                                  units and calendar, of numbers that are not packed
 //	DecodeCF                                              all but those that it has applied

@@ -83,7 +83,7 @@ func locate(path string) (location, error) {
 
 // packers are programs that pack a file as a whole, and the commands that unpack what each has
 // packed, by the extensions of these.
-var packers = map[string][2]string{".gz": {"gzip", "gunzip -k"}, ".bz2": {"bzip2", "bunzip2 -k"}, ".xz": {"xz", "unxz -k"}, ".zst": {"zstd", "unzstd"}}
+var packers = map[string][2]string{".gz": {"gzip", "gunzip -k"}, ".bz2": {"bzip2", "bunzip2 -k"}, ".xz": {"xz", "unxz -k"}, ".zst": {"zstd", "unzstd"}, ".fz": {"fpack", "funpack"}}
 
 // checkUnpacked rejects the name of a packed file, of which no part could be read or written.
 func checkUnpacked(path string) error {

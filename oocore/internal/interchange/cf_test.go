@@ -56,3 +56,33 @@ func TestDecodeCFIsXarrays(t *testing.T) {
 		}
 	}
 }
+
+// TestResultsMeanTheSameToXarray computes on arrays that xarray has encoded: what it reads of the results has
+// the scale and the markers that still hold, and no others.
+func TestResultsMeanTheSameToXarray(t *testing.T) {
+	python := full(t)
+	dir := t.TempDir()
+	run(t, python, "cf_check.py", dir)
+	n := 0
+	for _, name := range []string{"scaled", "packed", "offset", "bytes", "ints", "unsigned", "singles", "both"} {
+		for _, version := range []string{"2", "3"} {
+			x := oocore.Open(filepath.Join(dir, name+version+".zarr", "v"))
+			for step, expression := range map[string]string{
+				"copy": "x", "reversed": `slice(x, "::-1")`, "joined": "concatenate(x, x, 0)", "taken": "take(x, i, 0)", "doubles": `astype(x, "float64")`, "decoded": "decode_cf(x)",
+				"more": "x + 1", "negative": "-x",
+			} {
+				names := oocore.Names{"x": x}
+				if step == "taken" {
+					names["i"] = oocore.FromSlice([]int64{2, 0})
+				}
+				if _, err := oocore.Eval(expression, names).Save(t.Context(), filepath.Join(dir, "out.zarr", name+version+"."+step)); err != nil {
+					t.Errorf("%s of %s: %v", expression, name, err)
+				}
+				n++
+			}
+		}
+	}
+	if said := strings.TrimSpace(string(run(t, python, "cf_results.py", dir))); said != "" {
+		t.Errorf("of %d results:\n%s", n, said)
+	}
+}

@@ -67,10 +67,12 @@ func Packing(format string, d store.Details, t dtype.Type, dates bool) (all []st
 	return all
 }
 
-// Resigned reports integers that have lost their sign, or got one, by attributes, and that another
-// type holds as they are stored: the attribute means nothing there.
-func Resigned(d store.Details, from, to dtype.Type) bool {
-	return from.Size() != to.Size() && slices.ContainsFunc(Packing("", d, from, false), func(s string) bool { return strings.HasPrefix(s, "_Unsigned") })
+// Survives reports that numbers of a type still stand for the same, by their attributes, in another:
+// none of them wraps or is cut off, and none is of an integer that has lost its sign, or got one.
+func Survives(d store.Details, from, to dtype.Type) bool {
+	packed := Packing("", d, from, false)
+	return packed == nil || !slices.ContainsFunc(packed, func(s string) bool { return strings.HasPrefix(s, "_Unsigned") }) &&
+		(to.Kind() >= dtype.KindFloat || dtype.Promote(from, to) == to)
 }
 
 // Without returns attributes but those of the names.
@@ -184,17 +186,21 @@ func Notes(root *graph.Node, lost string) (notes []string) {
 		packed := Packing(info.Format, info.Details, info.DType, lost != "")
 		ranges, conditions := limits(info.Details, x)
 		path, advice := lines.Line(path), x
+		if store.InProcess(path) {
+			path = lines.Line(n.Name)
+		}
 		if len(packed) > 0 {
 			advice = "decode_cf(" + x + ")"
 			kind, used, fix := "packed numbers", "which are used as they are stored: ", advice+" decodes them"
 			if strings.HasPrefix(packed[0], "units") {
 				kind = "dates"
 			}
+			or := ", or "
 			if _, err := decode(graph.Site{}, n, "s"); err != nil {
-				fix = "decode_cf does not decode them: " + lines.Line(err.Error())
+				fix, or = "decode_cf does not decode them: "+lines.Line(err.Error()), "; "
 			}
 			if lost != "" {
-				used = "and " + lines.Line(lost) + " does not keep what says so: NAME.zarr does, or "
+				used = "and " + lines.Line(lost) + " does not keep what says so: NAME.zarr does" + or
 			}
 			notes = append(notes, fmt.Sprintf("%s holds %s (%s), %s%s", path, kind, strings.Join(packed, ", "), used, fix))
 		}
