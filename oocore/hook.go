@@ -35,6 +35,14 @@ func (internals) Target(path string) Option {
 	return set(func(s *settings) { s.target = &path })
 }
 
+func (internals) Inspect(f func(*plan.Sized) error) Option {
+	return set(func(s *settings) { s.inspect = f })
+}
+
+func (internals) NoClobber() Option {
+	return set(func(s *settings) { s.noClobber = true })
+}
+
 func (internals) SetDefaults(opts []Option) {
 	defaults.Lock()
 	defer defaults.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -63,7 +64,9 @@ type settings struct {
 	sideReductions *sideReductions // nil where a run gives nothing but its array
 	progress       *progressFunc   // nil where nobody asks
 	report         *RunReport
-	warn           func(string) // of what a plan warns; nil where nobody asks
+	warn           func(string)            // of what a plan warns; nil where nobody asks
+	inspect        func(*plan.Sized) error // before anything is read; nil where nobody asks
+	noClobber      bool                    // an output that is there is an error
 
 	alternatives []record.WhatIf // to a plan, for its record
 }

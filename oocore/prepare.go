@@ -82,6 +82,11 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	if err := r.fit(logical, r.resources()); err != nil {
 		return failed(err)
 	}
+	if s.inspect != nil {
+		if err := s.inspect(r.plan); err != nil {
+			return failed(err)
+		}
+	}
 	if s.processes > 0 && s.cluster == nil {
 		if r.workers, err = workerProcesses(logical, s.processes); err != nil {
 			return failed(err)

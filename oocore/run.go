@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
+	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
@@ -61,6 +65,9 @@ func (r *run) storedPaths() (paths []string) {
 // perform makes the outputs, where that has not been done. Under a plan only it returns the
 // arrays that there would be.
 func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, err error) {
+	if err := r.clobbers(); err != nil {
+		return nil, err
+	}
 	if r.planned || r.dry != nil {
 		if r.dry == nil {
 			if err := r.recordOnly(ctx, record.Planned); err != nil {
@@ -99,6 +106,31 @@ func (r *run) perform(ctx context.Context, paths []string) (foreseen []*Array, e
 		return nil, r.submit(ctx, print, inputs, why)
 	}
 	return nil, r.make(ctx, print, inputs, why)
+}
+
+// clobbers returns an error for an output that is there and is not to be replaced.
+func (r *run) clobbers() error {
+	for i := range r.plan.Wholes() {
+		path, a := r.plan.WholePath(i), &r.plan.Arrays[i]
+		if a.Collection > 0 && r.plan.Collections[a.Collection-1].Add {
+			path, _ = store.MemberPath(path, a.Member)
+		}
+		if r.noClobber && exists(path) {
+			return fmt.Errorf("%s: %w, and is not to be replaced", path, fs.ErrExist)
+		}
+	}
+	return nil
+}
+
+// exists reports whether something is at the path of an output: of a member of a file, that member.
+func exists(path string) bool {
+	place, err := store.Place(path)
+	if err == nil && !blob.Remote(place) && !strings.Contains(path, "#") {
+		_, err = os.Lstat(place)
+		return err == nil
+	}
+	_, err = store.Describe(path)
+	return err == nil
 }
 
 // keepInput keeps an input open that lies in an object store, so that its header is not asked for again.
@@ -178,6 +210,9 @@ func (r *run) make(ctx context.Context, print plan.Fingerprint, before map[int]s
 				if err == nil && now[i] != v {
 					err = fmt.Errorf("%s, which Reads names, was changed while it was read: save again", r.reads[i])
 				}
+			}
+			if err == nil {
+				err = r.clobbers() // no other run puts anything there any more: the staging folder is this run's
 			}
 			return err
 		},

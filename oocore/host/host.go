@@ -55,3 +55,11 @@ func Warnings(a *oocore.Array) []string { return internals.Warnings(a) }
 // collected. A run that EvalContext makes at once is then rejected where the budget is too
 // small for that, too.
 func Target(path string) oocore.Option { return internals.Target(path) }
+
+// Inspect has f look at the plan of each run, as it is sized, before the run reads anything. The run
+// ends with f's error.
+func Inspect(f func(*Plan) error) oocore.Option { return internals.Inspect(f) }
+
+// NoClobber makes a run whose output is there already an error, and nothing is replaced. Of two runs that
+// begin at once one ends so.
+func NoClobber() oocore.Option { return internals.NoClobber() }

@@ -60,6 +60,9 @@ func (attachedFormat) Open(_ context.Context, path string) (Array, error) {
 	if c, ok := held.array.(Coded); ok {
 		return attachedCoded{a, c}, nil
 	}
+	if r, ok := held.array.(Reshaper); ok {
+		return attachedReshaper{a, r}, nil
+	}
 	return a, nil
 }
 
@@ -85,3 +88,11 @@ type attachedCoded struct {
 }
 
 func (a attachedCoded) Session(work []byte) (Session, error) { return a.coded.Session(work) }
+
+// attachedReshaper is one that can be read in another shape.
+type attachedReshaper struct {
+	attachedArray
+	reshaper Reshaper
+}
+
+func (a attachedReshaper) Reshape(shape []int) (Array, error) { return a.reshaper.Reshape(shape) }

@@ -176,7 +176,9 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 	if err != nil {
 		return failure(err)
 	}
-	names, err := openNames(c.Context(), args[1:])
+	names, err := openNames(args[1:], func(path string) (*oocore.Array, error) {
+		return oocore.OpenContext(c.Context(), stacked(path)), notPiped("check", path)
+	})
 	if err != nil {
 		return failure(err)
 	}
@@ -211,7 +213,7 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 		return err
 	}
 	if out == "" { // compute prints the corners of a large result, and would plan no more
-		_, err = collectValue(c.Context(), a, opts)
+		_, err = collectResult(c.Context(), a, true, opts)
 	} else {
 		_, err = a.Save(c.Context(), out, opts...)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -10,7 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +23,7 @@ func newCompute() *cobra.Command {
 	var j job
 	var to []string
 	var list, whole bool
+	var file string
 	var e each
 	c := &cobra.Command{
 		Use:   "compute EXPR NAME=PATH... -o DST",
@@ -45,6 +45,11 @@ the first collection without a counterpart, or that --only and --except leave ou
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
 with '?axis=-1' behind it; '?axis=time' names the first.
 
+The PATH - is standard input: an npy file, or with -?shape=4x5&dtype=float32 bare elements. -o - writes npy to standard
+output, and -o '-?shape=4x5&dtype=float32' bare elements; all text goes to standard error then. What is read once, from
+front to back, is computed as it comes; else it is spooled to a temporary file on disk first, as --plan says. Input that
+is too short or too long is an error; what went out before an error is not taken back.
+
 What has a length that only values know, such as mask(x, x > 0), is counted first; --plan is then an error, which has what is
 needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own passes out.
 
@@ -59,19 +64,37 @@ needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own
   gonbext compute 'm = mean(x, 0); c = x - m' x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html
   gonbext compute --each 'w + 2*(a - w)' w=base.safetensors a=tuned.safetensors -o far.safetensors
+  curl -s https://host/x.npy | gonbext compute 'x*2' x=- -o - | python3 plot.py
+  gonbext compute -f standardise.txt x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute --list`,
 		Args: func(c *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(c, args)
 			}
+			if file != "" {
+				return nil
+			}
 			return cobra.MinimumNArgs(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if list {
-				return listOperations(c.OutOrStdout())
+				return listOperations(c.OutOrStdout(), j.asJSON)
+			}
+			if file != "" {
+				text, err := expressionFrom(c, file)
+				if err != nil {
+					return err
+				}
+				if _, both := throughPipe(strings.Join(paths(args), "")); both && file == "-" {
+					return usagef("-f - and an array from standard input: one of them is a file")
+				}
+				args = slices.Insert(slices.Clone(args), 0, text)
 			}
 			if whole {
 				out, err := oneOutput(to)
+				if err == nil {
+					err = notPiped("--each", append(paths(args[1:]), out)...)
+				}
 				if err != nil {
 					return err
 				}
@@ -108,40 +131,7 @@ needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own
 			if err != nil {
 				return err
 			}
-			names, err := openNames(c.Context(), args[1:])
-			if err != nil {
-				return failure(err)
-			}
-			opts, err := j.options(c)
-			if err != nil {
-				return err
-			}
-			if alone.Decomposes() { // which takes its time: what is to be rejected after it is rejected before
-				planned := append(opts[:len(opts):len(opts)], host.PlanOnly(), host.Target(out), host.Cell(record.Unreported))
-				if err := j.foresee(host.Eval(c.Context(), alone, names, planned...), out, opts); err != nil {
-					return failure(err)
-				}
-				if err := checkUsed(alone, names); err != nil {
-					return err
-				}
-				if j.plan {
-					most, err := leastOf(c.Context(), definitions, names, to, opts)
-					if err != nil {
-						return err
-					}
-					j.need = most.Need
-				}
-			}
-			stop := showProgress(c.ErrOrStderr(), j.id)
-			a := host.Eval(c.Context(), alone, names, append(opts[:len(opts):len(opts)], host.Target(out))...)
-			stop()
-			if err := j.checkOutput(a, out); err != nil {
-				return j.unplanned(c.Context(), definitions, names, to, opts, failure(err))
-			}
-			if err := checkUsed(alone, names); err != nil {
-				return err
-			}
-			return j.do(c, a, out)
+			return j.twice(c.Context(), func() error { return j.computeOne(c, definitions, args[1:], to, out) })
 		},
 	}
 	c.Flags().StringArrayVarP(&to, "output", "o", nil, "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements; NAME=PATH for each of several")
@@ -149,9 +139,55 @@ needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own
 	c.Flags().BoolVar(&whole, "each", false, "compute EXPR for each array of collections")
 	c.Flags().StringVar(&e.dtype, "dtype", "", "with --each: element type of the arrays")
 	e.flags(c)
+	c.Flags().StringVarP(&file, "file", "f", "", "read EXPR from this file, - for standard input; the arguments are NAME=PATH. A line that begins with NAME = begins a definition, one with # is a comment")
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c
+}
+
+// computeOne computes one expression to a path, which is empty where the result is printed.
+func (j *job) computeOne(c *cobra.Command, definitions []host.Definition, inputs, outputs []string, to string) error {
+	alone := definitions[0]
+	names, err := openNames(inputs, func(path string) (*oocore.Array, error) { return j.open(c, path) })
+	if err != nil {
+		return failure(err)
+	}
+	out, err := j.output(c, to)
+	if err != nil {
+		return err
+	}
+	opts, err := j.options(c)
+	if err != nil {
+		return err
+	}
+	j.again = true
+	if alone.Decomposes() { // which takes its time: what is to be rejected after it is rejected before
+		planned := append(opts[:len(opts):len(opts)], host.PlanOnly(), host.Target(out), host.Cell(record.Unreported))
+		if err := j.foresee(host.Eval(c.Context(), alone, names, planned...), out, opts); err != nil {
+			return failure(err)
+		}
+		if err := checkUsed(alone, names); err != nil {
+			return err
+		}
+		if j.plan {
+			most, err := leastOf(c.Context(), definitions, names, outputs, opts)
+			if err != nil {
+				return err
+			}
+			j.need = most.Need
+		}
+	}
+	stop := showProgress(c.ErrOrStderr(), j.id)
+	a := host.Eval(c.Context(), alone, names, append(opts[:len(opts):len(opts)], host.Target(out))...)
+	stop()
+	if err := j.checkOutput(a, out); err != nil {
+		return j.unplanned(c.Context(), definitions, names, outputs, opts, failure(err))
+	}
+	if err := errors.Join(checkUsed(alone, names), agree(to, a)); err != nil {
+		return err
+	}
+	j.again = false
+	return j.do(c, a, out)
 }
 
 // foresee rejects what could not be written, of an array that was planned where it could be.
@@ -175,7 +211,7 @@ func (j *job) checkOutput(a *oocore.Array, out string) error {
 	if err := a.Err(); err != nil {
 		return err
 	}
-	if out == "" && a.Dims() > 0 && (j.asJSON || a.Size() > mostPrinted) {
+	if out == "" && j.pipes.out == "" && a.Dims() > 0 && a.Size() > mostPrinted {
 		return usagef("the result has shape %s: say with -o where to write it", host.FormatShape(a.Shape()))
 	}
 	return nil
@@ -190,17 +226,48 @@ func checkUsed(expression host.Definition, names oocore.Names) error {
 }
 
 // listOperations prints what expressions can call: usage, NumPy's name and passes.
-func listOperations(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "OPERATION\tNUMPY\tPASSES OVER THE DATA\tHOLDS AT ONCE")
-	for _, f := range host.Operations() {
-		if f.Alias != "" {
-			fmt.Fprintf(t, "%s\tanother name of %s\t\t\n", f.Usage, f.Alias)
-			continue
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Usage, f.NumPy, f.Passes, f.Holds)
+func listOperations(w io.Writer, asJSON bool) error {
+	type operation struct {
+		Name   string `json:"name"`
+		Usage  string `json:"usage"`
+		Alias  string `json:"alias_of,omitempty"`
+		NumPy  string `json:"numpy,omitempty"`
+		Passes string `json:"passes,omitempty"` // over the data
+		Holds  string `json:"holds,omitempty"`  // at once
 	}
-	return t.Flush()
+	all := []operation{}
+	var text strings.Builder
+	for _, f := range host.Operations() {
+		o := operation{f.Name, f.Usage, f.Alias, f.NumPy, f.Passes, f.Holds}
+		if f.Alias != "" {
+			o.NumPy, o.Passes, o.Holds = "", "", ""
+			fmt.Fprintf(&text, "%s\n%s", o.Usage, indented("another name of "+f.Alias))
+		} else {
+			fmt.Fprintf(&text, "%s\n%s", o.Usage, indented(f.NumPy+"; passes over the data: "+f.Passes+"; holds "+f.Holds))
+		}
+		all = append(all, o)
+	}
+	if asJSON {
+		return printJSON(w, all)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// indented is text in lines that a terminal of 80 columns has room for.
+func indented(text string) string {
+	const begin, columns = "    ", 79
+	line, all := begin, ""
+	for _, word := range strings.Fields(text) {
+		if line != begin && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			all, line = all+line+"\n", begin
+		}
+		if line != begin {
+			line += " "
+		}
+		line += word
+	}
+	return all + line + "\n"
 }
 
 // stacked is the path of an input: what has a * is a pattern, whose files are stacked along
@@ -213,8 +280,9 @@ func stacked(path string) string {
 }
 
 // openNames opens the arrays of NAME=PATH arguments.
-func openNames(ctx context.Context, args []string) (oocore.Names, error) {
+func openNames(args []string, open func(path string) (*oocore.Array, error)) (oocore.Names, error) {
 	names := make(oocore.Names)
+	piped := ""
 	for _, arg := range args {
 		name, path, ok := strings.Cut(arg, "=")
 		switch {
@@ -225,11 +293,21 @@ func openNames(ctx context.Context, args []string) (oocore.Names, error) {
 		case names[name] != nil:
 			return nil, usagef("the name %s is given twice", name)
 		}
-		names[name] = oocore.OpenContext(ctx, stacked(path))
-		var open *oocore.Error
-		if errors.As(names[name].Err(), &open) {
-			return nil, open.Err // which names the file
+		if _, ok := throughPipe(path); ok {
+			if piped != "" {
+				return nil, usagef("%s and %s: standard input is one array", piped, arg)
+			}
+			piped = arg
 		}
+		a, err := open(path)
+		if err != nil {
+			return nil, err
+		}
+		var failed *oocore.Error
+		if errors.As(a.Err(), &failed) {
+			return nil, failed.Err // which names the file
+		}
+		names[name] = a
 	}
 	return names, nil
 }

@@ -27,7 +27,7 @@ The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#na
 x.bin?shape=AxB&dtype=T; s3://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
 lie across those of SRC take one pass over the data, or two by way of a file beside DST where the output cannot
 be filled in pieces and the budget is smaller than the array: --plan says which. A conversion that was cut off
-resumes where it stopped.
+resumes where it stopped. SRC or DST can be -, for a pipe, as in compute.
 
 Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file, a folder) all of them are written in
 one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group, or
@@ -61,42 +61,18 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 			if halve != nil && !pyramid {
 				return usagef("--halve is of --levels")
 			}
+			if pyramid || e.asked() {
+				if err := notPiped("convert of several arrays", args...); err != nil {
+					return err
+				}
+			}
 			if e.asked() {
 				if pyramid {
 					return usagef("--levels is of one array")
 				}
 				return j.convertAll(c, args[0], args[1], &e)
 			}
-			a := oocore.OpenContext(c.Context(), stacked(args[0]))
-			if !pyramid && !j.appends && j.region == "" && a.DimNames() != nil && alone(c.Context(), args[0], args[1]) {
-				return j.convertAll(c, args[0], args[1], &e)
-			}
-			var open *oocore.Error
-			if errors.As(a.Err(), &open) {
-				all := oocore.OpenAll(args[0])
-				if all.Len() == 0 || all.Len() == 1 && errors.As(all.Get(all.Names()[0]).Err(), &open) {
-					return failure(open.Err) // which names the file
-				}
-				if pyramid {
-					return usagef("--levels is of one array: %w", failure(open.Err))
-				}
-				return j.convertAll(c, args[0], args[1], &e)
-			}
-			if e.dtype != "" {
-				t, err := dtype.Parse(e.dtype)
-				if err != nil {
-					return usagef("--dtype: %w", err)
-				}
-				a = a.AsType(t)
-			}
-			if pyramid {
-				var names []string
-				if j.dims != "" {
-					names = strings.Split(j.dims, ",")
-				}
-				return j.saveCollection(c, a.PyramidAlong(levels, names, halve...), &e, args[1])
-			}
-			return j.do(c, a, args[1])
+			return j.twice(c.Context(), func() error { return j.convert(c, args, &e, levels, halve) })
 		},
 	}
 	c.Flags().StringVar(&e.dtype, "dtype", "", "element type of the output (default that of SRC)")
@@ -114,4 +90,52 @@ func alone(ctx context.Context, from, to string) bool {
 	groups, err := store.Groups(ctx, from)
 	members, failed := store.Members(ctx, from)
 	return errors.Join(err, failed) == nil && len(groups) > 0 && len(members) == 1 && members[0].Path != from && filepath.Ext(to) == ".zarr" && !strings.Contains(to, "://")
+}
+
+// convert writes what is at a path, or comes from standard input, to another or to standard output.
+func (j *job) convert(c *cobra.Command, args []string, e *each, levels int, halve []string) error {
+	pyramid := levels > 0
+	a, err := j.open(c, args[0])
+	if err != nil {
+		return err
+	}
+	if !pyramid && !j.appends && j.region == "" && a.DimNames() != nil && alone(c.Context(), args[0], args[1]) {
+		return j.convertAll(c, args[0], args[1], e)
+	}
+	var open *oocore.Error
+	if errors.As(a.Err(), &open) {
+		all := oocore.OpenAll(args[0])
+		if all.Len() == 0 || all.Len() == 1 && errors.As(all.Get(all.Names()[0]).Err(), &open) {
+			return failure(open.Err) // which names the file
+		}
+		if pyramid {
+			return usagef("--levels is of one array: %w", failure(open.Err))
+		}
+		if err := notPiped("convert of several arrays", args[1]); err != nil {
+			return err
+		}
+		return j.convertAll(c, args[0], args[1], e)
+	}
+	if e.dtype != "" {
+		t, err := dtype.Parse(e.dtype)
+		if err != nil {
+			return usagef("--dtype: %w", err)
+		}
+		a = a.AsType(t)
+	}
+	if pyramid {
+		var names []string
+		if j.dims != "" {
+			names = strings.Split(j.dims, ",")
+		}
+		return j.saveCollection(c, a.PyramidAlong(levels, names, halve...), e, args[1])
+	}
+	to, err := j.output(c, args[1])
+	if err == nil {
+		err = agree(args[1], a)
+	}
+	if err != nil {
+		return err
+	}
+	return j.do(c, a, to)
 }

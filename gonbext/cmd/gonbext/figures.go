@@ -32,14 +32,21 @@ type figures struct {
 	Cluster       *record.Cluster `json:"cluster,omitempty"` // of a plan for one the budget and the peak are those of each worker
 	Device        deviceFigures   `json:"device"`
 	Resume        string          `json:"resume,omitempty"`   // why it started over where an earlier run left something
-	Value         *result         `json:"value,omitempty"`    // of no dimensions, without an output
+	Value         *result         `json:"value,omitempty"`    // without an output: nested lists of an array's elements
 	Warnings      []string        `json:"warnings,omitempty"` // about what the expression makes of its inputs
+	Stdin         *stdinFigures   `json:"stdin,omitempty"`    // where an array comes from standard input
 	Error         string          `json:"error,omitempty"`    // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
 	// PredictedSeconds is of all runs together; nil where no earlier run has told. A range of
 	// more than a factor of two is shown nowhere but here.
 	PredictedSeconds *record.Seconds `json:"predicted_seconds,omitempty"`
+}
+
+// stdinFigures are of an array that comes through a pipe.
+type stdinFigures struct {
+	Bytes   int64 `json:"bytes"`
+	Spooled bool  `json:"spooled"` // to a temporary file, before the run
 }
 
 type deviceFigures struct {

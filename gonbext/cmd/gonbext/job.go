@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,6 +46,8 @@ type job struct {
 	detached              bool   // the run goes on
 	report                string // path of the page
 	asJSON                bool
+	noClobber             bool
+	pipes
 
 	need       int64            // budget of a plan whose own runs are not planned; 0 where they are
 	ran        oocore.RunReport // the last run
@@ -74,6 +77,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringArrayVar(&j.cluster.Engine, "engine", nil, "with --on: a further option of the command that submits, such as --qos=low; may be given again")
 	f.DurationVar(&j.cluster.ElementTime, "element-time", 0, "with --on: the least predicted work of one element of an array of jobs (default 30s, on Dask 1s or less)")
 	f.BoolVar(&j.cluster.Detach, "detach", false, "with --on: return when all is submitted")
+	f.BoolVar(&j.noClobber, "no-clobber", false, "end with an error where the output, or the file of --report, is there already")
 	f.BoolVar(&j.fresh, "fresh", false, "compute anew, also where the same result, or a part of it, was saved before")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
@@ -89,6 +93,9 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	}
 	if j.id == "" { // an expression may run something before what it stands for is computed
 		j.id = record.CommandCell + rand.Text()
+		if j.on == "" {
+			keepRecords()
+		}
 	}
 	opts := []oocore.Option{host.Cell(j.id), oocore.Report(&j.ran), host.Warn(func(w string) {
 		if !j.warned[w] {
@@ -96,6 +103,21 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 			fmt.Fprintln(c.ErrOrStderr(), "gonbext: warning:", units.Line(w))
 		}
 	})}
+	if j.in != nil {
+		if j.on != "" {
+			return nil, usagef("--on %s: other machines cannot read this one's standard input: save it to a file first", j.on)
+		}
+		opts = append(opts, host.Inspect(func(p *host.Plan) error { return j.inspect(p, j.plan) }))
+	}
+	if j.pipes.out != "" && (j.chunks != "" || j.processes > 0 || j.on != "") {
+		return nil, usagef("-o -: a pipe has no chunks, and is written by one process: leave --chunks, --processes and --on out")
+	}
+	if j.noClobber {
+		if j.region != "" || c.Flags().Changed("append") {
+			return nil, usagef("--no-clobber: --region and --append change an output that is there")
+		}
+		opts = append(opts, host.NoClobber())
+	}
 	if j.appends = c.Flags().Changed("append"); j.appends && (j.region != "" || j.chunks != "" || j.shards != "" || j.codec != "") {
 		return nil, usagef("--append: the stored array has chunks, shards and a codec of its own, and grows as a whole: leave --region, --chunks, --shards and --codec out")
 	}
@@ -300,8 +322,10 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		}
 	case path != "":
 		_, err = a.Save(ctx, path, opts...)
+	case j.pipes.out != "":
+		err = j.write(ctx, a, opts)
 	default:
-		value, err = collectResult(ctx, a, opts)
+		value, err = collectResult(ctx, a, j.asJSON, opts)
 	}
 	return value, j.outcome(c, err)
 }
@@ -312,6 +336,8 @@ func (j *job) outcome(c *cobra.Command, err error) error {
 	switch {
 	case errors.Is(err, oocore.ErrPlanned):
 		return nil
+	case errors.Is(err, errSpool):
+		return err
 	case !errors.Is(err, cluster.ErrDetached):
 		return failure(err)
 	case c.Context().Err() != nil:
@@ -393,15 +419,21 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 		fmt.Fprintln(warnings, "gonbext: done, but there are no figures or charts of it:", err)
 		runs = nil
 	}
-	if j.report != "" && runs != nil {
-		err = j.writeReport(runs)
-	} else {
+	switch {
+	case j.report == "":
 		err = nil
+	case runs != nil:
+		err = j.writeReport(runs)
+	default:
+		err = fmt.Errorf("the report cannot be written: %w", err)
 	}
 	switch {
 	case j.asJSON:
 		f := figuresOf(runs, &j.ran)
 		f.Value, f.Need = value, max(f.Need, j.need)
+		if j.in != nil {
+			f.Stdin = &stdinFigures{j.in.Bytes(), j.spools}
+		}
 		if err != nil {
 			f.Error = err.Error()
 			return errors.Join(printedError{err}, printJSON(w, f))
@@ -413,7 +445,13 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 	case err != nil:
 		return err
 	}
+	if text := j.say(); text != "" && j.plan {
+		fmt.Fprintln(w, text)
+	}
 	for _, r := range runs {
+		if quiet && !j.plan && !j.explain {
+			break
+		}
 		out, err := chart.Report([]*record.Run{r}, chart.Options{Mode: chart.None})
 		if err != nil {
 			return err
@@ -438,6 +476,11 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 // checkReport rejects a report that could not be written after all has been computed, or that
 // would replace an input or output.
 func (j *job) checkReport(arrays ...string) error {
+	if j.noClobber && j.report != "" {
+		if _, err := os.Lstat(j.report); err == nil {
+			return fmt.Errorf("--report %s: %w, and is not to be replaced", j.report, fs.ErrExist)
+		}
+	}
 	return checkWritten("--report", j.report, arrays...)
 }
 
@@ -502,4 +545,29 @@ func writeWhole(path string, data []byte) error {
 		path = target
 	}
 	return setup.ReplaceFile(path, data, 0o644)
+}
+
+// temporaryRecords is the run log of a command that has no other; "" for none.
+var temporaryRecords string
+
+// keepRecords makes a run log of this command's own where the user has none, or none that can be written: summaries and
+// reports are made of records.
+func keepRecords() {
+	if dir, err := record.Dir(); err == nil && os.MkdirAll(dir, 0o700) == nil {
+		if f, err := os.CreateTemp(dir, ".try-"); err == nil {
+			_ = errors.Join(f.Close(), os.Remove(f.Name())) // which anyone may remove
+			return
+		}
+	}
+	dir, err := os.MkdirTemp("", "gonbext-runs-")
+	if err == nil && os.Setenv("GONBEXT_RUNS", dir) == nil {
+		temporaryRecords = dir
+	}
+}
+
+// forgetRecords removes a temporary run log.
+func forgetRecords() {
+	if temporaryRecords != "" {
+		_ = os.RemoveAll(temporaryRecords) // what cannot be removed is little
+	}
 }

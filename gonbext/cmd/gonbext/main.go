@@ -42,7 +42,11 @@ var commands = []func() *cobra.Command{
 	newKernel,
 	newTask, newJobs,
 	newReport,
+	newCompletion, newMan,
 }
+
+// quiet leaves progress and summaries out.
+var quiet bool
 
 // began is when the command was started.
 var began = time.Now()
@@ -81,12 +85,29 @@ func main() {
 	}
 	collectWithin(machine.Read())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	got := make(chan os.Signal, 1) // the first of them
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // which writes report
 	root := newRoot()
 	root.SetOut(plain{os.Stdout})
 	root.SetErr(plain{os.Stderr})
 	c, err := root.ExecuteContextC(ctx)
 	stop()
-	os.Exit(status(c, err))
+	forgetRecords()
+	const signalled = 128 // and the signal's number, as shells have it
+	if standardOutput.broken.Load() {
+		raise(syscall.SIGPIPE)
+		os.Exit(signalled + int(syscall.SIGPIPE))
+	}
+	exit := status(c, err)
+	select {
+	case s := <-got:
+		if s, ok := s.(syscall.Signal); ok && err != nil {
+			exit = signalled + int(s)
+		}
+	default:
+	}
+	os.Exit(exit)
 }
 
 // collectWithin makes Go's collector keep the process within what it may take altogether: headers of
@@ -140,6 +161,9 @@ func newRoot() *cobra.Command {
 			return usagef("unknown command %q; see gonbext --help", args[0])
 		},
 	}
+	root.Version = version()
+	root.SetVersionTemplate("gonbext {{.Version}}\n")
+	root.PersistentFlags().BoolVarP(&quiet, "quiet", "q", false, "print results and errors only: no progress, no summary")
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -152,6 +176,9 @@ func newRoot() *cobra.Command {
 	for _, command := range commands {
 		c := command()
 		c.Args = usageArgs(c.Args)
+		if c.ValidArgs == nil {
+			c.ValidArgsFunction = completeWords
+		}
 		root.AddCommand(c)
 	}
 	return root

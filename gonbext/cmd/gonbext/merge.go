@@ -45,6 +45,9 @@ Whole models a and b of one base w are merged by definitions for compute --each,
 			if adapter == "" || to == "" {
 				return usagef("--lora says which adapter, and -o where the result goes: gonbext merge BASE --lora ADAPTER -o DST")
 			}
+			if err := notPiped("merge", args[0], to); err != nil {
+				return err
+			}
 			if err := j.checkReport(args[0], filepath.Join(adapter, "adapter_model.safetensors"), to); err != nil {
 				return err
 			}

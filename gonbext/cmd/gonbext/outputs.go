@@ -20,7 +20,14 @@ func (j *job) computeAll(c *cobra.Command, definitions []host.Definition, inputs
 	if err != nil {
 		return err
 	}
-	names, err := openNames(c.Context(), inputs)
+	if err := notPiped("-o", slices.Collect(maps.Values(paths))...); err != nil {
+		return err
+	}
+	return j.twice(c.Context(), func() error { return j.computeDefinitions(c, definitions, inputs, paths) })
+}
+
+func (j *job) computeDefinitions(c *cobra.Command, definitions []host.Definition, inputs []string, paths map[string]string) error {
+	names, err := openNames(inputs, func(path string) (*oocore.Array, error) { return j.open(c, path) })
 	if err != nil {
 		return failure(err)
 	}

@@ -13,7 +13,11 @@ type plain struct{ *os.File }
 
 // Write writes whole lines or words, as package fmt does.
 func (p plain) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.File, units.Text(string(b))); err != nil {
+	w := io.Writer(p.File)
+	if p.File == os.Stdout {
+		w = &standardOutput
+	}
+	if _, err := io.WriteString(w, units.Text(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

@@ -28,14 +28,14 @@ func showProgress(w io.Writer, id string) (stop func()) {
 		w = p.File
 	}
 	terminal, ok := w.(*os.File)
-	if !ok || !isatty.IsTerminal(terminal.Fd()) {
+	if !ok || quiet || os.Getenv("TERM") == "dumb" || !isatty.IsTerminal(terminal.Fd()) {
 		return func() {}
 	}
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
 		var tail *record.Tail
-		drawn := false
+		drawn := 0 // runes of the line that stands there, which others overwrite
 		timer := time.NewTicker(progressEvery)
 		defer timer.Stop()
 		for {
@@ -44,8 +44,8 @@ func showProgress(w io.Writer, id string) (stop func()) {
 				if tail != nil {
 					tail.Close()
 				}
-				if drawn {
-					fmt.Fprint(terminal, "\r\x1b[K")
+				if drawn > 0 {
+					fmt.Fprintf(terminal, "\r%*s\r", drawn, "")
 				}
 				return
 			case <-timer.C:
@@ -57,8 +57,9 @@ func showProgress(w io.Writer, id string) (stop func()) {
 				if tail.Header.Within != "" { // whose end is not that of all
 					line = strings.Replace(line, "] ", "] "+tail.Header.Title+" · ", 1)
 				}
-				fmt.Fprint(terminal, "\r\x1b[K", fit(units.Line(line), terminal))
-				drawn = true
+				line = fit(units.Line(line), terminal)
+				fmt.Fprintf(terminal, "\r%-*s", drawn, line)
+				drawn = utf8.RuneCountInString(line)
 				if p.End != nil { // there may be more
 					tail.Close()
 					tail = followRun(id)

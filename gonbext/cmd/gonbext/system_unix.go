@@ -3,8 +3,10 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -31,3 +33,19 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 
 // askToEnd lets a process end itself.
 func askToEnd(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+
+// await waits until there is something to read, or the end of it.
+func await(ctx context.Context, file *os.File) error {
+	for fds := []unix.PollFd{{Fd: int32(file.Fd()), Events: unix.POLLIN}}; ctx.Err() == nil; {
+		if n, err := unix.Poll(fds, 100); n > 0 || err != nil && err != unix.EINTR {
+			return nil // read says what it is
+		}
+	}
+	return ctx.Err()
+}
+
+// raise ends the process by a signal, as one that does not handle it is ended.
+func raise(s syscall.Signal) {
+	signal.Reset(s)
+	_ = syscall.Kill(os.Getpid(), s)
+}

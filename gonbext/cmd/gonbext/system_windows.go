@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"syscall"
@@ -27,3 +28,7 @@ func apart(cmd *exec.Cmd) {
 
 // askToEnd ends a process: here it cannot be asked to.
 func askToEnd(p *os.Process) error { return p.Kill() }
+
+func await(ctx context.Context, _ *os.File) error { return ctx.Err() }
+
+func raise(syscall.Signal) {}

@@ -11,41 +11,54 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// result is the value of an array of no dimensions, or the text of another.
+// result is the value of an array of no dimensions, the text of another, or its elements as nested lists.
 type result struct{ value any }
 
-// collectResult computes an array that is printed.
-func collectResult(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
-	if a.Dims() == 0 {
-		return collectValue(ctx, a, opts)
+// collectResult computes an array that is printed, as text or as JSON.
+func collectResult(ctx context.Context, a *oocore.Array, asJSON bool, opts []oocore.Option) (*result, error) {
+	if a.Dims() > 0 && !asJSON {
+		var text strings.Builder
+		if err := a.Print(ctx, &text, opts...); err != nil {
+			return nil, err
+		}
+		return &result{strings.TrimSuffix(text.String(), "\n")}, nil
 	}
-	var text strings.Builder
-	if err := a.Print(ctx, &text, opts...); err != nil {
-		return nil, err
+	collect := collectors[a.DType()]
+	if collect == nil { // a shorter float
+		a, collect = a.AsType(dtype.Float32), collected[float32]
 	}
-	return &result{strings.TrimSuffix(text.String(), "\n")}, nil
-}
-
-// collectValue computes an array of no dimensions.
-func collectValue(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
-	if collect, ok := singles[a.DType()]; ok {
-		return collect(ctx, a, opts)
-	}
-	return single[float32](ctx, a.AsType(dtype.Float32), opts) // a shorter float
-}
-
-var singles = map[dtype.Type]func(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error){
-	dtype.Bool: single[bool], dtype.Int8: single[int8], dtype.Int16: single[int16], dtype.Int32: single[int32], dtype.Int64: single[int64],
-	dtype.Uint8: single[uint8], dtype.Uint16: single[uint16], dtype.Uint32: single[uint32], dtype.Uint64: single[uint64],
-	dtype.Float32: single[float32], dtype.Float64: single[float64], dtype.Complex64: single[complex64], dtype.Complex128: single[complex128],
-}
-
-func single[T oocore.Element](ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
-	v, err := oocore.Collect[T](ctx, a, opts...)
+	v, err := collect(ctx, a, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &result{v[0]}, nil
+	return &result{nested(v, a.Shape())}, nil
+}
+
+var collectors = map[dtype.Type]func(ctx context.Context, a *oocore.Array, opts []oocore.Option) ([]any, error){
+	dtype.Bool: collected[bool], dtype.Int8: collected[int8], dtype.Int16: collected[int16], dtype.Int32: collected[int32], dtype.Int64: collected[int64],
+	dtype.Uint8: collected[uint8], dtype.Uint16: collected[uint16], dtype.Uint32: collected[uint32], dtype.Uint64: collected[uint64],
+	dtype.Float32: collected[float32], dtype.Float64: collected[float64], dtype.Complex64: collected[complex64], dtype.Complex128: collected[complex128],
+}
+
+func collected[T oocore.Element](ctx context.Context, a *oocore.Array, opts []oocore.Option) ([]any, error) {
+	v, err := oocore.Collect[T](ctx, a, opts...)
+	all := make([]any, len(v))
+	for i := range v {
+		all[i] = v[i]
+	}
+	return all, err
+}
+
+// nested are elements as lists of lists; one element alone where there are no dimensions.
+func nested(v []any, shape []int) any {
+	if len(shape) == 0 {
+		return v[0]
+	}
+	rows := make([]any, shape[0])
+	for i, n := 0, len(v)/max(shape[0], 1); i < shape[0]; i++ {
+		rows[i] = nested(v[i*n:(i+1)*n], shape[1:])
+	}
+	return rows
 }
 
 // String is the value with the digits that its type has.
@@ -53,18 +66,26 @@ func (r *result) String() string { return fmt.Sprint(r.value) }
 
 // MarshalJSON writes a number or a bool, and a complex number as [re, im]. JSON has no NaN
 // and no infinity: they are "NaN", "Infinity" and "-Infinity".
-func (r *result) MarshalJSON() ([]byte, error) {
-	switch v := r.value.(type) {
+func (r *result) MarshalJSON() ([]byte, error) { return json.Marshal(inJSON(r.value)) }
+
+func inJSON(v any) any {
+	switch v := v.(type) {
 	case float32:
-		return json.Marshal(finite(v))
+		return finite(v)
 	case float64:
-		return json.Marshal(finite(v))
+		return finite(v)
 	case complex64:
-		return json.Marshal([2]any{finite(real(v)), finite(imag(v))})
+		return [2]any{finite(real(v)), finite(imag(v))}
 	case complex128:
-		return json.Marshal([2]any{finite(real(v)), finite(imag(v))})
+		return [2]any{finite(real(v)), finite(imag(v))}
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = inJSON(v[i])
+		}
+		return all
 	}
-	return json.Marshal(r.value)
+	return v
 }
 
 // finite is v as JSON has it.

@@ -37,6 +37,9 @@ func (o *Feed) Requirements([]int) blockwise.Requirements {
 	return blockwise.Requirements{Reads: [][]int{most}, Scratch: int64(grid.Size(most) * o.DType.Size())}
 }
 
+// InOrder says that chunks are read in C order.
+func (o *Feed) InOrder() {}
+
 // Fill reads a chunk, and hands it over when those before it have been.
 func (o *Feed) Fill(ctx context.Context, t *blockwise.Task) error {
 	i := t.Box.Start[0]

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+// inOrder is an operation that reads boxes of its input one after the other in C order, each once.
+type inOrder interface{ InOrder() }
+
+// Streams reports whether the run reads each byte of an input once, and in the order in which they lie, so that it may
+// come through a pipe.
+func (p *Sized) Streams(input int) bool {
+	if p.Device.Memory > 0 || p.Each.Workers > 0 {
+		return false // a tile is tried again, or another process reads it
+	}
+	times := 0
+	var stage *SizedStage
+	for i := range p.Stages {
+		for l := range p.Stages[i].Arrays() {
+			if l.Array == input {
+				times, stage = times+1, &p.Stages[i]
+			}
+		}
+	}
+	if times != 1 || stage.Kind == MatMulStage || stage.Factors != nil || stage.Grid.Offset != nil {
+		return false
+	}
+	if stage.Kind == ReduceStage { // whose tasks go along axes that it keeps at last
+		folded := false
+		for d := range stage.Grid.Shape {
+			if stage.Grid.Count(d) > 1 {
+				if folded && !stage.Folds[0].Folds(d) {
+					return false
+				}
+				folded = folded || stage.Folds[0].Folds(d)
+			}
+		}
+	}
+	return p.ordered(&stage.Programs[0], input, stage.Grid.Chunks, stage.Chunk, stage.WriteTile, stage.Tile)
+}
+
+// ordered reports whether boxes of a program, and what they read of an array, are runs of its elements.
+func (p *Sized) ordered(prog *Program, input int, boxes ...[]int) bool {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		switch {
+		case l.Kind == LoadArray && l.Array == input:
+			shape := p.Arrays[input].Shape
+			return l.View.Plain(shape) && !slices.ContainsFunc(boxes, func(box []int) bool {
+				box = clip(box, shape)
+				return grid.Run(box, shape, 1) < grid.Size(box)
+			})
+		case l.Kind == LoadBlocks:
+			if _, ok := l.Op.Op.(inOrder); ok {
+				return p.ordered(&l.Inputs[0], input, l.Op.Requirements(nil).Reads[0])
+			}
+		}
+	}
+	return false
+}
