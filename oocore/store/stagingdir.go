@@ -148,7 +148,7 @@ func TempStagingDir() (*StagingDir, error) {
 	for {
 		dir, err := os.MkdirTemp(parent, tempPrefix)
 		if err != nil {
-			return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
+			return nil, fmt.Errorf("no folder for temporary arrays can be made, set TMPDIR to one that can be written: %w", err)
 		}
 		w, err := take(dir, dir, "")
 		if _, swept := errors.AsType[*LockedError](err); !swept { // by another, just now

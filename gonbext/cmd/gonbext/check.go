@@ -48,6 +48,7 @@ depends on the processor and on a BLAS library.`,
 	}
 	f := c.Flags()
 	f.StringVar(&k.against, "against", "", "the `PLAN.json` of the baseline")
+	f.BoolVar(&k.job.asJSON, "json", false, "print one JSON object: whether a plan grew, what changed, and the plans")
 	f.BoolVar(&k.write, "write", false, "write the baseline anew")
 	f.StringArrayVarP(&k.to, "output", "o", nil, "array that would be written; NAME=PATH for each of several")
 	f.StringVar(&k.job.memory, "memory", "", "budget of a new baseline, such as 512MiB (default that of the one before, or 70 % of what is free)")
@@ -105,10 +106,21 @@ func (k *checking) run(c *cobra.Command, args []string) error {
 		if err := now.save(k.against); err != nil {
 			return err
 		}
+		if k.job.asJSON {
+			return printJSON(c.OutOrStdout(), map[string]any{"wrote": k.against, "plans": now.Plans})
+		}
 		_, err := fmt.Fprintf(c.OutOrStdout(), "wrote %s: %s\n", k.against, plural(len(now.Plans), "plan"))
 		return err
 	}
-	grew, err := now.compare(c.OutOrStdout(), before)
+	var text strings.Builder
+	grew, err := now.compare(&text, before)
+	switch {
+	case err != nil:
+	case k.job.asJSON:
+		err = printJSON(c.OutOrStdout(), map[string]any{"grew": grew, "changes": strings.Split(strings.TrimSpace(text.String()), "\n"), "plans": now.Plans})
+	default:
+		_, err = io.WriteString(c.OutOrStdout(), text.String())
+	}
 	if err == nil && grew {
 		err = exitError(exitFailure)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func newClean() *cobra.Command {
-	var dryRun bool
+	var dryRun, asJSON bool
 	c := &cobra.Command{
 		Use:   "clean [PATH...]",
 		Short: "Remove what unfinished runs have left beside their outputs",
@@ -29,6 +29,13 @@ It says what it removed, and how many bytes that had.`,
 				paths = []string{"."}
 			}
 			out, seen := c.OutOrStdout(), map[string]bool{}
+			type leftover struct {
+				Path  string `json:"path"`
+				Bytes int64  `json:"bytes"`
+				State string `json:"state"`         // removed, found, in use
+				PID   int    `json:"pid,omitempty"` // that uses it
+			}
+			told := []leftover{}
 			var failed []error
 			for _, path := range paths {
 				all, err := store.Leftovers(path)
@@ -41,26 +48,38 @@ It says what it removed, and how many bytes that had.`,
 					}
 					seen[l.Path] = true
 					bytes, _ := setup.BytesBelow(l.Path)
-					word := "removed  "
+					told = append(told, leftover{})
+					o := &told[len(told)-1]
+					*o = leftover{Path: l.Path, Bytes: bytes, State: "removed"}
 					if dryRun {
-						word = "found    "
+						o.State = "found"
 					} else if err := l.Remove(); err != nil {
 						locked, ok := errors.AsType[*store.LockedError](err)
 						if !ok {
-							failed = append(failed, err)
+							failed, told = append(failed, err), told[:len(told)-1]
 							continue
 						}
-						word = fmt.Sprintf("in use by process %d  ", locked.PID)
+						o.State, o.PID = "in use", locked.PID
+					}
+					if asJSON {
+						continue
+					}
+					word := fmt.Sprintf("%-9s", o.State)
+					if o.PID != 0 {
+						word = fmt.Sprintf("in use by process %d  ", o.PID)
 					}
 					fmt.Fprintf(out, "%s%s, %s\n", word, l.Path, units.Bytes(bytes))
 				}
 			}
-			if len(seen) == 0 && len(failed) == 0 {
+			if asJSON {
+				failed = append(failed, printJSON(out, told))
+			} else if len(seen) == 0 && len(failed) == 0 {
 				fmt.Fprintln(out, "nothing is unfinished")
 			}
 			return errors.Join(failed...)
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of the folders")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "list the folders and remove none")
 	return c
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func newDoctor() *cobra.Command {
-	fix := false
+	fix, asJSON := false, false
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is missing, and the command that fixes it",
@@ -30,16 +30,33 @@ cannot do without.`,
 					}
 				}
 			}
-			lacking := false
+			type state struct {
+				Name     string `json:"name"`
+				OK       bool   `json:"ok"`
+				Found    string `json:"found,omitempty"`
+				Missing  string `json:"missing,omitempty"`
+				Fix      string `json:"fix,omitempty"`
+				Required bool   `json:"required"`
+			}
+			lacking, all, w := false, []state{}, c.OutOrStdout()
 			for _, check := range setup.Doctor(c.Context()) {
-				state, said := "ok", check.Found
-				if !check.OK() {
-					state, said = "missing", check.Missing
-					lacking = lacking || check.Required
+				s := state{check.Name, check.OK(), check.Found, check.Missing, check.Fix, check.Required}
+				if s.OK {
+					s.Fix = ""
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%-8s %-16s %s\n", state, check.Name, said)
-				if !check.OK() {
-					fmt.Fprintf(c.OutOrStdout(), "%-8s %-16s → %s\n", "", "", check.Fix)
+				all = append(all, s)
+				lacking = lacking || !s.OK && s.Required
+				switch {
+				case asJSON:
+				case s.OK:
+					fmt.Fprintf(w, "%-8s %-16s %s\n", "ok", s.Name, s.Found)
+				default:
+					fmt.Fprintf(w, "%-8s %-16s %s\n%-8s %-16s → %s\n", "missing", s.Name, s.Missing, "", "", s.Fix)
+				}
+			}
+			if asJSON {
+				if err := printJSON(w, all); err != nil {
+					return err
 				}
 			}
 			if lacking {
@@ -48,6 +65,7 @@ cannot do without.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of what is looked at")
 	c.Flags().BoolVar(&fix, "fix", false, "set up what is missing")
 	return c
 }

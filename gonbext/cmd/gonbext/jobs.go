@@ -16,6 +16,7 @@ import (
 
 func newJobs() *cobra.Command {
 	var on string
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "jobs [list|attach|cancel|logs] [OUTPUT|FOLDER]",
 		Short: "List, attach to or cancel runs on a cluster, and show their logs",
@@ -58,10 +59,10 @@ log, or which --on names. What a cancelled run has done stays: the same command 
 			}
 			switch do {
 			case "list":
-				if len(runs) == 0 {
+				if len(runs) == 0 && !asJSON {
 					fmt.Fprintf(c.ErrOrStderr(), "%s: no run on a cluster computes an output there now\n", path)
 				}
-				return listJobs(c, runs)
+				return listJobs(c, runs, asJSON)
 			case "attach":
 				err = runs[0].Wait(c.Context(), func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
 				if err == nil {
@@ -78,7 +79,7 @@ log, or which --on names. What a cancelled run has done stays: the same command 
 			return showLogs(c, runs[0])
 		},
 	}
-	c.Flags().StringVar(&on, "on", "", "the batch system to ask of a run that was submitted elsewhere: slurm, gridengine or dask://HOST:PORT")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the list as a JSON array")
 	return c
 }
 
@@ -107,15 +108,30 @@ func showLogs(c *cobra.Command, r *cluster.Run) error {
 	return err
 }
 
-// listJobs prints a line for each run. It asks no batch system: the files that name it may be anybody's.
-func listJobs(c *cobra.Command, runs []*cluster.Run) error {
+// listJobs prints a line for each run, also where its batch system cannot be reached.
+func listJobs(c *cobra.Command, runs []*cluster.Run, asJSON bool) error {
+	type run struct {
+		Output   string    `json:"output"`
+		On       string    `json:"on"`
+		Begun    time.Time `json:"begun"`
+		Progress string    `json:"progress,omitempty"`
+		Error    string    `json:"error,omitempty"`
+	}
+	all := []run{}
 	t := tabwriter.NewWriter(c.OutOrStdout(), 0, 4, 2, ' ', 0)
 	for _, r := range runs {
 		progress, err := r.Progress(c.Context())
+		one := run{Output: r.Output(), On: r.On(), Begun: r.Begun(), Progress: progress}
 		if err != nil {
-			progress = units.Line(err.Error())
+			one.Progress, one.Error = "", err.Error()
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", units.Line(r.Output()), units.Line(r.On()), r.Begun().Format(time.DateTime), progress)
+		all = append(all, one)
+		if !asJSON {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", units.Line(one.Output), units.Line(one.On), one.Begun.Format(time.DateTime), units.Line(one.Progress+one.Error))
+		}
+	}
+	if asJSON {
+		return printJSON(c.OutOrStdout(), all)
 	}
 	return t.Flush()
 }

@@ -49,6 +49,11 @@ func Read(ctx context.Context, path string, list bool) (*Info, error) {
 		return nil, err
 	}
 	defer a.Close()
+	return Of(ctx, a, path, list)
+}
+
+// Of is Read of an array that is open.
+func Of(ctx context.Context, a store.Array, path string, list bool) (*Info, error) {
 	seen := oocore.FromStore(a) // which sees the shape as the user does
 	if err := seen.Err(); err != nil {
 		return nil, err

@@ -338,6 +338,7 @@ func (s *Session) Explain(fault string) string {
 		return ""
 	}
 	m := undefinedMember.FindStringSubmatch(fault)
+	of := m != nil // a package
 	if m == nil {
 		m = undefinedMethod.FindStringSubmatch(fault)
 	}
@@ -345,10 +346,17 @@ func (s *Session) Explain(fault string) string {
 		return ""
 	}
 	best, least := callable{}, 1+len(m[2])/3
-	for _, c := range s.called(m[1]) {
+	all := s.called(m[1])
+	if dir := (&scope{}).standardOf(ast.NewIdent(m[1])); of && len(all) == 0 && dir != "" {
+		all = s.called(standardPrefix + dir)
+	}
+	for _, c := range all {
 		if d := host.Distance(m[2], c.name); d <= least && (best.name == "" || d < least) {
 			best, least = c, d
 		}
+	}
+	if best.name == "" && of && len(all) > 0 {
+		return fmt.Sprintf("Package %s has no %s.", m[1], m[2])
 	}
 	if best.name == "" {
 		return ""

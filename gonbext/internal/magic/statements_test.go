@@ -158,7 +158,10 @@ func TestFaultsAreExplained(t *testing.T) {
 		"undefined: oocore.Opn":    "Did you mean Open(",
 		"undefined: linalg.Invers": "Did you mean Inv",
 		"x.Frobnicate undefined (type *oocore.Array has no field or method Frobnicate)": "",
-		"undefined: strings.Foo": "",
+		"undefined: strings.Foo":        "Package strings has no Foo.",
+		"undefined: strings.Feilds":     "Did you mean Fields(",
+		"undefined: nothing.Foo":        "",
+		"undefined: linalg.NormOptions": "Package linalg has no NormOptions.",
 	} {
 		if got := s.Explain(fault); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", fault, got, want)

@@ -320,7 +320,7 @@ func (r *relay) restore(m message, j *job) message {
 	}
 	r.rewriting.Lock()
 	for i := range faults {
-		faults[i].Hint = r.magic.Explain(faults[i].Text)
+		faults[i].explain(j.source, r.magic.Explain)
 	}
 	r.rewriting.Unlock()
 	maps.Copy(content, faults.content(j.source))

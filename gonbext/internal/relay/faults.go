@@ -143,6 +143,22 @@ func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 	return list.ordered()
 }
 
+// explain gives a fault its hint. A package is imported by the names that a cell takes from it, so that one without such
+// a name is not, and the compiler knows not even the package: the fault is the name's then.
+func (f *Fault) explain(source string, explain func(fault string) string) {
+	f.Hint = explain(f.Text)
+	line := f.source
+	if lines := strings.Split(source, "\n"); f.Cell == 0 && f.Line > 0 && f.Line <= len(lines) {
+		line = lines[f.Line-1]
+	}
+	name, ok := strings.CutPrefix(f.Text, "undefined: ")
+	if member := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\w+`).FindString(line); ok && f.Hint == "" && member != "" {
+		if hint := explain("undefined: " + member); hint != "" {
+			f.Text, f.Hint = "undefined: "+member, hint
+		}
+	}
+}
+
 // locate gives a fault its place in the cell as the user wrote it: what GoNB has compiled
 // stands after something generated, or further down.
 func (f *Fault) locate(source []string, lines int) {

@@ -55,6 +55,27 @@ func TestFaultsHaveTheUsersLines(t *testing.T) {
 	}
 }
 
+// A cell whose only name of a package is wrong does not import the package: the fault is the name's.
+func TestWrongNameOfPackageThatIsNotImportedIsBlamed(t *testing.T) {
+	known := func(fault string) string {
+		if fault == "undefined: linalg.NormOptions" {
+			return "Package linalg has no NormOptions."
+		}
+		return ""
+	}
+	for source, want := range map[string]string{
+		"x := 1\no := linalg.NormOptions{}": "undefined: linalg.NormOptions Package linalg has no NormOptions.",
+		"x := 1\no := linalg":               "undefined: linalg ",
+		"x := 1\no := linalg.Other{}":       "undefined: linalg ",
+	} {
+		f := Fault{Line: 2, Column: 6, Text: "undefined: linalg"}
+		f.explain(source, known)
+		if got := f.Text + " " + f.Hint; got != want {
+			t.Errorf("%q: %q, want %q", source, got, want)
+		}
+	}
+}
+
 func TestPanicsHaveTheUsersLines(t *testing.T) {
 	r := &relay{key: signer("k")}
 	m := message{content: encode(map[string]any{"name": "stderr", "text": " [[ Cell [3] Line 9 ]] main.go:7, [[ Cell Line 2 ]]"})}

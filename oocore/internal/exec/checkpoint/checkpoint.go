@@ -230,7 +230,7 @@ func (c *Checkpoint) exists(name string) bool {
 func (c *Checkpoint) StagingDir() (_ *store.StagingDir, err error) {
 	if c.staging == nil {
 		if c.staging, err = store.TempStagingDir(); err != nil {
-			return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
+			return nil, err
 		}
 	}
 	return c.staging, nil
