@@ -71,7 +71,7 @@ func TestInterruptedWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	if o := said.String(); c.ProcessState.ExitCode() != 1 || !strings.Contains(o, "interrupted: ") || !strings.Contains(o, "goes on by itself") || strings.Contains(o, "nothing was written") {
+	if o := said.String(); c.ProcessState.ExitCode() != 130 || !strings.Contains(o, "interrupted: ") || !strings.Contains(o, "goes on by itself") || strings.Contains(o, "nothing was written") {
 		t.Errorf("exit status %d: %s", c.ProcessState.ExitCode(), o)
 	}
 }

@@ -41,6 +41,10 @@ func TestJSONValueHasItsType(t *testing.T) {
 		{"log(sum(arange(0, 1, 1)))", "-Infinity"},
 		{"sqrt(sum(arange(0, 3, 1)) - 4)", "NaN"},
 		{`sum(astype(full(0.1, 1), "float32"))`, 0.1}, // with the digits that its type has
+		{"reshape(arange(0, 6, 1), 2, 3)", []any{[]any{0.0, 1.0, 2.0}, []any{3.0, 4.0, 5.0}}},
+		{"arange(0, 2, 1)/0", []any{"NaN", "Infinity"}},
+		{`reshape(astype(arange(0, 2, 1), "complex64"), 2, 1)`, []any{[]any{[]any{0.0, 0.0}}, []any{[]any{1.0, 0.0}}}},
+		{"zeros(2, 0) > 0", []any{[]any{}, []any{}}},
 	} {
 		if got := object(t, dir, 0, "compute", c.expression, "--json")["value"]; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s is %v (%T), want %v", c.expression, got, got, c.want)
@@ -98,7 +102,7 @@ func TestJSONOfInterruptedRunIsCancelled(t *testing.T) {
 		}
 	}, "--json")
 	var got failureFigures
-	if err := json.Unmarshal([]byte(o.stdout), &got); err != nil || got.Status != "cancelled" || o.status != 1 {
+	if err := json.Unmarshal([]byte(o.stdout), &got); err != nil || got.Status != "cancelled" || o.status != 130 {
 		t.Errorf("status %d, %v: %s", o.status, err, o.stdout)
 	}
 }

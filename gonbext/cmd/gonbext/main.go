@@ -96,7 +96,7 @@ func main() {
 	forgetRecords()
 	const signalled = 128 // and the signal's number, as shells have it
 	if standardOutput.broken.Load() {
-		raise(syscall.SIGPIPE)
+		breakPipe()
 		os.Exit(signalled + int(syscall.SIGPIPE))
 	}
 	exit := status(c, err)
@@ -170,6 +170,9 @@ func newRoot() *cobra.Command {
 		hint := ""
 		if c.Name() == "compute" && strings.HasPrefix(err.Error(), "unknown shorthand flag") {
 			hint = "; an expression that begins with - stands in parentheses, as in (-x)"
+		}
+		if strings.Contains(err.Error(), "'?' in -?") {
+			hint = "; what a pipe holds stands behind --, as in -- '-?shape=4x5&dtype=float32'"
 		}
 		return usagef("%s%s; see %s --help", flagError(err), hint, c.CommandPath())
 	})

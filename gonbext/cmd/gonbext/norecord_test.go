@@ -1,22 +1,26 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// Where the run log cannot be had, the value is printed and the output written all the
-// same, and one line says what is missing.
-func TestComputeWithoutRunLogPrintsItsValue(t *testing.T) {
+// Where the run log cannot be had, values, outputs, summaries, plans, reports and exit statuses are those of a run that
+// has one, and nothing is left in the folder of temporary files.
+func TestComputeWithoutRunLogDoesTheSame(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	testcases.WriteFile(t, file, nil, 0o600)
 	succeed(t, dir, "compute", "arange(0, 5, 1)", "-o", "x.npy")
+	digits := regexp.MustCompile(`[0-9.]+ (ns|µs|ms|s)\b`)
 	for name, log := range map[string][]string{
 		"no home":        {"GONBEXT_RUNS=", "HOME=", "XDG_CACHE_HOME="},
 		"off":            {"GONBEXT_RUNS=off"},
@@ -24,37 +28,57 @@ func TestComputeWithoutRunLogPrintsItsValue(t *testing.T) {
 		"nothing in one": {"GONBEXT_RUNS=/proc/self"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			call := func(args ...string) outcome {
+			temporary := t.TempDir()
+			call := func(env []string, args ...string) outcome {
 				t.Helper()
-				c := command(dir, append([]string{"compute", "sum(x)", "x=x.npy", "--report", "r.html"}, args...)...)
-				c.Env = append(c.Env, log...)
+				c := command(dir, append([]string{"compute"}, args...)...)
+				c.Env = append(append(c.Env, env...), "TMPDIR="+temporary)
 				o := finish(t, c)
-				if o.status != 0 || strings.Count(o.stderr, "\n") != 1 || !strings.Contains(o.stderr, "GONBEXT_RUNS") && !strings.Contains(o.stderr, "run log") {
-					t.Errorf("status %d, %q", o.status, o.stderr)
-				}
+				o.stdout = digits.ReplaceAllString(o.stdout, "TIME")
+				_ = os.Remove(filepath.Join(dir, "sum.npy"))
 				return o
 			}
-			if o := call(); o.stdout != "10\n" {
+			for _, args := range [][]string{
+				{"sum(x)", "x=x.npy", "--report", "r.html"},
+				{"sum(x)", "x=x.npy", "-o", "sum.npy"},
+				{"sum(x)", "x=x.npy", "-o", "sum.npy", "--fresh", "--report", "r.html"},
+				{"sum(x)", "x=x.npy", "-o", "none/sum.npy"},
+			} {
+				want, got := call(nil, args...), call(log, args...)
+				if got != want {
+					t.Errorf("%v: %+v, want %+v", args, got, want)
+				}
+				if page, _ := os.ReadFile(filepath.Join(dir, "r.html")); slices.Contains(args, "--report") && !bytes.Contains(page, []byte("sum(x)")) {
+					t.Errorf("%v: the report is not written", args)
+				}
+				_ = os.Remove(filepath.Join(dir, "r.html"))
+			}
+			if o := call(log, "sum(x)", "x=x.npy", "--plan"); o.status != 0 || o.stderr != "" || !strings.Contains(o.stdout, "nothing was run") {
+				t.Errorf("a plan: %+v", o)
+			}
+			var f struct {
+				Status string
+				Stages []any
+			}
+			if o := call(log, "sum(x)", "x=x.npy", "--json"); json.Unmarshal([]byte(o.stdout), &f) != nil || f.Status != "done" || len(f.Stages) == 0 {
 				t.Errorf("it printed %q", o.stdout)
 			}
-			var figures struct {
-				Value    int
-				Computed int
-				Status   string
-			}
-			if o := call("--json"); json.Unmarshal([]byte(o.stdout), &figures) != nil || figures.Value != 10 || figures.Status != "done" || figures.Computed != 1 {
-				t.Errorf("it printed %q", o.stdout)
-			}
-			call("-o", "sum.npy")
-			if _, err := os.Stat(filepath.Join(dir, "sum.npy")); err != nil {
-				t.Error(err)
-			}
-			if err := os.Remove(filepath.Join(dir, "sum.npy")); err != nil {
-				t.Error(err)
+			if left, _ := os.ReadDir(temporary); len(left) > 0 {
+				t.Errorf("%v is left", left)
 			}
 		})
 	}
 	if _, err := os.Stat(filepath.Join(dir, "off")); err == nil {
 		t.Error("GONBEXT_RUNS=off makes a folder of that name")
+	}
+}
+
+// A report that cannot be drawn, since there is nowhere for a record, is an error.
+func TestReportWithoutAnyRecordIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	c := command(dir, "compute", "sum(arange(0, 5, 1))", "--report", "r.html")
+	c.Env = append(c.Env, "GONBEXT_RUNS=off", "TMPDIR=/proc/self")
+	if o := finish(t, c); o.status != 1 || o.stdout != "10\n" || !strings.Contains(o.stderr, "report") {
+		t.Errorf("%+v", o)
 	}
 }

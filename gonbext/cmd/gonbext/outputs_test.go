@@ -109,7 +109,7 @@ func TestComputePrintsSmallArray(t *testing.T) {
 		t.Errorf("a plan prints %s", got)
 	}
 	rejected(t, dir, command(dir, "compute", "ones(7, 143)"), 2, "-o")
-	if got := object(t, dir, 2, "compute", "ones(2)", "--json"); !strings.Contains(got["error"].(string), "-o") {
+	if got := object(t, dir, 2, "compute", "ones(7, 143)", "--json"); !strings.Contains(got["error"].(string), "-o") {
 		t.Errorf("%v", got)
 	}
 }

@@ -279,15 +279,17 @@ func during(t *testing.T, dir string, do func(*os.Process), more ...string) outc
 	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-func TestInterrupt(t *testing.T) {
-	dir := t.TempDir()
-	o := during(t, dir, func(p *os.Process) {
-		if err := p.Signal(os.Interrupt); err != nil {
-			t.Error(err)
-		}
-	})
-	failed(t, o, 1, "interrupted")
-	onlyKept(t, dir, o)
+func TestSignalsEndWithTheirExitStatus(t *testing.T) {
+	for s, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		dir := t.TempDir()
+		o := during(t, dir, func(p *os.Process) {
+			if err := p.Signal(s); err != nil {
+				t.Error(err)
+			}
+		})
+		failed(t, o, status, "interrupted")
+		onlyKept(t, dir, o)
+	}
 }
 
 // onlyKept wants nothing besides the input but what an outcome says is saved, if a chunk was

@@ -44,8 +44,8 @@ func await(ctx context.Context, file *os.File) error {
 	return ctx.Err()
 }
 
-// raise ends the process by a signal, as one that does not handle it is ended.
-func raise(s syscall.Signal) {
-	signal.Reset(s)
-	_ = syscall.Kill(os.Getpid(), s)
+// breakPipe ends the process by SIGPIPE, as one is ended that does not handle it.
+func breakPipe() {
+	signal.Reset(syscall.SIGPIPE)
+	_, _ = os.Stdout.Write([]byte{0}) // to nobody
 }
