@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode"
@@ -115,19 +116,17 @@ func describe(c *cobra.Command, path string, chunks bool) (interface{ Text() str
 	return inspect.Of(c.Context(), p.in, path, chunks)
 }
 
-// printLine writes one object on a line.
-func printLine(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 // printJSON writes one object, indented for people, on the standard output.
-func printJSON(w io.Writer, v any) error {
+func printJSON(w io.Writer, v any) error { return encode(w, v, "  ") }
+
+// printLine writes one object on a line.
+func printLine(w io.Writer, v any) error { return encode(w, v, "") }
+
+func encode(w io.Writer, v any, indent string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	if err := e.Encode(v); err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ log, or which --on names. What a cancelled run has done stays: the same command 
 			return showLogs(c, runs[0])
 		},
 	}
+	c.Flags().StringVar(&on, "on", "", "the batch system to ask of a run that was submitted elsewhere: slurm, gridengine or dask://HOST:PORT")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the list as a JSON array")
 	return c
 }

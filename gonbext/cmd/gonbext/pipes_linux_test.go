@@ -136,7 +136,7 @@ func TestPipesThatDoNotHoldTheirArrayAreRejected(t *testing.T) {
 		"--each: -":                   {"compute", "--each", "w*2", "w=-", "-o", "b.npz"},
 		"of several arrays: -":        {"convert", "-", "b.zarr", "--levels", "2"},
 		"leave --chunks":              {"compute", "x", "x=x.npy", "-o", "-", "--chunks", "1x2"},
-		"shape=(5,) in the path":         {"compute", "x", "x=x.npy", "-o", "-?shape=5"},
+		"shape=(5,) in the path":      {"compute", "x", "x=x.npy", "-o", "-?shape=5"},
 		"C order and little-endian":   {"compute", "x", "x=x.npy", "-o", "-?dtype=>f4"},
 		"--on slurm: other machines":  {"compute", "x", "x=-", "-o", "y.npy", "--on", "slurm", "--memory", "64MiB"},
 		"-f - and an array":           {"compute", "-f", "-", "x=-"},
