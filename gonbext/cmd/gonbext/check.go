@@ -188,9 +188,7 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 	if err != nil {
 		return failure(err)
 	}
-	names, err := openNames(args[1:], func(path string) (*oocore.Array, error) {
-		return oocore.OpenContext(c.Context(), stacked(path)), notPiped("check", path)
-	})
+	names, err := openNames(args[1:], files(c))
 	if err != nil {
 		return failure(err)
 	}

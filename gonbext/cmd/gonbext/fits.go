@@ -71,7 +71,7 @@ func (j *job) fits(c *cobra.Command, args, to []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := openNames(c.Context(), args[1:])
+	names, err := openNames(args[1:], files(c))
 	if err != nil {
 		return failure(err)
 	}
@@ -169,7 +169,7 @@ func planOnly(ctx context.Context, definitions []host.Definition, names oocore.N
 	case a.Size() > mostPrinted:
 		_, err = a.Save(ctx, "result.npy", opts...)
 	default:
-		_, err = collectResult(ctx, a, opts)
+		_, err = collectResult(ctx, a, true, opts)
 	}
 	return failure(err)
 }

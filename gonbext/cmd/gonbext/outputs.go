@@ -23,10 +23,10 @@ func (j *job) computeAll(c *cobra.Command, definitions []host.Definition, inputs
 	if err := notPiped("-o", slices.Collect(maps.Values(paths))...); err != nil {
 		return err
 	}
-	return j.twice(c.Context(), func() error { return j.computeDefinitions(c, definitions, inputs, paths) })
+	return j.twice(c.Context(), func() error { return j.computeDefinitions(c, definitions, inputs, to, paths) })
 }
 
-func (j *job) computeDefinitions(c *cobra.Command, definitions []host.Definition, inputs []string, paths map[string]string) error {
+func (j *job) computeDefinitions(c *cobra.Command, definitions []host.Definition, inputs, to []string, paths map[string]string) error {
 	names, err := openNames(inputs, func(path string) (*oocore.Array, error) { return j.open(c, path) })
 	if err != nil {
 		return failure(err)

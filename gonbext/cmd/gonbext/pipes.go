@@ -52,6 +52,13 @@ func notPiped(where string, paths ...string) error {
 	return nil
 }
 
+// files opens arrays that a command only plans with.
+func files(c *cobra.Command) func(path string) (*oocore.Array, error) {
+	return func(path string) (*oocore.Array, error) {
+		return oocore.OpenContext(c.Context(), stacked(path)), notPiped(c.Name(), path)
+	}
+}
+
 // open opens an array to compute with, which may come from standard input.
 func (p *pipes) open(c *cobra.Command, path string) (*oocore.Array, error) {
 	query, ok := throughPipe(path)
