@@ -13,7 +13,10 @@ import (
 )
 
 // The npy format: magic, version, length of the header, then the header, a
-// Python dictionary padded with spaces (NumPy, numpy/lib/format.py).
+// Python dictionary padded with spaces (NumPy, numpy/lib/format.py). What it lets change the meaning of bytes: the version, shape
+// and fortran_order (all are read), and descr: byte order and numbers are read, dates and durations are integers with units, and
+// fields, objects, texts and other units are errors by name. What follows the elements is left alone, as np.load leaves it. Of a
+// raw file the query says shape, dtype, byte order, offset and order; its size has to agree.
 const (
 	npyMagic     = "\x93NUMPY"
 	npyMaxHeader = 1 << 20

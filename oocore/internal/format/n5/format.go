@@ -1,5 +1,10 @@
 // Package n5 reads the arrays of N5 containers (github.com/saalfeldlab/n5, versions 1 to 4):
 // x.n5/group/name. Axes are in C order, as zarr-python and z5py have them: N5's first axis is the last.
+//
+// What the specification lets change the meaning of bytes: dataType and compression (those without a reader here are an error by name;
+// useZlib is read), a block's mode (default and varlength are read, the latter where it has all elements of its shape; objects are an error),
+// a block's own shape (that of an edge may be cut), blocks that are not stored (zeros, as N5's readers have them). Of other
+// attributes Paintera's isLabelMultiset is an error, as its bytes are serialized sets; axes are names of dimensions; the rest are attributes.
 package n5
 
 import (
@@ -16,6 +21,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -231,7 +237,9 @@ func (f *finder) header(ctx context.Context, chunk []int) error {
 	}
 	s.Base = int64(4 + 4*dims)
 	if mode == 1 {
-		s.Base += 4
+		if s.Base += 4; len(b) < int(s.Base) || int(binary.BigEndian.Uint32(b[s.Base-4:])) != grid.Size(shape) {
+			return fmt.Errorf("its header does not say the %d elements of its shape: it holds objects of other lengths, or is damaged", grid.Size(shape))
+		}
 	}
 	if s.Bytes -= s.Base; s.Bytes < 0 {
 		return errors.New("it is cut short")

@@ -35,6 +35,9 @@ func parse(b []byte) (*meta, error) {
 		return nil, errGroup
 	}
 	m := &meta{}
+	if multiset := false; json.Unmarshal(all["isLabelMultiset"], &multiset) == nil && multiset {
+		return nil, errors.New("attributes.json: label multisets (isLabelMultiset), which are sets of labels with their counts, are not supported")
+	}
 	var kind string
 	for key, into := range map[string]any{"dimensions": &m.shape, "blockSize": &m.chunk, "dataType": &kind} {
 		if raw, ok := all[key]; !ok {

@@ -79,6 +79,7 @@ func TestReadBlocks(t *testing.T) {
 		"smaller":            {block(0, 0, 1, 4), block(100, 0, 1, 4), "block 0/0: " + ends},
 		"smaller than edges": {block(0, 0, 2, 4), block(100, 0, 1, 3), "block 1/0: " + ends},
 		"larger":             {block(0, 0, 2, 4), block(100, 0, 1<<31, 0), "block 1/0: " + ends},
+		"of other lengths":   {append(binary.BigEndian.AppendUint32(block(0, 1, 2, 4)[:12], 9), block(0, 0, 2, 4)[12:]...), nil, "block 0/0: its header does not say the 8 elements"},
 		"of objects":         {block(0, 2, 2, 4), nil, "block 0/0: its header says mode 2"},
 		"of other axes":      {block(0, 0, 2, 4), block(0, 0, 4), "block 1/0: its header says"},
 		"without a header":   {block(0, 0, 2, 4), []byte{0, 0}, "block 1/0: it is cut short"},

@@ -5,6 +5,10 @@
 // deflated ones as a stream, of which 64 KiB are in memory at a time. Written are
 // stored ones. What an archive says of its members is checked before any element
 // is touched.
+//
+// What the format lets change the meaning of bytes: the method of compression (stored and deflated are read, others are an error by
+// name), encryption (an error), ZIP64's sizes (read), a name that is there twice or leads elsewhere, and links (errors), checksums
+// (checked of what is read whole), comments and times (no meaning). Of npy headers see package store.
 package npz
 
 import (

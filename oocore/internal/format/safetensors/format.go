@@ -5,6 +5,11 @@
 // is a JSON object, and the tensors' elements: dense, in C order, little-endian,
 // one behind the other without gaps (github.com/huggingface/safetensors). What
 // breaks the format's rules is rejected when it is opened.
+//
+// What the format lets change the meaning of bytes: dtype (those of less than 8 bits, and of 8 bits without a type here, are an error by
+// name), shape and data_offsets (checked against each other and the file), __metadata__ (attributes of all tensors: texts that the
+// format gives no meaning, of which scale_factor and its like are not written, as they are of one array). Scales of quantized weights
+// are tensors of their own, which expressions multiply.
 package safetensors
 
 import (
