@@ -73,7 +73,7 @@ func (a *Array) pyramid(site graph.Site, levels int, names, halve []string) *Col
 	}
 	factors := slices.Repeat([]int{1}, dims)
 	for i, axis := range axes {
-		if halve == nil && (axis.kind == "y" || axis.kind == "x") || slices.Contains(halve, axis.Name) || slices.Contains(halve, axis.kind) {
+		if len(halve) == 0 && (axis.kind == "y" || axis.kind == "x") || slices.Contains(halve, axis.Name) || slices.Contains(halve, axis.kind) {
 			factors[i] = 2
 		}
 		c.image.axes = append(c.image.axes, axis.Name)

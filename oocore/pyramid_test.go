@@ -98,6 +98,67 @@ func TestPyramidReadsItsInputOnce(t *testing.T) {
 	}
 }
 
+// Axes are what their names say, in whichever order they lie: y and x are halved, or those that are asked for.
+func TestPyramidHalvesAxesByName(t *testing.T) {
+	dir := t.TempDir()
+	for i, c := range []struct {
+		names, halve string // of the array's axes, and asked for
+		axes, shape  string // of level 1
+		types        string
+	}{
+		{"y x s", "", "c y x", "[8 4 3]", "channel space space"},
+		{"y x c", "", "c y x", "[8 4 3]", "channel space space"},
+		{"z c y x", "", "c z y x", "[6 8 4 2]", "channel space space space"},
+		{"z c y x", "z y x", "c z y x", "[6 4 4 2]", "channel space space space"},
+		{"time lat lon", "", "time lat lon", "[8 3 4]", "time space space"},
+		{"time lat lon", "time", "time lat lon", "[4 6 8]", "time space space"},
+		{"x y z t", "", "t z y x", "[4 8 3 4]", "time space space space"},
+		{"i y x", "", "z y x", "[8 3 4]", "space space space"},
+		{"a b", "", "a b", "[4 3]", "space space"},
+		{"row band column", "", "band row column", "[6 4 4]", "channel space space"},
+		{"c y x s", "", "two of the axes", "", ""},
+		{"t y", "", "which of the axes", "", ""},
+		{"y x", "z", `"z" is no axis`, "", ""},
+	} {
+		names := strings.Fields(c.names)
+		x := RandomIntegers(Uint8, 1, 0, 256, []int{8, 6, 8, 4}[:len(names)]...)
+		path := filepath.Join(dir, fmt.Sprint(i, ".zarr"))
+		p := x.PyramidAlong(2, names, strings.Fields(c.halve)...)
+		if c.shape == "" {
+			if _, err := p.Save(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.axes) {
+				t.Errorf("%s: %v", c.names, err)
+			}
+			continue
+		}
+		saved, err := p.Save(t.Context(), path)
+		if err != nil {
+			t.Errorf("%s: %v", c.names, err)
+			continue
+		}
+		level := saved.Get("1")
+		text, _ := os.ReadFile(filepath.Join(path, "zarr.json"))
+		var types []string
+		for _, part := range strings.Split(string(text), `"type":`)[1:] {
+			if kind := strings.Split(part, `"`)[1]; kind != "scale" && kind != "mean" {
+				types = append(types, kind)
+			}
+		}
+		if fmt.Sprint(level.Shape()) != c.shape || strings.Join(level.DimNames(), " ") != c.axes || strings.Join(types, " ") != c.types {
+			t.Errorf("%s: level 1 is %v of %q, %q", c.names, level.Shape(), level.DimNames(), types)
+		}
+		order := make([]int, len(names))
+		for d, name := range strings.Fields(c.axes) {
+			order[d] = slices.IndexFunc(names, func(n string) bool { return n == name || n == "s" && name == "c" || n == "i" && name == "z" })
+		}
+		if same, err := Collect[bool](t.Context(), saved.Get("0").Equal(x.Transpose(order...)).All()); err != nil || !same[0] {
+			t.Errorf("%s: level 0 is not the array, %v", c.names, err)
+		}
+	}
+	if _, err := Zeros(Uint8, 8, 8, 3).Pyramid(2).Save(t.Context(), filepath.Join(dir, "s.zarr")); err == nil || !strings.Contains(err.Error(), "samples of RGB") {
+		t.Errorf("samples or x: %v", err)
+	}
+}
+
 func TestPyramidRejects(t *testing.T) {
 	x := Zeros(Float32, 4, 4)
 	for want, c := range map[string]*Collection{

@@ -299,15 +299,26 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(b)
 	}
+	f.Add(described(2, "ImageJ=1\nimages=2\nslices=2\n"))
+	f.Add(described(2, `{"shape": [2, 4, 4]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file := &file{r: bytes.NewReader(b), size: int64(len(b))}
 		c, err := file.read()
 		if err != nil {
 			return
 		}
-		for _, s := range c.series {
+		for i, s := range c.series {
 			if s.err == nil && len(s.shape) != len(s.axes) {
 				t.Errorf("shape %v of axes %v", s.shape, s.axes)
+			}
+			a, err := newArray("x.tif", "x.tif", fmt.Sprint(i), bytes.NewReader(b), int64(len(b)))
+			if err != nil || a.load() != nil {
+				continue
+			}
+			for _, p := range a.places {
+				if p.bytes > 0 && (p.offset < 8 || p.bytes > int64(len(b))-p.offset) {
+					t.Errorf("%d bytes at %d, of %d", p.bytes, p.offset, len(b))
+				}
 			}
 		}
 	})
