@@ -160,21 +160,25 @@ func membersBelow(ctx context.Context, folder, prefix string) (all []Member, err
 			}
 			all = append(all, found...)
 			continue
-		case flat && !strings.EqualFold(filepath.Ext(path), ".npy"):
+		case flat && !strings.EqualFold(filepath.Ext(path), ".npy"), laterPart(ctx, path):
 			continue
 		}
+		_, isParted := formatOf(path).(parted)
 		found, err := members(ctx, path)
 		if err != nil {
 			return nil, fmt.Errorf("%s%s: %w", prefix, e.Name(), Plain(err))
 		}
 		stem := prefix + strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+		if at := partName.FindStringIndex(e.Name()); at != nil && len(found) > 0 && formatOf(path).Place(found[len(found)-1].Path) != path {
+			stem = prefix + e.Name()[:at[0]]
+		}
 		for _, m := range found {
 			if len(found) > 1 {
 				m.Name = stem + "/" + m.Name
 			} else {
 				m.Name = stem
 			}
-			if file, _, ok := Split(m.Path); ok && file != path {
+			if file, _, ok := Split(m.Path); ok && file != path && !isParted {
 				indexed[m.Path] = m.Name
 			}
 			all = append(all, m)

@@ -6,6 +6,10 @@
 // A file is a header of key-value pairs and tensors, and then the tensors' elements, each aligned
 // (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Dimensions stand in the header in the order
 // opposite to NumPy's.
+//
+// What changes the meaning of bytes: the byte order, of which big-endian files are rejected by their version;
+// general.alignment, which offsets keep to; a tensor's type, whose blocks rows are made of and whose bytes lie in the
+// file and in no other tensor; split.count, by which further tensors are in other files. Other types are named.
 package gguf
 
 import (
@@ -52,6 +56,15 @@ func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {
 }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	a, err := x.open(ctx, path)
+	if errors.Is(err, errOther) {
+		file, name, _ := x.Cut(path)
+		return store.FindPart(ctx, kind, name, func() ([]store.Member, error) { return x.Members(ctx, file) })
+	}
+	return a, err
+}
+
+func (x format) open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return store.OpenExtent(ctx, path, file, "gguf", func(r io.ReaderAt, size int64) (e store.Extent, err error) {
 		h, err := readHeader(file, r, size)
@@ -59,6 +72,9 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 			return e, err
 		}
 		i, err := h.names.Find(name)
+		if h.Parts > 1 && (name == "" || err != nil) {
+			return e, errOther
+		}
 		if err != nil {
 			return e, err
 		}

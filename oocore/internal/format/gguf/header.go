@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
@@ -41,7 +42,11 @@ type Header struct {
 	Attributes json.RawMessage // the pairs that are numbers, bools and short texts
 	Data       int64           // where the elements begin in the file
 	names      store.Names     // of Tensors
-	fileType   int64           // where the number of general.file_type stands in the pairs; 0 for none
+	// Parts is how many files have the model, and Part which of them this one is, from 0 on; 0 for one file. All is how
+	// many tensors they have, where that is said.
+	Parts, Part, All int
+	split            [][2]int64 // the pairs that say so
+	fileType         int64      // where the number of general.file_type stands in the pairs; 0 for none
 }
 
 // Tensor is one array of a file.
@@ -128,6 +133,7 @@ func (d *decoder) header() (h Header, err error) {
 	seen := make(map[string]bool)
 	h.Pairs[0] = d.at()
 	for range keys {
+		begin := d.at()
 		key := d.text(maxText)
 		if d.err != nil {
 			return h, d.err
@@ -150,6 +156,15 @@ func (d *decoder) header() (h Header, err error) {
 			text, _ := value.(string)
 			if d.room.For(2*int64(len(key)+len(text)) + 64) { // as JSON too
 				attributes[key] = value
+			}
+		}
+		if strings.HasPrefix(key, "split.") {
+			h.split = append(h.split, [2]int64{begin - h.Pairs[0], d.at() - h.Pairs[0]})
+			n, err := strconv.Atoi(fmt.Sprint(value))
+			if to := map[string]*int{"split.count": &h.Parts, "split.no": &h.Part, "split.tensors.count": &h.All}[key]; to != nil && (err != nil || n < 0) {
+				return h, fmt.Errorf("%s is %v", key, value)
+			} else if to != nil {
+				*to = n
 			}
 		}
 		if key == "general.alignment" {

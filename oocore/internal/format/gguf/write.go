@@ -86,6 +86,13 @@ func (l *fileLayout) from() (Header, []byte, error) {
 	if err != nil {
 		return h, nil, fmt.Errorf("%s: %w", l.template.Path, err)
 	}
+	for _, cut := range slices.Backward(h.split) { // the new file is the whole model
+		pairs = slices.Delete(pairs, int(cut[0]), int(cut[1]))
+		h.Keys--
+		if h.fileType > cut[0] {
+			h.fileType -= cut[1] - cut[0]
+		}
+	}
 	return h, pairs, nil
 }
 

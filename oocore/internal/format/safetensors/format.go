@@ -4,18 +4,28 @@
 // A file is the length of its header (8 bytes, little-endian), the header, which
 // is a JSON object, and the tensors' elements: dense, in C order, little-endian,
 // one behind the other without gaps (github.com/huggingface/safetensors). What
+<<<<<<< HEAD
 // breaks the format's rules is rejected when it is opened.
 //
 // What the format lets change the meaning of bytes: dtype (those of less than 8 bits, and of 8 bits without a type here, are an error by
 // name), shape and data_offsets (checked against each other and the file), __metadata__ (attributes of all tensors: texts that the
 // format gives no meaning, of which scale_factor and its like are not written, as they are of one array). Scales of quantized weights
 // are tensors of their own, which expressions multiply.
+=======
+// breaks the format's rules is rejected when it is opened: holes and overlaps, a
+// tensor whose bytes are not those of its shape and dtype, bytes behind the last
+// one, names that stand twice. Nothing else changes what bytes mean: there is one
+// order and one byte order. Fields of a tensor that the format does not have are
+// passed over, as the reference does, and dtypes that are not here rejected.
+>>>>>>> 5c51943d (GGUF models in several files are one, as are safetensors files without an index: from any part, or with the name of what is missing)
 package safetensors
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -45,7 +55,47 @@ var files = format{store.MemberFormat{
 
 type format struct{ store.MemberFormat }
 
+// Parts returns the files of the model that a file is a part of, as its name says: model-00001-of-00003.safetensors,
+// where no index beside them lists their tensors. With one a file is read by itself.
+func (x format) Parts(ctx context.Context, file string) ([]string, error) {
+	files, _ := store.PartsOf(file)
+	if len(files) < 2 {
+		return []string{file}, nil
+	}
+	o, _, err := store.OpenObject(ctx, strings.TrimSuffix(files[0], fmt.Sprintf("-%05d-of-%05d%s", 1, len(files), extension))+extension+".index.json")
+	if err == nil {
+		return []string{file}, o.Close()
+	}
+	return files, nil
+}
+
+// Members lists the tensors of the model that a file is a part of.
+func (x format) Members(ctx context.Context, path string) ([]store.Member, error) {
+	file, name, _ := x.Cut(path)
+	files, err := x.Parts(ctx, file)
+	if err != nil || name != "" || len(files) == 1 {
+		return x.MemberFormat.Members(ctx, path)
+	}
+	return store.PartMembers(ctx, files, func(file string) ([]store.Member, error) { return x.MemberFormat.Members(ctx, file) })
+}
+
+// errOther is why a tensor is looked for in the other files of a model.
+var errOther = errors.New("the tensor may be in another file of the model")
+
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	a, err := x.open(ctx, path, false)
+	if errors.Is(err, errOther) {
+		file, name, _ := x.Cut(path)
+		if files, failed := x.Parts(ctx, file); failed == nil && len(files) > 1 {
+			return store.FindPart(ctx, kind, name, func() ([]store.Member, error) { return x.Members(ctx, file) })
+		}
+		return x.open(ctx, path, true)
+	}
+	return a, err
+}
+
+// open opens a tensor of a file, which may be a part of a model where it is not read alone.
+func (x format) open(ctx context.Context, path string, alone bool) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return store.OpenExtent(ctx, path, file, x.Name, func(r io.ReaderAt, size int64) (store.Extent, error) {
 		h, err := readHeader(file, r, size)
@@ -53,6 +103,9 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 			return store.Extent{}, err
 		}
 		i, err := h.names.Find(name)
+		if files, _ := store.PartsOf(file); !alone && len(files) > 1 && (name == "" || err != nil) {
+			return store.Extent{}, errOther
+		}
 		if err != nil {
 			return store.Extent{}, err
 		}

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -201,4 +202,40 @@ func TestReadHeaderCountsWhatItHolds(t *testing.T) {
 	testcases.Counted(t, func(take func(int64) error) (Header, error) {
 		return ReadHeader(bytes.NewReader(text), int64(len(text)), take)
 	})
+}
+
+func TestFilesOfAModelWithoutIndexAreOne(t *testing.T) {
+	dir := t.TempDir()
+	part := func(i int) string { return filepath.Join(dir, fmt.Sprintf("m-%05d-of-00002.safetensors", i)) }
+	one := func(name string) []byte {
+		return file(`{"`+name+`":{"dtype":"U8","shape":[],"data_offsets":[0,1]}}`, 1)
+	}
+	testcases.WriteFile(t, part(1), one("a"), 0o666)
+	testcases.WriteFile(t, part(2), one("b"), 0o666)
+	all, err := store.Members(t.Context(), part(2))
+	if err != nil || len(all) != 2 || all[0].Path != part(1)+"#a" || all[1].Path != part(2)+"#b" {
+		t.Errorf("%v, %v", all, err)
+	}
+	if a, err := store.Open(part(1) + "#b"); err != nil {
+		t.Error(err)
+	} else {
+		a.Close()
+	}
+	if _, err := store.Open(part(1)); err == nil || !strings.Contains(err.Error(), `"a", "b": add #NAME`) {
+		t.Errorf("without a name: %v", err)
+	}
+	testcases.WriteFile(t, part(2), one("a"), 0o666)
+	if _, err := store.Members(t.Context(), part(1)); err == nil || !strings.Contains(err.Error(), `"a" is in m-00001-of-00002.safetensors and in m-00002`) {
+		t.Errorf("a name twice: %v", err)
+	}
+	os.Remove(part(2))
+	if _, err := store.Members(t.Context(), part(1)); err == nil || !strings.Contains(err.Error(), "m-00002-of-00002.safetensors is missing") {
+		t.Errorf("a missing file: %v", err)
+	}
+	testcases.WriteFile(t, filepath.Join(dir, "m.safetensors.index.json"), []byte(`{"weight_map":{"a":"m-00001-of-00002.safetensors"}}`), 0o666)
+	if a, err := store.Open(part(1)); err != nil { // by itself, beside an index
+		t.Error(err)
+	} else {
+		a.Close()
+	}
 }
