@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -106,7 +105,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 		m.Attributes = c.image.attributes
 	}
 	if strings.HasSuffix(path, ".zarr") && c.path != "" {
-		if m.Groups, err = c.groups(); err != nil {
+		if m.Groups, err = store.Groups(context.Background(), c.path); err != nil {
 			return failed("", err)
 		}
 		m.Attributes = m.Groups[""]
@@ -167,28 +166,6 @@ func (c *Collection) texts() map[string]string {
 		return nil
 	}
 	return texts
-}
-
-// groups are the attributes of the groups that the collection was opened from, but for groups of
-// which no array was chosen.
-func (c *Collection) groups() (map[string]json.RawMessage, error) {
-	all, err := store.Groups(context.Background(), c.path)
-	names := map[string]bool{}
-	for _, m := range c.members {
-		names[m.name] = true
-	}
-	below := map[string]bool{} // whether an array of a group was chosen
-	for _, m := range c.source {
-		for g := path.Dir(m.Name); g != "."; g = path.Dir(g) {
-			below[g] = below[g] || names[m.Name]
-		}
-	}
-	for g := range all {
-		if chosen, has := below[g]; has && !chosen {
-			delete(all, g)
-		}
-	}
-	return all, err
 }
 
 // smallFile is the size up to which a file beside a checkpoint's tensors is copied with it.

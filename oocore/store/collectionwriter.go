@@ -390,6 +390,11 @@ func CreateFolder(m CollectionMeta, of NewFolder) (CollectionWriter, error) {
 			return nil, fmt.Errorf("array %.80q: %w", of.Name, err)
 		}
 	}
+	for name := range m.Groups {
+		if err := checkFileName(name); err != nil {
+			return nil, fmt.Errorf("group %.80q: %w", name, err)
+		}
+	}
 	c := &folderCollection{meta: m, of: of, target: target}
 	if _, err := os.Lstat(target); err == nil && of.Replaces != nil {
 		if err := of.Replaces(target); err != nil {

@@ -312,3 +312,30 @@ func TestMergeExpressionsOfHelpAreThoseOfPapers(t *testing.T) {
 		}
 	}
 }
+
+// TestConvertOfNetCDFIsAGroup copies files of dimension scales, one of which has a single variable.
+func TestConvertOfNetCDFIsAGroup(t *testing.T) {
+	files, err := filepath.Abs("../../../oocore/internal/format/hdf5/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for file, want := range map[string]map[string]string{
+		"one.nc":  {"zarr.json": `"title":"one"`, "v/zarr.json": `"y",`},
+		"dims.nc": {"g/zarr.json": `"title":"group"`, "time/zarr.json": `"lat"`, "g/v/zarr.json": `"band"`, "station/zarr.json": `"station",`, "g/w/zarr.json": `"w_dim_0"`},
+	} {
+		succeed(t, dir, "convert", filepath.Join(files, file), file+".zarr", "--memory", "64MiB")
+		for name, text := range want {
+			if b := testcases.ReadFile(t, filepath.Join(dir, file+".zarr", name)); !strings.Contains(string(b), text) {
+				t.Errorf("%s of %s has no %s:\n%s", name, file, text, b)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "dims.nc.zarr", "_nc4_non_coord_time")); err == nil {
+		t.Error("a name of NetCDF's own is there")
+	}
+	succeed(t, dir, "convert", filepath.Join(files, "one.nc#v"), "v.zarr", "--memory", "64MiB")
+	if b := testcases.ReadFile(t, filepath.Join(dir, "v.zarr", "zarr.json")); !strings.Contains(string(b), `"units"`) {
+		t.Errorf("%s", b)
+	}
+}

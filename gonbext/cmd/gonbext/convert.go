@@ -34,7 +34,7 @@ one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, 
 a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it
 x; --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
 checkpoint's small files, such as config.json, come along; a GGUF file has the key-value pairs of SRC, or of
---template.
+--template. Of a NetCDF file x.zarr is a group, also of one variable, which xarray opens as it opens the file.
 
 --levels writes an image of OME-Zarr: SRC, and means of 2 × 2 elements along y and x again and again, in one run.
 Samples (RGB), channels, z and time keep their lengths; --halve z,y,x halves others than y and x. Axes are known by

@@ -395,10 +395,10 @@ type attribute struct {
 func (o *object) eachAttribute(dense bool, yield func(attribute) error) error {
 	one := func(b []byte) error {
 		a, err := o.attribute(b)
-		switch {
-		case errors.Is(err, errUnsupported):
+		if _, ok := errors.AsType[unsupported](err); ok {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return fmt.Errorf("attribute %.80q: %w", a.name, err)
 		}
 		return yield(a)

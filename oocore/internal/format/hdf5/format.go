@@ -1,7 +1,8 @@
 // Package hdf5 reads the arrays of HDF5 files, and of what is built on them: NetCDF-4, MATLAB
 // 7.3 and AnnData. x.h5#group/name names an array; the name may be left out where there is one.
 //
-// It reads the places of chunks and nothing else: package chunked reads the chunks.
+// It reads the places of chunks and nothing else: package chunked reads the chunks. FLAGS.md lists
+// what changes the meaning of bytes, and what is done with each.
 package hdf5
 
 import (
@@ -15,7 +16,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -157,7 +157,7 @@ func newArray(path string, s *dataset, o store.Object, id store.FileVersion) (st
 	work.Open = min(int64((grid.Grid{Shape: a.Shape, Chunks: a.Chunk}).Len()), id.Size/4) * placeBytes
 	info := store.Info{Format: formatName, Bytes: -1, ID: id, Work: work, Details: s.details}
 	if len(s.fill) > 0 {
-		if v := s.f.value(s.element, s.fill); v != nil && s.element.dtype.Kind() != dtype.KindComplex {
+		if v := s.f.value(s.element, s.fill); v != nil {
 			info.Details.Fill = fmt.Sprint(v)
 		}
 	}

@@ -12,17 +12,14 @@ import (
 
 // The classes of types.
 const (
-	classInteger    = 0
-	classFloat      = 1
-	classTime       = 2
-	classString     = 3
-	classBitfield   = 4
-	classOpaque     = 5
-	classCompound   = 6
-	classEnum       = 8
-	classVariable   = 9
-	classArray      = 10
-	classNewComplex = 11
+	classInteger   = 0
+	classFloat     = 1
+	classString    = 3
+	classBitfield  = 4
+	classCompound  = 6
+	classReference = 7
+	classEnum      = 8
+	classVariable  = 9
 )
 
 var classNames = [...]string{"integers", "floats", "times", "strings", "bit fields", "opaque bytes", "compounds", "references", "enumerations", "values of variable length", "arrays", "complex numbers"}
@@ -37,25 +34,14 @@ type element struct {
 	text  bool       // a variable length is one of text
 	pad   byte       // what follows a text: 0 is a zero and anything, 1 are zeros, 2 spaces
 
-	names   []string // of an enumeration
-	values  []byte
-	members []member // of a compound
+	names  []string // of an enumeration
+	values []byte
 }
 
-type member struct {
-	name   string
-	offset int
-	element
-}
-
-// errUnsupported is what errors of types are that this package does not know.
-var errUnsupported = errors.ErrUnsupported
-
-// unsupported is an error of a type.
+// unsupported is the error of a type that this package does not know.
 type unsupported string
 
-func (e unsupported) Error() string        { return string(e) }
-func (e unsupported) Is(target error) bool { return target == errUnsupported }
+func (e unsupported) Error() string { return string(e) }
 
 // element takes a datatype. Types in types are few.
 func (d *decoder) element(depth int) (e element, err error) {
@@ -82,21 +68,8 @@ func (d *decoder) element(depth int) (e element, err error) {
 		}
 	case classFloat:
 		err = e.float(d, flags)
-	case classTime:
-		d.skip(2)
 	case classString:
 		e.pad = byte(flags & 15)
-	case classOpaque:
-		d.skip(int(flags & 0xff))
-	case classArray:
-		axes := int(d.u8())
-		if version < 3 {
-			d.skip(3 + 4*axes)
-		}
-		d.skip(4 * axes)
-		_, err = d.element(depth + 1)
-	case classNewComplex:
-		_, err = d.element(depth + 1)
 	case classCompound:
 		err = e.compound(d, version, int(flags&0xffff), depth)
 	case classEnum:
@@ -146,40 +119,41 @@ func (d *decoder) field(version uint32) string {
 
 // compound takes a compound, which is a complex number where its two members are floats of one byte
 // order: as h5py writes them.
-func (e *element) compound(d *decoder, version uint32, members, depth int) (err error) {
-	for range members {
-		m := member{name: d.field(version)}
+func (e *element) compound(d *decoder, version uint32, members, depth int) error {
+	if members != 2 {
+		return nil
+	}
+	var parts [2]element
+	var names [2]string
+	for i := range parts {
+		names[i] = strings.ToLower(d.field(version))
+		offset, axes := 0, byte(0)
 		if version < 3 {
-			m.offset = int(d.u32())
+			offset = int(d.u32())
 		} else {
-			m.offset = int(d.uint(encoded(uint64(e.size))))
+			offset = int(d.uint(encoded(uint64(e.size))))
 		}
 		if version == 1 {
-			if axes := d.u8(); axes != 0 {
-				return unsupported("compounds with arrays in them are not supported")
-			}
+			axes = d.u8()
 			d.skip(27)
 		}
-		if m.element, err = d.element(depth + 1); err != nil {
+		part, err := d.element(depth + 1)
+		if err != nil {
 			return err
 		}
-		if m.offset > e.size-m.size {
-			return errCut
+		if parts[i] = part; offset != i*part.size || axes != 0 || part.class != classFloat {
+			return nil
 		}
-		e.members = append(e.members, m)
 	}
-	if len(e.members) != 2 {
-		return d.err
-	}
-	re, im := &e.members[0], &e.members[1]
-	names := strings.ToLower(re.name + " " + im.name)
-	if (names == "r i" || names == "real imag") && re.dtype == im.dtype && re.offset == 0 && im.offset == re.size && e.size == 2*re.size {
-		if re.big != im.big {
-			return unsupported("complex numbers whose parts differ in byte order are not supported: h5repack or h5py can write them anew")
-		}
+	re, im := parts[0], parts[1]
+	switch known := names == [2]string{"r", "i"} || names == [2]string{"real", "imag"}; {
+	case !known || re.dtype != im.dtype || e.size != 2*re.size:
+	case re.big != im.big:
+		return unsupported("complex numbers whose parts differ in byte order are not supported: h5repack or h5py can write them anew")
+	default:
 		e.dtype, e.big = map[dtype.Type]dtype.Type{dtype.Float32: dtype.Complex64, dtype.Float64: dtype.Complex128}[re.dtype], re.big
 	}
-	return d.err
+	return nil
 }
 
 // enum takes an enumeration: bools are one of FALSE and TRUE, as h5py writes them; others are
@@ -207,6 +181,9 @@ func (e *element) enum(d *decoder, version uint32, members, depth int) error {
 
 // name says what elements are that have no type here.
 func (e *element) name() string {
+	if e.text {
+		return "strings of variable length"
+	}
 	if e.class < len(classNames) {
 		return classNames[e.class]
 	}
@@ -255,17 +232,6 @@ func (f *file) value(e element, b []byte) any {
 			return nil
 		}
 		return strings.ToValidUTF8(strings.TrimRight(string(text[:n]), "\x00"), "?")
-	case classCompound:
-		if len(e.members) == 0 {
-			return nil
-		}
-		all := make(map[string]any, len(e.members))
-		for _, m := range e.members {
-			if all[m.name] = finite(f.value(m.element, b[m.offset:])); all[m.name] == nil {
-				return nil
-			}
-		}
-		return all
 	}
 	if e.dtype == dtype.Invalid || e.size > 8 {
 		return nil

@@ -62,8 +62,8 @@ func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) 
 		}
 	}
 	for name := range m.Groups {
-		if !fs.ValidPath(name) || !filepath.IsLocal(filepath.FromSlash(name)) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `\`) || strings.Contains(name, "/.") || names[name] {
-			return nil, fmt.Errorf("the group %.80q cannot have its name here", name)
+		if names[name] {
+			return nil, fmt.Errorf("%.80q is an array and a group", name)
 		}
 	}
 	m.Members = slices.Clone(m.Members)

@@ -15,3 +15,36 @@ for name, low, high in (("old", "earliest", "v108"), ("new", "v110", "latest")):
         f["a/b/tree"].attrs["units"] = "m"
         for i in range(12):
             f["a/b"].create_group(f"g{i}")
+
+
+def scale(f, name, data, bare=None):
+    f[name] = data
+    f[name].make_scale("" if bare is None else "This is a netCDF dimension but not a netCDF variable%10d" % bare)
+    return f[name]
+
+
+with h5py.File("one.nc", "w", libver="latest") as f:  # a variable of two dimensions without variables
+    f["v"] = np.arange(6, dtype="f4").reshape(2, 3)
+    for axis, name in enumerate(("y", "x")):
+        f["v"].dims[axis].attach_scale(scale(f, name, np.zeros(f["v"].shape[axis], ">f4"), f["v"].shape[axis]))
+    f["v"].attrs["units"] = "m"
+    f.attrs["title"] = "one"
+
+with h5py.File("dims.nc", "w", libver="latest") as f:
+    lat, row, time = scale(f, "lat", [75.0, 65.0]), scale(f, "row", [0, 1]), scale(f, "time", np.zeros(3, ">f4"), 3)
+    lon = scale(f, "scales/lon", [1.0, 2.0, 3.0])
+    f["_nc4_non_coord_time"] = [7, 8]  # the variable time, of lat
+    f["_nc4_non_coord_time"].dims[0].attach_scale(lat)
+    f["g/v"] = np.arange(12, dtype="i2").reshape(3, 2, 2)
+    for axis, of in enumerate((time, lat, None)):
+        if of is not None:
+            f["g/v"].dims[axis].attach_scale(of)
+    f["g/v"].dims[1].attach_scale(row)
+    f["g/v"].dims[2].label = "band"
+    f["g/w"] = np.arange(6).reshape(2, 3)
+    f["g/w"].dims[1].attach_scale(lon)
+    scale(f, "station", np.arange(4.0).reshape(2, 2))
+    f["station"].attrs["_Netcdf4Dimid"] = 1
+    lat.attrs["_Netcdf4Dimid"] = 0
+    f["station"].attrs["_Netcdf4Coordinates"] = np.array([1, 0], "i4")
+    f["g"].attrs["title"] = "group"
