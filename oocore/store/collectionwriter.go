@@ -491,6 +491,10 @@ func (c *folderCollection) commit(ctx context.Context) error {
 	if c.of.Replaces != nil || missing(c.target) || !missing(out) {
 		to = out
 	}
+	left, err := ws.writers()
+	if err != nil && !errors.As(err, new(*LockedError)) {
+		return err
+	}
 	for i, m := range c.meta.Members {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -501,6 +505,11 @@ func (c *folderCollection) commit(ctx context.Context) error {
 		name := filepath.Join(to, filepath.FromSlash(m.Name)+c.of.Suffix)
 		if err := disk.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return err
+		}
+		if left {
+			if err := ws.Fence(ctx, c.staged(i)); err != nil {
+				return err
+			}
 		}
 		if err := moveTo(c.staged(i), name); err != nil {
 			return err

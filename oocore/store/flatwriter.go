@@ -228,6 +228,9 @@ func (w *flatWriter) place(ctx context.Context) error {
 	if w.temporary() {
 		return disk.Rename(w.temp, w.target)
 	}
+	if err := w.ws.Fence(ctx, w.temp); err != nil {
+		return err
+	}
 	v, err := versionOfFile(w.temp)
 	if err == nil {
 		// Where the machine stops before the note is durable, the file is written once more.

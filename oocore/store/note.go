@@ -39,14 +39,11 @@ func (n note) staging() (string, error) {
 		bucket, key := keyOf(n.Output)
 		return "", fmt.Errorf("the files of the run that computes it are in %s, which this machine does not see: go to one that does, or delete %s/%s where the folder is gone", n.Folder, blob.Shown(bucket), key)
 	}
-	w, err := AttachStagingDir("", StagingIn(n.Folder, n.Output))
+	dir, err := StagingPath(StagingIn(n.Folder, n.Output))
 	if err == nil {
-		_, err = disk.Lstat(w.Path)
+		_, err = disk.Lstat(dir)
 	}
-	if err != nil {
-		return "", err
-	}
-	return w.Path, nil
+	return dir, err
 }
 
 // keyOf is the bucket and the key of an output's note.

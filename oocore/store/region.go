@@ -188,10 +188,22 @@ func (w *regionWriter) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return pathError("commit", w.path, w.commit())
+	return pathError("commit", w.path, w.commit(ctx))
 }
 
-func (w *regionWriter) commit() error {
+// fence gives the array a file that no process which was given up has open.
+func (w *regionWriter) fence(ctx context.Context) error {
+	if err := w.ws.Fence(ctx, w.target); err != nil {
+		return err
+	}
+	out, err := disk.Reopen(w.target)
+	if err == nil {
+		err, w.out = w.out.Close(), out
+	}
+	return err
+}
+
+func (w *regionWriter) commit(ctx context.Context) error {
 	if w.ws.attached {
 		return ErrAttachedCommit
 	}
@@ -200,6 +212,9 @@ func (w *regionWriter) commit() error {
 			return err
 		}
 		w.closed = true
+		if err := w.fence(ctx); err != nil {
+			return errors.Join(err, w.out.Close())
+		}
 		if err := errors.Join(w.place(), w.out.Close()); err != nil {
 			return err
 		}

@@ -31,6 +31,7 @@ type StagingDir struct {
 	owned  bool        // by the file that names the process
 	// attached says that another process holds the staging folder: nothing is removed.
 	attached bool
+	writer   string         // this process's file in an attached one
 	running  sync.WaitGroup // what Go has begun
 }
 
@@ -412,11 +413,18 @@ func (w *StagingDir) recover() error {
 // Join returns the path of what has a name in the staging folder.
 func (w *StagingDir) Join(name string) string { return filepath.Join(w.Path, name) }
 
-// Clear removes what is in the staging folder.
-func (w *StagingDir) Clear() (err error) {
+// Clear removes what is in the staging folder. Where a process of an earlier run may still write there, the error is a *LockedError.
+func (w *StagingDir) Clear() error {
 	if w.attached {
 		return nil
 	}
+	if err := w.awaitWriters(); err != nil {
+		return err
+	}
+	return w.clear()
+}
+
+func (w *StagingDir) clear() (err error) {
 	if err := w.recover(); err != nil {
 		return err
 	}
@@ -456,10 +464,13 @@ func (w *StagingDir) sync() error {
 // Go calls f, which is what is left to do of an output that is in its place. Remove and Close wait until it returns.
 func (w *StagingDir) Go(f func()) { w.running.Go(f) }
 
-// Remove removes the staging folder and releases it.
+// Remove removes the staging folder and releases it. An attached one it releases.
 func (w *StagingDir) Remove() error {
 	w.running.Wait()
-	return errors.Join(w.Clear(), w.Close())
+	if w.attached {
+		return w.Close()
+	}
+	return errors.Join(w.clear(), w.Close())
 }
 
 // Close releases the staging folder and keeps what is in it. An empty one is removed.
@@ -467,6 +478,9 @@ func (w *StagingDir) Close() error {
 	w.running.Wait()
 	if w.lock == nil {
 		return nil
+	}
+	if w.attached {
+		return w.unregister()
 	}
 	empty, stale := true, false
 	err := disk.List(w.Path, func(e fs.DirEntry) bool {

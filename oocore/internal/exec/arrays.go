@@ -264,6 +264,11 @@ func (s *arrays) attach(stage int) (err error) {
 	return nil
 }
 
+// ended reports that the run which a worker process is attached to has ended, or has begun anew.
+func (s *arrays) ended() bool {
+	return s.spill.Lost() || slices.ContainsFunc(s.staging, func(ws *store.StagingDir) bool { return ws != nil && ws.Lost() })
+}
+
 // leave closes what attach opened.
 func (s *arrays) leave() error {
 	var errs []error

@@ -61,6 +61,18 @@ func ReadPlan(path string) (*plan.Plan, error) {
 	return p, nil
 }
 
+// planSum returns the first line of a file with a plan, which has the plan's checksum.
+func planSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	line := make([]byte, len(planMark)+len(checksum(nil)))
+	_, err = io.ReadFull(f, line)
+	return string(line), err
+}
+
 func checksum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -89,6 +101,7 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	if err := simd.Err(); err != nil {
 		return nil, err
 	}
+	sum, _ := planSum(file)
 	logical, err := ReadPlan(file)
 	if err != nil {
 		return nil, err
@@ -98,17 +111,21 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	ws, err := store.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))
+	if err != nil {
+		return nil, err
+	}
+	// From here on the plan's run waits for this process, or fences it: the plan has to be that run's.
+	if now, err := planSum(file); err != nil || now != sum {
+		return nil, errors.Join(store.ErrNotStaged, ws.Close())
+	}
 	limited, raised := machine.LimitRuntime(o.Overhead+p.Heap()), raiseProcessors(p)
 	w := &Worker{stage: -1, restore: func() { raised(); limited() }}
 	env := &Env{}
 	w.run = newRun(p, env, w.note)
-	ws, err := store.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))
-	if err == nil {
-		w.run.arrays, err = attachArrays(p, env, w.run.arena, ws)
-	}
-	if err != nil {
+	if w.run.arrays, err = attachArrays(p, env, w.run.arena, ws); err != nil {
 		w.restore()
-		return nil, err
+		return nil, errors.Join(err, ws.Close())
 	}
 	return w, nil
 }
@@ -171,7 +188,11 @@ func (w *Worker) open(ctx context.Context, stage int) (err error) {
 	if err := w.leave(); err != nil {
 		return err
 	}
-	if err := w.run.arrays.attach(stage); err != nil {
+	err = w.run.arrays.attach(stage)
+	if err == nil && w.run.arrays.ended() { // then what was opened may be another run's
+		err = store.ErrNotStaged
+	}
+	if err != nil {
 		return errors.Join(err, w.leave())
 	}
 	w.run.partials = nil
@@ -198,7 +219,7 @@ func (w *Worker) leave() error {
 // Close gives back everything that the worker holds.
 func (w *Worker) Close() error {
 	defer w.restore()
-	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arena.Close())
+	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arrays.spill.Close(), w.run.arena.Close())
 }
 
 // Report is what the coordinator is told of what Run has returned.

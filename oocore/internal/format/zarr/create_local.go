@@ -380,6 +380,9 @@ func (t *localTarget) replace(ctx context.Context) error {
 		}
 	}
 	if !t.temporary() {
+		if err := t.ws.Fence(ctx, t.temp); err != nil {
+			return err
+		}
 		v, err := versionIn(ctx, t.place, blob.Dir(t.array()))
 		if err == nil {
 			err = t.ws.NoteMove(t.temp, t.place, v)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -60,11 +62,22 @@ func (m *meta) accepts(want store.Meta) error {
 // createRegion begins to write into an array that is there. Units are replaced one
 // by one when they are whole.
 func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer, error) {
-	found, bucket, err := existing(ctx, path, m)
-	if err != nil {
-		return nil, err
+	var held *disk.Held
+	if m.StagingDir.Attached() {
+		folder, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			held, err = disk.Hold(folder)
+		}
+		if err != nil {
+			return nil, err
+		}
+		path = folder
 	}
-	t := &regionTarget{ws: m.StagingDir, path: path, bucket: bucket, box: *m.Region}
+	found, bucket, err := existing(ctx, path, m)
+	t := &regionTarget{ws: m.StagingDir, path: path, bucket: bucket, box: *m.Region, held: held}
+	if err != nil {
+		return nil, errors.Join(err, t.release())
+	}
 	w := &writer{
 		base: base{path: path, target: t}, d: newWriteLayout(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
 		seed: maphash.MakeSeed(),
@@ -109,6 +122,7 @@ type regionTarget struct {
 	torn  bool        // since an earlier writer
 	whole bool        // again, by an earlier writer
 	wrote atomic.Bool // the array is no longer what it was
+	held  *disk.Held  // the array's folder, of an attached process: what takes its name is none of its business
 }
 
 func (t *regionTarget) share() { t.wrote.Store(true) }
@@ -122,6 +136,9 @@ func (t *regionTarget) commit(ctx context.Context) error {
 		return store.ErrAttachedCommit
 	}
 	if !t.whole {
+		if err := t.ws.Fence(ctx, t.path); err != nil {
+			return err
+		}
 		v, err := versionIn(ctx, t.path, t.bucket)
 		if err == nil {
 			err = t.ws.NoteMove(t.ws.RegionName(t.box), t.path, v)
@@ -133,13 +150,22 @@ func (t *regionTarget) commit(ctx context.Context) error {
 	return t.ws.ClearDirty()
 }
 
-func (t *regionTarget) suspend() error { return nil }
+func (t *regionTarget) suspend() error { return t.release() }
+
+// release gives up the folder that an attached process holds.
+func (t *regionTarget) release() (err error) {
+	if t.held != nil {
+		err = t.held.Release()
+	}
+	t.held = nil
+	return err
+}
 
 // abort leaves an array to which nothing was written as it was. Else it stays rejected
 // until the region, or the whole array, is written again.
 func (t *regionTarget) abort() error {
 	if t.torn || t.wrote.Load() {
-		return nil
+		return t.release()
 	}
 	return t.ws.ClearDirty()
 }

@@ -218,9 +218,17 @@ type logged struct {
 	target *remoteTarget
 }
 
+// held makes sure that the array is still this run's, and that the run has not ended.
+func (t *remoteTarget) held(ctx context.Context) error {
+	if t.ws.Lost() {
+		return errTaken
+	}
+	return t.owner.held(ctx)
+}
+
 // Put stores an object.
 func (b *logged) Put(ctx context.Context, key string, p []byte) (blob.Entry, error) {
-	if err := b.target.owner.held(ctx); err != nil {
+	if err := b.target.held(ctx); err != nil {
 		return blob.Entry{}, err
 	}
 	e, err := blob.Put(ctx, b.Bucket, key, p)
@@ -233,7 +241,7 @@ func (b *logged) Put(ctx context.Context, key string, p []byte) (blob.Entry, err
 
 // Create begins an object.
 func (b *logged) Create(ctx context.Context, key string) (blob.Upload, error) {
-	if err := b.target.owner.held(ctx); err != nil {
+	if err := b.target.held(ctx); err != nil {
 		return nil, err
 	}
 	u, err := b.Bucket.Create(ctx, key)
@@ -264,7 +272,7 @@ func (u *loggedUpload) Write(ctx context.Context, p []byte) error {
 }
 
 func (u *loggedUpload) Close(ctx context.Context) error {
-	if err := u.bucket.target.owner.held(ctx); err != nil {
+	if err := u.bucket.target.held(ctx); err != nil {
 		return err
 	}
 	e, err := blob.Close(ctx, u.Upload, u.key, u.size)
