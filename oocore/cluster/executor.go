@@ -50,11 +50,16 @@ type stages struct {
 	*executor
 	*exec.Coordinator
 	found bool               // the run is the present one
+	left  bool               // jobs that were submitted go on with it
 	taken map[int]exec.Tasks // from reports, by stage
 }
 
-// Close gives the record of the last job's run the rows that earlier jobs have taken.
+// Close gives the record of the last job's run the rows that earlier jobs have taken. From then on no element begins.
 func (s *stages) Close() (err error) {
+	if s.run != nil && s.step == len(s.run.Stages)-1 && !s.left {
+		s.run.Ready = -1
+		err = s.run.save()
+	}
 	for stage := 0; err == nil && s.run != nil && s.step == len(s.run.Stages)-1 && stage <= s.step; stage++ {
 		err = s.each(stage, func(lane int, t exec.Range, rep report) error {
 			if !s.taken[stage].Has(t.First) {
@@ -266,6 +271,7 @@ func (r *runner) Run(ctx context.Context, tasks exec.Tasks, done func(index int)
 		return nil
 	case r.stage > r.step && r.step >= 0 && len(st.Rounds) > 0: // its jobs wait for this one to end
 		r.run.Ready = r.stage
+		r.left = true
 		if err := r.run.save(); err != nil {
 			return err
 		}
@@ -273,6 +279,7 @@ func (r *runner) Run(ctx context.Context, tasks exec.Tasks, done func(index int)
 	case len(st.Rounds) >= maxRounds:
 		return fmt.Errorf("%s: %d of %d tasks are not done after %d rounds: gonbext jobs logs %s says why", st.Name, missing.Len(), st.Tasks, maxRounds, r.run.Output)
 	}
+	r.left = true
 	if err := r.submit(ctx, r.stage, st.elements(missing)); err != nil {
 		return err
 	}

@@ -77,6 +77,9 @@ func Element(ctx context.Context, plan string, memory int64, workers, stage, rou
 	if err != nil {
 		return r.finish(ctx, stage, missing[0], began, exec.Failure(err))
 	}
+	if now, err := load(filepath.Dir(plan)); err != nil || now.ID != r.ID || stage > now.Ready { // it was about to end, and knows nothing of this process
+		return &FinalError{errors.Join(errors.New("the run has ended, or has begun anew"), w.Close())}
+	}
 	w.KeepPartials()
 	for _, t := range missing {
 		began := time.Now()

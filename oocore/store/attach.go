@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -15,24 +13,19 @@ import (
 // attached staging folder fails with ErrNotStaged where that process has begun no such
 // array. Its Sync makes durable what it wrote; Suspend and Abort close it and remove
 // nothing; Commit is an error. dir is empty for the folder that NewStagingDir takes for the
-// output; output is empty where the staging folder holds temporary arrays only. Until Close the owner knows that this process
-// may write: see Fence.
-func AttachStagingDir(dir, output string) (_ *StagingDir, err error) {
+// output; output is empty where the staging folder holds temporary arrays only. A process that may go on when the run has given it
+// up calls Register.
+func AttachStagingDir(dir, output string) (*StagingDir, error) {
 	w := &StagingDir{Path: dir, attached: true}
-	if output != "" {
-		own, target, err := stagingPath(formatOf(output).Place(output))
-		if err != nil {
-			return nil, pathError("open", output, err)
-		}
-		if w.target = target; dir == "" {
-			w.Path = own
-		}
+	if output == "" {
+		return w, nil
 	}
-	if err = w.register(); errors.Is(err, fs.ErrNotExist) {
-		err = ErrNotStaged
-	}
+	own, target, err := stagingPath(formatOf(output).Place(output))
 	if err != nil {
-		return nil, pathError("open", cmp.Or(output, dir), err)
+		return nil, pathError("open", output, err)
+	}
+	if w.target = target; dir == "" {
+		w.Path = own
 	}
 	return w, nil
 }

@@ -23,9 +23,12 @@ import (
 // writerPrefix begins the name of an attached process's file.
 const writerPrefix = "writer-"
 
-// register opens the staging folder and makes this process's file there.
-func (w *StagingDir) register() (err error) {
-	if w.folder, err = disk.Hold(w.Path); err != nil {
+// Register opens an attached staging folder and makes this process's file there, until Close: from then on the owner knows that this process
+// may write. The error is ErrNotStaged where the folder is not there any more.
+func (w *StagingDir) Register() (err error) {
+	if w.folder, err = disk.Hold(w.Path); errors.Is(err, fs.ErrNotExist) {
+		return ErrNotStaged
+	} else if err != nil {
 		return err
 	}
 	w.writer = w.Join(writerPrefix + rand.Text())

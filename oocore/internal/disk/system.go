@@ -56,7 +56,7 @@ func (system) Mkdir(name string, perm fs.FileMode) error {
 }
 
 func (system) Remove(name string) error {
-	if h, rel := holding(name); h != nil {
+	if h, rel := holding(name); h != nil && rel != "." { // the folder itself has a name above
 		return full(h.root.Remove(rel), name)
 	}
 	return os.Remove(name)

@@ -227,7 +227,10 @@ func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.Stagin
 	for i := range p.Staged() {
 		if p.Arrays[i].Place == plan.InResult && i != p.Output {
 			var err error
-			if s.staging[i], err = store.AttachStagingDir("", p.StagingPath(i)); err != nil {
+			if s.staging[i], err = store.AttachStagingDir("", p.StagingPath(i)); err == nil {
+				err = s.staging[i].Register()
+			}
+			if err != nil {
 				return nil, errors.Join(err, s.close())
 			}
 		}

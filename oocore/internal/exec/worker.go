@@ -112,6 +112,9 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 		return nil, err
 	}
 	ws, err := store.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))
+	if err == nil {
+		err = ws.Register()
+	}
 	if err != nil {
 		return nil, err
 	}
