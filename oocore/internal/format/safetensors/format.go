@@ -4,20 +4,15 @@
 // A file is the length of its header (8 bytes, little-endian), the header, which
 // is a JSON object, and the tensors' elements: dense, in C order, little-endian,
 // one behind the other without gaps (github.com/huggingface/safetensors). What
-<<<<<<< HEAD
-// breaks the format's rules is rejected when it is opened.
+// breaks the format's rules is rejected when it is opened: holes and overlaps, a
+// tensor whose bytes are not those of its shape and dtype, bytes behind the last
+// one, names that stand twice. Fields of a tensor that the format does not have are
+// passed over, as the reference does.
 //
 // What the format lets change the meaning of bytes: dtype (those of less than 8 bits, and of 8 bits without a type here, are an error by
 // name), shape and data_offsets (checked against each other and the file), __metadata__ (attributes of all tensors: texts that the
 // format gives no meaning, of which scale_factor and its like are not written, as they are of one array). Scales of quantized weights
-// are tensors of their own, which expressions multiply.
-=======
-// breaks the format's rules is rejected when it is opened: holes and overlaps, a
-// tensor whose bytes are not those of its shape and dtype, bytes behind the last
-// one, names that stand twice. Nothing else changes what bytes mean: there is one
-// order and one byte order. Fields of a tensor that the format does not have are
-// passed over, as the reference does, and dtypes that are not here rejected.
->>>>>>> 5c51943d (GGUF models in several files are one, as are safetensors files without an index: from any part, or with the name of what is missing)
+// are tensors of their own, which expressions multiply. There is one order and one byte order.
 package safetensors
 
 import (
