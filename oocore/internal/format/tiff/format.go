@@ -68,7 +68,7 @@ func init() {
 	store.Register(format{"TIFF files are read only: save to NAME.zarr or NAME.npy", store.NamedArrays{
 		Extensions: store.Extensions{".tif", ".tiff"},
 		Names: func(path string, r io.ReaderAt, size int64) (numbers []string, err error) {
-			c, err := readContents(path, &file{r: r, size: size})
+			c, err := readContents(path, newFile(r, size))
 			if err != nil {
 				return nil, err
 			}
@@ -92,13 +92,13 @@ const formatName = "tiff"
 // readContents is file.read of a file that was opened before, too.
 func readContents(path string, f *file) (*contents, error) {
 	return headers.Read(path, f.r, func(take func(bytes int64) error) (*contents, error) {
-		f.count = take
+		f.room.Take = take
 		return f.read()
 	})
 }
 
-// pageBytes is what a page takes of memory, with room to grow.
-const pageBytes = 128
+// pageBytes is what a page takes of memory, and its number in a series.
+const pageBytes = 72
 
 // pick returns the array of a name, or the only one that is no smaller version of another and no mask.
 func (c *contents) pick(name string) (*series, error) {
@@ -164,7 +164,7 @@ type place struct{ offset, bytes int64 }
 const placeBytes = 48
 
 func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, error) {
-	f := &file{r: r, size: size}
+	f := newFile(r, size)
 	c, err := readContents(name, f)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (a *stored) load() error {
 	a.once.Do(func() {
 		m := meter.Meter{What: "the places of its chunks"}
 		defer m.Done()
-		if a.err = m.Take(a.chunks() * placeBytes); a.err != nil {
+		if a.err = m.Take((a.chunks() + int64(len(a.contents.pages))) * placeBytes); a.err != nil {
 			return
 		}
 		a.places = make([]place, 0, a.chunks())

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
 )
 
 // file reads the directories of a TIFF file (TIFF 6.0; BigTIFF as of libtiff). Nothing that it reads
@@ -18,12 +19,16 @@ type file struct {
 	r     io.ReaderAt
 	size  int64
 	order binary.ByteOrder
-	big   bool                    // BigTIFF
-	count func(bytes int64) error // of what is held; nil does not count
+	big   bool       // BigTIFF
+	room  meter.Room // for what is held
 
 	window []byte // what was read last
 	at     int64  // of its first byte
 	tags   uint16 // how many the directory has that was read last
+}
+
+func newFile(r io.ReaderAt, size int64) *file {
+	return &file{r: r, size: size, room: meter.Room{Take: func(int64) error { return nil }}}
 }
 
 // page is a directory: an image, or a part of one.
@@ -162,7 +167,6 @@ func (f *file) pages(c *contents) error {
 	}
 	known := map[layout]int32{}
 	before := int64(-1) // a directory that was read before; Brent's way to find a loop
-	var full error      // that pages do not fit into memory: the others are counted, so that it has the whole need
 	for n := 0; next != 0; n++ {
 		if next == before || n == maxPages {
 			return fmt.Errorf("directory %d, at %d, was read before: the file's directories form a loop", n, next)
@@ -188,17 +192,14 @@ func (f *file) pages(c *contents) error {
 			p.layout = int32(len(c.layouts))
 			c.layouts, known[l] = append(c.layouts, l), p.layout
 		}
-		if f.count != nil {
-			full = f.count(pageBytes)
-		}
-		if full == nil {
-			c.pages = append(c.pages, p)
+		if f.room.For(pageBytes) { // else the others are counted, so that the error has the whole need
+			c.pages = meter.Append(&f.room, c.pages, p, at, f.size)
 		} else {
 			c.pages = nil
 		}
 	}
-	if full != nil {
-		return full
+	if f.room.Err != nil {
+		return f.room.Err
 	}
 	if len(c.pages) == 0 {
 		return errors.New("the file has no image")

@@ -302,7 +302,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(described(2, "ImageJ=1\nimages=2\nslices=2\n"))
 	f.Add(described(2, `{"shape": [2, 4, 4]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		file := &file{r: bytes.NewReader(b), size: int64(len(b))}
+		file := newFile(bytes.NewReader(b), int64(len(b)))
 		c, err := file.read()
 		if err != nil {
 			return

@@ -91,8 +91,8 @@ func (c *contents) group(f *file) (all []series, err error) {
 		return nil, err
 	}
 	text, err := f.text(tags[tagDescription])
-	if err == nil && f.count != nil {
-		err = f.count(8 * int64(len(text))) // with what is made of it
+	if err == nil {
+		err = f.room.Take(8 * int64(len(text))) // with what is made of it
 	}
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (a axis) name() string { return [...]string{"i", "s", "y", "x"}[a] }
 
 // sequence takes n pages from one on, which are of one layout.
 func (c *contents) sequence(s *series, from, n int) error {
-	s.layout = c.layouts[c.pages[from].layout]
+	s.layout, s.pages = c.layouts[c.pages[from].layout], make([]int32, 0, n)
 	for i := from; i < from+n; i++ {
 		if c.pages[i].layout != c.pages[from].layout {
 			return fmt.Errorf("page %d has another layout than page %d, its description makes one array of both: the file is damaged", i, from)
