@@ -259,7 +259,7 @@ func (a *stored) lay() (err error) {
 // load reads the places of all chunks.
 func (a *stored) load() error {
 	a.once.Do(func() {
-		m := meter.Meter{What: "the places of its chunks"}
+		m := meter.Meter{What: "the list of its chunks"}
 		defer m.Done()
 		if a.err = m.Take((a.chunks() + int64(len(a.contents.pages))) * placeBytes); a.err != nil {
 			return
