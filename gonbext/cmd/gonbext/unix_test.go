@@ -177,7 +177,7 @@ func TestCompletionInBash(t *testing.T) {
 	testcases.WriteFile(t, filepath.Join(dir, "script"), []byte(succeed(t, dir, "completion", "bash")), 0o644)
 	for words, want := range map[string]string{
 		"gonbext conv":               "convert",
-		"gonbext compute --memo":     "--memory=",
+		"gonbext compute --memo":     "--memory",
 		"gonbext compute tan":        "tanh(",
 		"gonbext compute x+tan":      "x+tanh(",
 		"gonbext compute x x=ac":     "acts.npy",
