@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -318,7 +319,7 @@ func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensi
 		}
 		b, err := json.Marshal(v)
 		all[a.name] = b
-		return errors.Join(err, o.f.spend(int64(len(b))/4), o.f.meter.Take(4*int64(len(b))))
+		return cmp.Or(err, o.f.spend(int64(len(b))/4), o.f.meter.Take(4*int64(len(b))))
 	})
 }
 

@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -111,7 +112,7 @@ func (f *file) superblock(version byte) error {
 		if driver != undefined {
 			return errFamily
 		}
-		return errors.Join(d.err, f.ends(base, end))
+		return cmp.Or(d.err, f.ends(base, end))
 	case 2, 3:
 		f.offsets, f.lengths = int(d.u8()), int(d.u8())
 		flags := d.u8()

@@ -1,7 +1,7 @@
 package hdf5
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"iter"
 	"path"
@@ -153,7 +153,7 @@ func (f *file) symbols(tree, heap uint64, add func(link) error) error {
 				}
 				l.address = undefined
 			}
-			if err := errors.Join(e.err, add(l)); err != nil {
+			if err := cmp.Or(e.err, add(l)); err != nil {
 				return err
 			}
 		}
@@ -237,7 +237,7 @@ func (f *file) heaped(heap, tree uint64, kind byte, each func([]byte) error) err
 			return errShared
 		}
 		b, err := h.object(id)
-		if err := errors.Join(d.err, err); err != nil {
+		if err := cmp.Or(d.err, err); err != nil {
 			return err
 		}
 		return each(b)

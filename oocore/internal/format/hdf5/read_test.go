@@ -190,7 +190,9 @@ func TestCutEndsAtTheFirstExtension(t *testing.T) {
 }
 
 func FuzzDamaged(f *testing.F) {
-	storetest.Fuzz(f, []string{"testdata/old.h5", "testdata/new.h5"}, "#contiguous", "#single", "#fixed", "#soft", "#a/b/tree")
+	storetest.Fuzz(f, []string{"testdata/old.h5", "testdata/new.h5", "testdata/dims.nc", manyTimes(f, "testdata/old.h5", 1, 15, 8+3*8, 500),
+		manyTimes(f, "testdata/old.h5", 0, 1, 8, 2000), overlapping(f, "testdata/old.h5", "a/b/tree", 500)},
+		"#contiguous", "#single", "#fixed", "#soft", "#a/b/tree", "#g/v", "#station", "")
 }
 
 // edited is a copy of a file in which change was made to the first place that begins with a text and fits.

@@ -1,8 +1,8 @@
 package hdf5
 
 import (
+	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,7 +80,7 @@ func (d *decoder) element(depth int) (e element, err error) {
 		of, err = d.element(depth + 1)
 		e.of = &of
 	}
-	return e, errors.Join(d.err, err)
+	return e, cmp.Or(d.err, err)
 }
 
 func integer(size int, signed bool) dtype.Type {
