@@ -46,7 +46,7 @@ func TestPlansOfAnExpression(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	for e, want := range map[string]string{
-		"mask(x, x > 1)":             "gonbext: mask: a shape follows from values, and nothing was computed: this is a plan only\n",
+		"mask(x, x > 1)":             "gonbext: mask: a shape follows from values, and nothing was computed: this is a plan only",
 		`tucker(x, 2, 3, 4, "size")`: `gonbext: expression, column 20: tucker does not take "size": tucker(x, ranks...`,
 	} {
 		o := finish(t, command(dir, "compute", e, "x=x.npy", "-o", "y.npy", "--plan"))

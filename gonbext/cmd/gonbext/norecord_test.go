@@ -31,7 +31,7 @@ func TestComputeWithoutRunLogDoesTheSame(t *testing.T) {
 			temporary := t.TempDir()
 			call := func(env []string, args ...string) outcome {
 				t.Helper()
-				c := command(dir, append([]string{"compute"}, args...)...)
+				c := command(dir, append([]string{"compute", "--memory", "64MiB"}, args...)...) // the default is what is free
 				c.Env = append(append(c.Env, env...), "TMPDIR="+temporary)
 				o := finish(t, c)
 				o.stdout = digits.ReplaceAllString(o.stdout, "TIME")
