@@ -40,7 +40,10 @@ func openNamed(name string, r io.ReaderAt, size int64) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.directory, err = directories.Read(name, r, func(take func(bytes int64) error) (*directory, error) { return f.directory, take(directoryBytes) })
+	f.directory, err = directories.Read(name, r, func(take func(bytes int64) error) (*directory, error) {
+		_ = take(directoryBytes) // what it may come to hold: names are counted when they are read
+		return f.directory, nil
+	})
 	return f, err
 }
 
