@@ -341,7 +341,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 					s.alike = nil
 				}
 				if name := differ(s.info.Details, d.info.Details); name != "" {
-					return fmt.Errorf("the numbers of a stack mean the same: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), name, filepath.Base(s.files[0]))
+					return fmt.Errorf("the files of a stack hold numbers of one meaning: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), name, filepath.Base(s.files[0]))
 				}
 				s.info.Details = Common(s.info.Details, d.info.Details)
 				s.work.Whole, s.work.Stream = max(s.work.Whole, d.info.Work.Whole), max(s.work.Stream, d.info.Work.Stream)

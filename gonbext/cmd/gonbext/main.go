@@ -163,7 +163,7 @@ func newRoot() *cobra.Command {
 	}
 	root.Version = version()
 	root.SetVersionTemplate("gonbext {{.Version}}\n")
-	root.PersistentFlags().BoolVarP(&quiet, "quiet", "q", false, "print results and errors only: no progress, no summary")
+	root.PersistentFlags().BoolVarP(&quiet, "quiet", "q", false, "print results, warnings and errors only: no progress, no summary")
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

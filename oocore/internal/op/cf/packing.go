@@ -77,22 +77,20 @@ func Survives(d store.Details, from, to dtype.Type) bool {
 
 // Without returns attributes but those of the names.
 func Without(attributes json.RawMessage, names ...string) json.RawMessage {
-	return filter(attributes, func(name string) bool { return !slices.Contains(names, name) })
+	return filter(attributes, names, false)
 }
 
 // Only returns the attributes of the names.
 func Only(attributes json.RawMessage, names ...string) json.RawMessage {
-	return filter(attributes, func(name string) bool { return slices.Contains(names, name) })
+	return filter(attributes, names, true)
 }
 
-// filter returns the attributes that are to be kept; nil where there are none.
-func filter(attributes json.RawMessage, keep func(name string) bool) json.RawMessage {
+// filter returns the attributes of the names, or all others; nil where there are none.
+func filter(attributes json.RawMessage, names []string, of bool) json.RawMessage {
 	all := map[string]json.RawMessage{}
-	if json.Unmarshal(attributes, &all) != nil {
-		return attributes
-	}
+	_ = json.Unmarshal(attributes, &all) // what is no object has none
 	n := len(all)
-	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return !keep(name) })
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return slices.Contains(names, name) != of })
 	if len(all) == n {
 		return attributes
 	}
