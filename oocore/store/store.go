@@ -36,7 +36,7 @@
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
 //	             deflate, shuffle, fletcher32, scale-offset, LZF, Blosc and Zstandard. Dimension scales are
 //	             dimension names. Read only.
-//	FITS         x.fits#1, x.fits#NAME: images, numbers as they are stored. Read only.
+//	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored. Read only.
 //	NIfTI        x.nii: likewise, with dimension names x, y, z, t.
 //	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate and
 //	             Zstandard, predictors, planes. Pages of one layout are one array, with the axes of
