@@ -15,8 +15,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 )
 
@@ -69,14 +67,6 @@ func open(file string) (*Library, error) {
 		return nil, fmt.Errorf("%s is cuBLAS %s, and %d.0 or later is needed", file, l.Version, first)
 	}
 	return l, nil
-}
-
-// call calls a function of the library. What its arguments point to does not move.
-//
-//go:uintptrescapes
-func call(function uintptr, args ...uintptr) (status int) {
-	r, _, _ := purego.SyscallN(function, args...)
-	return int(int32(r))
 }
 
 // allocFailed is the status of a library that has no room on the device.

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gonbext/gonbext/oocore/internal/dl"
 )
 
@@ -126,8 +124,7 @@ var loadDeflate = sync.OnceValue(func() *libDeflate {
 
 // call calls a function of a library.
 func call(function uintptr, args ...uintptr) uintptr {
-	r, _, _ := purego.SyscallN(function, args...)
-	return r
+	return dl.Call(function, args...)
 }
 
 // caller calls functions again and again, and allocates nothing. It must lie on the
@@ -135,8 +132,7 @@ func call(function uintptr, args ...uintptr) uintptr {
 type caller struct{ args [7]uintptr }
 
 func (c *caller) call(function uintptr, args ...uintptr) uintptr {
-	r, _, _ := purego.SyscallN(function, c.args[:copy(c.args[:], args)]...)
-	return r
+	return dl.Call(function, c.args[:copy(c.args[:], args)]...)
 }
 
 // address is that of a slice's first byte, which is on the heap then, also where it is a

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !static
 
 // Package dl opens libraries in C while the program runs, without cgo.
 package dl
@@ -12,3 +12,11 @@ func Open(name string) (lib uintptr, err error) {
 
 // Symbol finds a function of a library.
 func Symbol(lib uintptr, name string) (function uintptr, err error) { return purego.Dlsym(lib, name) }
+
+// Call calls a function. What its arguments point to does not move meanwhile.
+//
+//go:uintptrescapes
+func Call(function uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(function, args...)
+	return r
+}

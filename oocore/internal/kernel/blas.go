@@ -7,8 +7,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/dl"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
@@ -94,11 +92,10 @@ func bindBLAS(lib uintptr, name, prefix string) *blas {
 		b.version = "BLAS " + name
 	}
 	if f, err := dl.Symbol(lib, prefix+"openblas_set_num_threads"); err == nil {
-		purego.SyscallN(f, 1)
+		dl.Call(f, 1)
 	}
 	if f, err := dl.Symbol(lib, prefix+"openblas_get_config"); err == nil {
-		r, _, _ := purego.SyscallN(f)
-		b.version = dl.Text(r)
+		b.version = dl.Text(dl.Call(f))
 	}
 	return &b
 }
@@ -165,7 +162,7 @@ func (l *blas) slab(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb 
 	if t == dtype.Float32 || t == dtype.Complex64 {
 		one = unsafe.Pointer(&p.one[1])
 	}
-	purego.SyscallN(l.gemm[t-dtype.Float32],
+	dl.Call(l.gemm[t-dtype.Float32],
 		uintptr(unsafe.Pointer(&p.no)), uintptr(unsafe.Pointer(&p.no)),
 		uintptr(unsafe.Pointer(&p.m)), uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.k)),
 		uintptr(one), uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&p.lda)),

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 )
 
@@ -59,14 +57,6 @@ var Open = sync.OnceValues(func() (*Driver, error) {
 	}
 	return d, nil
 })
-
-// call calls a function of the library. What its arguments point to does not move.
-//
-//go:uintptrescapes
-func call(function uintptr, args ...uintptr) (status int) {
-	r, _, _ := purego.SyscallN(function, args...)
-	return int(int32(r))
-}
 
 // failed is the error of a status; nil for success.
 func (d *Driver) failed(name string, status int) error {
