@@ -59,7 +59,9 @@ func begin(c *cell, at host.Site, opts []Option) func() {
 	}
 	var s settings
 	for _, o := range opts {
-		o.apply(&s)
+		if o != nil {
+			o.apply(&s)
+		}
 	}
 	c.id, c.chart, c.report = s.cell, s.chart, s.cell == ""
 	if c.report {

@@ -3,6 +3,7 @@ package oocore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path"
@@ -52,14 +53,23 @@ func OpenAll(path string) *Collection {
 	return c
 }
 
+// orMissing is the collection, or for nil one whose error says so.
+func (c *Collection) orMissing() *Collection {
+	if c == nil {
+		return &Collection{err: errors.New("the *oocore.Collection is nil: make one with OpenAll")}
+	}
+	return c
+}
+
 // Err returns why the collection could not be opened, and nil where it could.
-func (c *Collection) Err() error { return c.err }
+func (c *Collection) Err() error { return c.orMissing().err }
 
 // Len returns the number of arrays.
-func (c *Collection) Len() int { return len(c.members) }
+func (c *Collection) Len() int { return len(c.orMissing().members) }
 
 // Names returns the names in order.
 func (c *Collection) Names() []string {
+	c = c.orMissing()
 	names := make([]string, len(c.members))
 	for i, m := range c.members {
 		names[i] = m.name
@@ -70,6 +80,7 @@ func (c *Collection) Names() []string {
 // String is the number of arrays and the first names, or the error.
 func (c *Collection) String() string {
 	const most = 8
+	c = c.orMissing()
 	switch n := len(c.members); {
 	case c.err != nil:
 		return c.err.Error()
@@ -83,6 +94,7 @@ func (c *Collection) String() string {
 // All iterates over names and arrays in order. Where the collection has an error there is one
 // array, which carries it.
 func (c *Collection) All() iter.Seq2[string, *Array] {
+	c = c.orMissing()
 	return func(yield func(string, *Array) bool) {
 		if c.err != nil {
 			yield("", made(nil, c.err))
@@ -98,6 +110,7 @@ func (c *Collection) All() iter.Seq2[string, *Array] {
 
 // Get returns the array of a name. Where there is none the array carries an error.
 func (c *Collection) Get(name string) *Array {
+	c = c.orMissing()
 	if c.err != nil {
 		return made(nil, c.err)
 	}
@@ -117,6 +130,7 @@ func (c *Collection) Without(pattern string) *Collection { return c.filter("with
 
 // filter returns the arrays whose names match a pattern, or do not.
 func (c *Collection) filter(op, pattern string, match bool) *Collection {
+	c = c.orMissing()
 	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
 	if _, err := path.Match(pattern, ""); err != nil && c.err == nil {
 		m.err = &Error{Op: op, Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
@@ -140,6 +154,7 @@ func matches(pattern, name string) bool {
 // Map returns the collection of what f makes of each array, under the same names. It is lazy:
 // f is called for an array that is asked for, each time that it is.
 func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
+	c = c.orMissing()
 	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
 	for _, of := range c.members {
 		m.members = append(m.members, named{of.name, func() *Array { return f(of.name, of.make()) }})
@@ -149,14 +164,15 @@ func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
 
 // With returns the collection with an array more, at its end; new(Collection) has none.
 func (c *Collection) With(name string, a *Array) *Collection {
-	m := *c
-	m.members = append(slices.Clip(c.members), named{name, func() *Array { return a }})
+	m := *c.orMissing()
+	m.members = append(slices.Clip(m.members), named{name, func() *Array { return a }})
 	return &m
 }
 
 // Like returns the collection with the metadata of another, at a path, in place of those of the one
 // that it was opened from: texts, the pairs of a GGUF file, and small files beside a checkpoint.
 func (c *Collection) Like(path string) *Collection {
+	c = c.orMissing()
 	of := OpenAll(path)
 	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), path: of.path, source: of.source, folder: of.folder}
 }

@@ -3,7 +3,6 @@ package oocore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,7 @@ func OpenContext(ctx context.Context, path string) *Array {
 	if err != nil {
 		// Both the operation and the store's error say "open": once is enough.
 		if inner, ok := errors.AsType[*fs.PathError](err); ok {
-			err = fmt.Errorf("%s: %w", inner.Path, inner.Err)
+			err = &openError{inner}
 		}
 		return made(nil, &Error{Op: "open", Site: site, Err: err})
 	}
@@ -36,6 +35,13 @@ func OpenContext(ctx context.Context, path string) *Array {
 	}
 	return made(graph.Open(site, info, ""))
 }
+
+// openError is an *fs.PathError that does not name its operation.
+type openError struct{ err *fs.PathError }
+
+func (e *openError) Error() string { return e.err.Path + ": " + e.err.Err.Error() }
+
+func (e *openError) Unwrap() error { return e.err }
 
 // OpenStack returns the files that a pattern matches, as filepath.Match has it, as one array:
 // each is a part along a new axis, in the order of their names. They have one shape and
@@ -62,7 +68,7 @@ func FromStore(a store.Array) *Array {
 func PathIn(fsys fs.FS, path string) string { return blob.Mount(fsys) + path }
 
 // FromSlice returns an array of a copy of v, in C order; without a shape, of one
-// dimension.
+// dimension. One length may be -1, which the others give.
 func FromSlice[T Element](v []T, shape ...int) *Array {
 	if len(shape) == 0 {
 		shape = []int{len(v)}

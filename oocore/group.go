@@ -1,6 +1,7 @@
 package oocore
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -41,9 +42,13 @@ func (a *Array) GroupBy(ctx context.Context, labels *Array, o GroupOptions, opts
 }
 
 // Err returns why there are no groups, or nil. Each reduction has it too.
-func (g *Groups) Err() error { return g.array.Err() }
+func (g *Groups) Err() error { return g.orMissing().array.Err() }
+
+// orMissing is g, or for nil groups of no array.
+func (g *Groups) orMissing() *Groups { return cmp.Or(g, &Groups{}) }
 
 func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
+	g = g.orMissing()
 	return lazy.One("groupby", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return group.Reduce(site, r, n, g.labels, ddof)
 	}, g.array)

@@ -84,6 +84,7 @@ const maxConfig = 16 << 20
 // and rounded to the type of W. Whole weights that the adapter has (modules_to_save)
 // take the place of the collection's.
 func (c *Collection) MergeLoRA(adapter string) *Collection {
+	c = c.orMissing()
 	m := &Collection{site: graph.Caller(), source: c.source, folder: c.folder, members: slices.Clone(c.members)}
 	if m.err = c.err; m.err != nil {
 		return m

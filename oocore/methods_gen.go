@@ -418,13 +418,13 @@ func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
 //
 // Held at once: what its box shows of the inputs.
 func (a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) *Array {
-	return operate("gradient", a, spacing, axis, append(edgeOrder, 1)[0])[0]
+	return operate("gradient", a, spacing, axis, one(edgeOrder, 1))[0]
 }
 
 // GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
 // element along the axis: inside, the slopes on both sides count by the distance on the other.
 func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Array {
-	return operate("gradient", a, coordinates, axis, append(edgeOrder, 1)[0])[0]
+	return operate("gradient", a, coordinates, axis, one(edgeOrder, 1))[0]
 }
 
 // Greater returns whether a > b.

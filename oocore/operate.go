@@ -2,6 +2,7 @@ package oocore
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
@@ -20,4 +21,12 @@ func computed(ctx context.Context, opts []Option, name string, args ...any) []*A
 	return lazy.Computed[Array](name, func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
 		return counted(ctx, name, opts, build)
 	}, args)
+}
+
+// one is the value of a parameter that may be left out, or an error for several.
+func one[T any](values []T, otherwise T) any {
+	if len(values) > 1 {
+		return fmt.Errorf("takes one value as its last argument, or none, not %d", len(values))
+	}
+	return append(values, otherwise)[0]
 }

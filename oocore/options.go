@@ -292,7 +292,7 @@ func settingsOf(opts []Option) (*settings, error) {
 type OptionError struct{ Err error }
 
 // Error says what is wrong with the option.
-func (e *OptionError) Error() string { return "option: " + e.Err.Error() }
+func (e *OptionError) Error() string { return fmt.Sprint("option: ", e.Err) }
 
 // Unwrap returns the cause.
 func (e *OptionError) Unwrap() error { return e.Err }

@@ -1,6 +1,9 @@
 package oocore
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -31,11 +34,24 @@ type Plan struct {
 type sized = lazy.Plan
 
 // String returns the plan as a tree of stages.
-func (p *Plan) String() string { return lazy.PlanOf(p).String() }
+func (p *Plan) String() string {
+	if p == nil || lazy.PlanOf(p) == nil {
+		return errNoPlan.Error()
+	}
+	return lazy.PlanOf(p).String()
+}
+
+// errNoPlan is the error of a plan that no function of this package made.
+var errNoPlan = errors.New("the *oocore.Plan has no stages: make one with Array.Plan or PlanAll")
 
 // Encode returns what a worker process needs of the plan, whatever its budget. A plan that calls a
 // function of this program cannot be encoded.
-func (p *Plan) Encode() ([]byte, error) { return lazy.PlanOf(p).Encode() }
+func (p *Plan) Encode() ([]byte, error) {
+	if p == nil || lazy.PlanOf(p) == nil {
+		return nil, fmt.Errorf("encode: %w", errNoPlan)
+	}
+	return lazy.PlanOf(p).Encode()
+}
 
 // shown returns a plan as programs see it.
 func shown(s *plan.Sized) *Plan {

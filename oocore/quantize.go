@@ -1,6 +1,7 @@
 package oocore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -73,6 +74,7 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 // · Scale. Where Scale has fewer indices along an axis than Values, each stands for as many
 // that follow each other, or for Block of them in each of the last two axes.
 func (q *Quantized) Dequantize() *Array {
+	q = cmp.Or(q, &Quantized{})
 	in := []any{q.Values, q.Scale}
 	if q.Zero != nil {
 		in = append(in, q.Zero)
@@ -89,6 +91,7 @@ func (q *Quantized) Dequantize() *Array {
 // a device computes it: Error of what Save returns has it. Blocks of an array that is
 // stored in chunks are read in that pass up to three times.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
+	q = cmp.Or(q, &Quantized{})
 	var measured *sideReductions
 	runs := func(opts []Option) error {
 		s, err := applyOptions(opts)
@@ -201,7 +204,7 @@ func (q *Quantized) report(v []float64) *QuantizeError {
 // measured it already where it computed the values; else it takes one pass over the
 // array, after that for the extremes.
 func (q *Quantized) Error(ctx context.Context, opts ...Option) (QuantizeError, error) {
-	if q.from == nil {
+	if q == nil || q.from == nil {
 		return QuantizeError{}, errors.New("quantize: what was opened from a file has no array to compare with: quantize that again")
 	}
 	if q.loss != nil {

@@ -26,6 +26,7 @@ import (
 // As with Array.Save nothing is computed where the same was saved before, and an unfinished run
 // resumes where it stopped, at the array and in it at the chunk.
 func (c *Collection) Save(ctx context.Context, path string, opts ...Option) (*Collection, error) {
+	c = c.orMissing()
 	site := graph.Caller()
 	r, err := c.prepare(site, path, opts)
 	if err != nil {
@@ -36,7 +37,7 @@ func (c *Collection) Save(ctx context.Context, path string, opts ...Option) (*Co
 
 // Plan returns what Save would do. It reads nothing but the headers of the arrays.
 func (c *Collection) Plan(path string, opts ...Option) (*Plan, error) {
-	r, err := c.prepare(graph.Caller(), path, opts)
+	r, err := c.orMissing().prepare(graph.Caller(), path, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -73,16 +73,17 @@ func create[T Element](ctx context.Context, site graph.Site, path string, shape 
 	}
 	w := &Writer[T]{ctx: ctx, site: site, path: path, opts: opts, shape: slices.Clone(shape), covered: grid.NewCoverage(len(shape))}
 	if err := w.begin(); err != nil {
-		return nil, w.failed(err)
+		return nil, w.failed("create", err)
 	}
 	return w, nil
 }
 
-func (w *Writer[T]) failed(err error) error {
+// failed is an error of a call of the program's, at whose line it is.
+func (w *Writer[T]) failed(op string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		err = e.Err
 	}
-	return &Error{Op: "create", Site: w.site, Err: ended(w.ctx, err)}
+	return &Error{Op: op, Site: graph.Caller(), Err: ended(w.ctx, err)}
 }
 
 func (w *Writer[T]) begin() error {
@@ -152,24 +153,27 @@ func (w *Writer[T]) rowSize() int { return grid.Size(w.shape[1:]) }
 // Append writes rows, which are the array's parts along its first axis, after those that were appended before:
 // one or more, dense in C order. It keeps no reference to them.
 func (w *Writer[T]) Append(rows []T) error {
+	if err := w.isOpen("append"); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
+	if err := w.usable("append"); err != nil {
 		return err
 	}
 	if len(w.shape) == 0 {
-		return w.failed(errors.New("the array has no dimension, and so no rows: use WriteBlock"))
+		return w.failed("append", errors.New("the array has no dimension, and so no rows: use WriteBlock"))
 	}
 	row := w.rowSize()
 	if row == 0 {
-		return w.failed(errors.New("a row has no elements"))
+		return w.failed("append", errors.New("a row has no elements"))
 	}
 	if len(rows)%row != 0 {
-		return w.failed(fmt.Errorf("%d elements are no whole rows of %s: each has %d", len(rows), grid.Format(w.shape[1:]), row))
+		return w.failed("append", fmt.Errorf("%d elements are no whole rows of %s: each has %d", len(rows), grid.Format(w.shape[1:]), row))
 	}
 	n := len(rows) / row
 	if !w.grows && w.rows+n > w.shape[0] {
-		return w.failed(fmt.Errorf("row %d is beyond the shape %s", max(w.rows, w.shape[0]), grid.Format(w.shape)))
+		return w.failed("append", fmt.Errorf("row %d is beyond the shape %s", max(w.rows, w.shape[0]), grid.Format(w.shape)))
 	}
 	w.rows += n
 	if room := rowsBuffer / dtype.Of[T]().Size(); len(w.buffer)+len(rows) <= room {
@@ -179,24 +183,32 @@ func (w *Writer[T]) Append(rows []T) error {
 		w.buffer = append(w.buffer, rows...)
 		return nil
 	}
-	if w.err = w.flush(n); w.err != nil {
+	if w.err = w.flush("append", n); w.err != nil {
 		return w.err
 	}
 	box := w.box(w.rows-n, n)
-	w.err = w.write(rows, box)
+	w.err = w.write("append", rows, box)
 	w.has(box)
 	return w.err
 }
 
+// isOpen is why nothing can be written or given up: no call of Create made the Writer.
+func (w *Writer[T]) isOpen(op string) error {
+	if w == nil || w.ctx == nil {
+		return &Error{Op: op, Site: graph.Caller(), Err: errors.New("the *oocore.Writer is not open: make one with Create")}
+	}
+	return nil
+}
+
 // usable is why nothing can be written any more.
-func (w *Writer[T]) usable() error {
+func (w *Writer[T]) usable(op string) error {
 	switch {
 	case w.ended:
-		return w.failed(store.ErrClosed)
+		return w.failed(op, store.ErrClosed)
 	case w.err != nil:
 		return w.err
 	case w.ctx.Err() != nil:
-		return w.failed(context.Cause(w.ctx))
+		return w.failed(op, context.Cause(w.ctx))
 	}
 	return nil
 }
@@ -209,15 +221,15 @@ func (w *Writer[T]) box(from, n int) Block {
 }
 
 // flush writes what the buffer has: the rows before the last n.
-func (w *Writer[T]) flush(n int) error {
+func (w *Writer[T]) flush(op string, n int) error {
 	if len(w.buffer) == 0 {
-		return w.resize()
+		return w.resize(op)
 	}
 	held := len(w.buffer) / w.rowSize()
-	err := w.resize()
+	err := w.resize(op)
 	if err == nil {
 		box := w.box(w.rows-n-held, held)
-		err = w.write(w.buffer, box)
+		err = w.write(op, w.buffer, box)
 		w.has(box)
 	}
 	w.buffer = w.buffer[:0]
@@ -225,7 +237,7 @@ func (w *Writer[T]) flush(n int) error {
 }
 
 // resize makes room for the rows that were appended.
-func (w *Writer[T]) resize() error {
+func (w *Writer[T]) resize(op string) error {
 	if !w.grows || w.rows <= w.shape[0] {
 		return nil
 	}
@@ -234,17 +246,17 @@ func (w *Writer[T]) resize() error {
 		return nil
 	}
 	if err := store.Resize(w.store, w.shape[0]); err != nil {
-		return w.failed(err)
+		return w.failed(op, err)
 	}
 	return nil
 }
 
-func (w *Writer[T]) write(src []T, at Block) error {
+func (w *Writer[T]) write(op string, src []T, at Block) error {
 	if w.store == nil {
 		return nil
 	}
 	if err := w.store.Write(w.ctx, dtype.Bytes(src), at); err != nil {
-		return w.failed(err)
+		return w.failed(op, err)
 	}
 	return nil
 }
@@ -258,22 +270,25 @@ func (w *Writer[T]) has(at Block) {
 // WriteBlock writes the elements of a box, dense in C order. Each element of the array is written once, by this or by
 // Append, in any order; blocks may be written at once.
 func (w *Writer[T]) WriteBlock(src []T, at Block) error {
+	if err := w.isOpen("write_block"); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
+	if err := w.usable("write_block"); err != nil {
 		return err
 	}
 	if w.grows {
-		return w.failed(errors.New("the array has as many rows as are appended: give Create its length to write blocks"))
+		return w.failed("write_block", errors.New("the array has as many rows as are appended: give Create its length to write blocks"))
 	}
 	if _, err := strided.Of(w.shape, 1, strided.Box(at)); err != nil {
-		return w.failed(err)
+		return w.failed("write_block", err)
 	}
 	if len(src) != at.Size() {
-		return w.failed(fmt.Errorf("the block %s has %d elements, not %d", at, at.Size(), len(src)))
+		return w.failed("write_block", fmt.Errorf("the block %s has %d elements, not %d", at, at.Size(), len(src)))
 	}
 	w.mu.Unlock() // blocks are written side by side
-	err := w.write(src, at)
+	err := w.write("write_block", src, at)
 	w.mu.Lock()
 	w.err = cmp.Or(w.err, err)
 	w.has(at)
@@ -283,26 +298,29 @@ func (w *Writer[T]) WriteBlock(src []T, at Block) error {
 // Commit stores the array under its path, in place of what was there, and returns it. It is an error where
 // elements are missing, or written twice. After an error nothing is left but what was there before.
 func (w *Writer[T]) Commit() (_ *Array, err error) {
+	if err := w.isOpen("commit"); err != nil {
+		return nil, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
-		return nil, errors.Join(err, w.abort())
+	if err := w.usable("commit"); err != nil {
+		return nil, errors.Join(err, w.abort("commit"))
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, w.abort())
+			err = errors.Join(err, w.abort("commit"))
 		}
 	}()
-	if err := w.flush(0); err != nil {
+	if err := w.flush("commit", 0); err != nil {
 		return nil, err
 	}
 	if w.grows {
 		w.shape[0] = w.rows
 	}
 	if n := grid.Size(w.shape); w.written < n {
-		return nil, w.failed(fmt.Errorf("%d of %d elements of shape %s were written", w.written, n, grid.Format(w.shape)))
+		return nil, w.failed("commit", fmt.Errorf("%d of %d elements of shape %s were written", w.written, n, grid.Format(w.shape)))
 	} else if !w.covered.Whole(w.shape) {
-		return nil, w.failed(fmt.Errorf("blocks overlap, or elements of shape %s are missing: each is written once", grid.Format(w.shape)))
+		return nil, w.failed("commit", fmt.Errorf("blocks overlap, or elements of shape %s are missing: each is written once", grid.Format(w.shape)))
 	}
 	if w.store == nil {
 		w.ended = true
@@ -315,7 +333,7 @@ func (w *Writer[T]) Commit() (_ *Array, err error) {
 		err = w.store.Commit(w.ctx)
 	}
 	if err != nil {
-		return nil, w.failed(err)
+		return nil, w.failed("commit", err)
 	}
 	w.ended = true
 	m := store.Meta{Shape: w.shape, DType: dtype.Of[T]()}
@@ -330,19 +348,22 @@ func (w *Writer[T]) Commit() (_ *Array, err error) {
 	}
 	out, err := x.Save(w.ctx, w.path, w.opts...)
 	if err != nil {
-		return nil, w.failed(err)
+		return nil, w.failed("commit", err)
 	}
 	return out, nil
 }
 
 // Abort gives the array up, and leaves what was under its path. After Commit it does nothing.
 func (w *Writer[T]) Abort() error {
+	if err := w.isOpen("abort"); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.abort()
+	return w.abort("abort")
 }
 
-func (w *Writer[T]) abort() (err error) {
+func (w *Writer[T]) abort(op string) (err error) {
 	if w.ended {
 		return nil
 	}
@@ -351,7 +372,7 @@ func (w *Writer[T]) abort() (err error) {
 		err = w.store.Abort()
 	}
 	if err = errors.Join(err, w.remove()); err != nil {
-		err = w.failed(err)
+		err = w.failed(op, err)
 	}
 	return err
 }

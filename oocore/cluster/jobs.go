@@ -56,17 +56,28 @@ func Ended(ctx context.Context, output string) (*Run, error) {
 	return nil, nil
 }
 
+// found returns the run, or an error where no function of this package made it.
+func (r *Run) found() (*run, error) {
+	if r == nil || r.of == nil {
+		return &run{}, errors.New("the *cluster.Run is empty: take one that Find or Ended has returned")
+	}
+	return r.of, nil
+}
+
 // Output returns the path of the run's output.
-func (r *Run) Output() string { return r.of.Output }
+func (r *Run) Output() string { of, _ := r.found(); return of.Output }
 
 // On returns the name of the run's batch system.
-func (r *Run) On() string { return r.of.On }
+func (r *Run) On() string { of, _ := r.found(); return of.On }
 
 // Begun returns when the run was submitted.
-func (r *Run) Begun() time.Time { return r.of.Begun }
+func (r *Run) Begun() time.Time { of, _ := r.found(); return of.Begun }
 
 // Progress says how far the run is, by its files alone.
 func (r *Run) Progress(context.Context) (string, error) {
+	if _, err := r.found(); err != nil {
+		return "", err
+	}
 	s, err := r.of.counts()
 	if err != nil {
 		return "", err
@@ -77,6 +88,9 @@ func (r *Run) Progress(context.Context) (string, error) {
 // Wait waits until the output is in its place. tell, where it is not nil, is given a line when there
 // is progress. Where ctx ends, the run goes on and the error is ErrDetached.
 func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
+	if _, err := r.found(); err != nil {
+		return err
+	}
 	if err := r.of.named(r.on); err != nil {
 		return err
 	}
@@ -89,6 +103,9 @@ func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
 
 // Cancel ends the run's jobs. What is done stays: the same run again resumes there.
 func (r *Run) Cancel(ctx context.Context) error {
+	if _, err := r.found(); err != nil {
+		return err
+	}
 	if err := r.of.named(r.on); err != nil {
 		return err
 	}
@@ -96,4 +113,10 @@ func (r *Run) Cancel(ctx context.Context) error {
 }
 
 // Logs returns what the run's jobs have written, each under its file's name.
-func (r *Run) Logs() (string, error) { return r.of.logs() }
+func (r *Run) Logs() (string, error) {
+	of, err := r.found()
+	if err != nil {
+		return "", err
+	}
+	return of.logs()
+}

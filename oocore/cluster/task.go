@@ -23,7 +23,7 @@ import (
 type FinalError struct{ Err error }
 
 // Error says what has failed.
-func (e *FinalError) Error() string { return e.Err.Error() }
+func (e *FinalError) Error() string { return fmt.Sprint(e.Err) }
 
 // Unwrap returns the cause.
 func (e *FinalError) Unwrap() error { return e.Err }

@@ -2,6 +2,7 @@ package decomp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // CPOptions say how CP iterates.
@@ -455,6 +457,9 @@ func (a *als) multiplied(product, v *mat.Dense, m int) *mat.Dense {
 
 // Reconstruct returns the tensor that the factors stand for, computed when it is saved.
 func (r *CPResult) Reconstruct() *oocore.Array {
+	if r == nil || len(r.Factors) == 0 {
+		return lazy.Made[oocore.Array](nil, errors.New("reconstruct: the result has no factors: CP makes one"))
+	}
 	n := len(r.Factors)
 	y := r.Factors[0].Mul(oocore.FromSlice(r.Weights, len(r.Weights)))
 	for _, f := range r.Factors[1 : n-1] {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // TuckerOptions say how Tucker and HOSVD work.
@@ -528,6 +529,9 @@ func orthonormal(u *mat.Dense) {
 
 // Reconstruct returns the tensor that core and factors stand for, computed when it is saved.
 func (r *TuckerResult) Reconstruct() *oocore.Array {
+	if r == nil || len(r.Factors) < len(r.Modes) {
+		return lazy.Made[oocore.Array](nil, errors.New("reconstruct: the result has no factors: Tucker makes one"))
+	}
 	y := r.Core
 	for i, m := range r.Modes {
 		f := r.Factors[i].AsType(y.DType())

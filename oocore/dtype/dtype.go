@@ -102,8 +102,13 @@ func (t Type) Part() Type {
 	return t
 }
 
-// Size returns the number of bytes of one element.
-func (t Type) Size() int { return table[t].size }
+// Size returns the number of bytes of one element; 0 of a number that is no type.
+func (t Type) Size() int {
+	if int(t) >= len(table) {
+		return 0
+	}
+	return table[t].size
+}
 
 // String returns NumPy's name of the type.
 func (t Type) String() string {
@@ -114,7 +119,12 @@ func (t Type) String() string {
 }
 
 // Kind returns the group that the type belongs to.
-func (t Type) Kind() Kind { return table[t].kind }
+func (t Type) Kind() Kind {
+	if int(t) >= len(table) {
+		return KindInvalid
+	}
+	return table[t].kind
+}
 
 // Integer reports a signed or unsigned integer, not a bool.
 func (t Type) Integer() bool { return t.Kind() == KindInt || t.Kind() == KindUint }

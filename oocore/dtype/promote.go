@@ -36,6 +36,9 @@ func Promote(a, b Type) Type {
 // highest kind is promoted with each of the others first, so that uint16, int16 and
 // float32 meet in float32, though uint16 and int16 alone meet in int32.
 func PromoteAll(types ...Type) Type {
+	if len(types) == 0 {
+		return Invalid
+	}
 	highest := slices.MaxFunc(types, func(a, b Type) int { return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(a, b)) })
 	t := highest
 	for _, other := range types {

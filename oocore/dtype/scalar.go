@@ -146,6 +146,9 @@ func (v Value) Complex() complex128 {
 
 // Fits reports whether the integer type t holds x.
 func (t Type) Fits(x int64) bool {
+	if !t.Integer() {
+		return false
+	}
 	bits := 8 * t.Size()
 	if t.Kind() == KindUint {
 		return x >= 0 && (bits == 64 || x>>bits == 0)
@@ -167,6 +170,8 @@ func (v Value) Weaken(t Type) (Value, error) {
 // String writes the value as short as it can be read back.
 func (v Value) String() string {
 	switch v.Type.Kind() {
+	case KindInvalid:
+		return v.Type.String()
 	case KindBool:
 		return strconv.FormatBool(v.Lo != 0)
 	case KindUint:

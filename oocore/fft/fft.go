@@ -30,7 +30,9 @@ func Norm(norm string) Option { return Option{func(o *options) { o.norm = norm }
 
 func applied(opts []Option) (o options) {
 	for _, f := range opts {
-		f.set(&o)
+		if f.set != nil {
+			f.set(&o)
+		}
 	}
 	return o
 }

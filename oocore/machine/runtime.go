@@ -31,7 +31,7 @@ func LimitRuntime(bytes int64) (done func()) { return LimitRuntimeTo(func() int6
 
 // LimitRuntimeTo is LimitRuntime for bytes that change: UpdateRuntimeLimit asks for them again.
 func LimitRuntimeTo(bytes func() int64) (done func()) {
-	if left.Load() {
+	if left.Load() || bytes == nil {
 		return func() {}
 	}
 	heaps.Lock()

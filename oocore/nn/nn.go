@@ -46,6 +46,9 @@ type Model []Layer
 // Forward returns the model's result, lazy and fused: nothing is read or computed yet.
 func (m Model) Forward(x *oocore.Array) *oocore.Array {
 	for _, l := range m {
+		if l.Apply == nil {
+			return lazy.Made[oocore.Array](nil, errors.New("forward: a layer of the model is nil"))
+		}
 		x = l.Apply(x)
 	}
 	return x

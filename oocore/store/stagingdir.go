@@ -260,6 +260,15 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// missingFolder is the error of an output whose folder does not exist.
+type missingFolder string
+
+func (e missingFolder) Error() string {
+	return fmt.Sprintf("the folder %s does not exist: make it first", string(e))
+}
+
+func (missingFolder) Is(target error) bool { return target == fs.ErrNotExist }
+
 // followed is where links lead to. What is not there yet has to have a folder.
 func followed(path string) (string, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -270,7 +279,7 @@ func followed(path string) (string, error) {
 	st, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("the folder %s does not exist: make it first", dir)
+		return "", missingFolder(dir)
 	case err == nil && !st.IsDir():
 		return "", fmt.Errorf("%s is not a folder", dir)
 	}

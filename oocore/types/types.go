@@ -39,7 +39,7 @@ type Error struct {
 
 // Error says the operation, the cause, and the line of the program, once.
 func (e *Error) Error() string {
-	text := e.Op + ": " + e.Err.Error()
+	text := fmt.Sprint(e.Op, ": ", e.Err)
 	if at := e.Site.String(); at != "" && !strings.HasSuffix(text, " ("+at+")") { // which an operation that this one is made of has said
 		text += " (" + at + ")"
 	}

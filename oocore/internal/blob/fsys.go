@@ -29,6 +29,9 @@ func init() { Register(mountScheme, mounted) }
 // Mount returns the address of the files of a program's file system, which ends with a slash. It holds as long as
 // the process, and is the same for the same file system.
 func Mount(f fs.FS) string {
+	if f == nil {
+		f = noFiles{}
+	}
 	mounts.Lock()
 	defer mounts.Unlock()
 	i := 0
@@ -235,4 +238,11 @@ func ended(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// noFiles stands for an fs.FS that is nil.
+type noFiles struct{}
+
+func (noFiles) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("the fs.FS is nil")}
 }

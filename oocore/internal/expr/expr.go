@@ -425,18 +425,30 @@ var binaries = map[token.Token]kernel.Op{
 	token.LEQ: kernel.LessEqual, token.GTR: kernel.Greater, token.GEQ: kernel.GreaterEqual,
 }
 
+// binary evaluates operators from the left on, so that a sum of many terms is not nested.
 func (p *reader) binary(x *ast.BinaryExpr, depth int) (value, error) {
-	op, ok := binaries[x.Op]
-	if !ok {
-		return value{}, p.fail(x.OpPos, "%s is not an operator on arrays", x.Op)
+	chain, first := []*ast.BinaryExpr{}, ast.Expr(x)
+	for left, is := x, true; is; left, is = first.(*ast.BinaryExpr) {
+		if _, ok := binaries[left.Op]; !ok {
+			return value{}, p.fail(left.OpPos, "%s is not an operator on arrays", left.Op)
+		}
+		if star, ok := left.Y.(*ast.StarExpr); ok && left.Op == token.MUL {
+			return value{}, p.fail(star.Star, "** is not an operator: write power(a, b)")
+		}
+		chain, first = append(chain, left), left.X
 	}
-	if star, ok := x.Y.(*ast.StarExpr); ok && x.Op == token.MUL {
-		return value{}, p.fail(star.Star, "** is not an operator: write power(a, b)")
+	v, err := p.eval(first, depth)
+	for _, x := range slices.Backward(chain) {
+		if err == nil {
+			v, err = p.operator(x, v, depth)
+		}
 	}
-	a, err := p.eval(x.X, depth)
-	if err != nil {
-		return value{}, err
-	}
+	return v, err
+}
+
+// operator applies an operator to the value of its left operand.
+func (p *reader) operator(x *ast.BinaryExpr, a value, depth int) (value, error) {
+	op := binaries[x.Op]
 	b, err := p.eval(x.Y, depth)
 	if err != nil {
 		return value{}, err

@@ -52,7 +52,13 @@ func Scalar(site Site, v any) (*Node, error) {
 // FromBytes returns an array of the program's own memory: dense, in C order. The bytes
 // must not change any more.
 func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error) {
-	err := grid.Check(shape, t.Size())
+	var err error
+	if slices.Contains(shape, -1) && t.Size() > 0 {
+		shape, err = inferred([]int{len(data) / t.Size()}, shape)
+	}
+	if err == nil {
+		err = grid.Check(shape, t.Size())
+	}
 	if err == nil && grid.Size(shape)*t.Size() != len(data) {
 		err = fmt.Errorf("%d elements do not fill the shape %s", len(data)/t.Size(), grid.Format(shape))
 	}

@@ -24,11 +24,14 @@ type Array[T any] interface {
 	value() *Value
 }
 
-// errNoArray is the error of an array that no function of package oocore made.
-var errNoArray = errors.New("the *oocore.Array is nil: make one with Open or FromSlice")
+// The errors of an array that no function of package oocore made.
+var (
+	errNoArray   = errors.New("the *oocore.Array is nil: make one with Open or FromSlice")
+	errZeroArray = errors.New("the oocore.Array is a zero value, which has no elements: make one with Open or FromSlice")
+)
 
 // IsMissing reports the error of an array that no function of package oocore made.
-func IsMissing(err error) bool { return errors.Is(err, errNoArray) }
+func IsMissing(err error) bool { return errors.Is(err, errNoArray) || errors.Is(err, errZeroArray) }
 
 // Node returns an array's node, or the error that it carries.
 func Node[T any, A Array[T]](a A) (*graph.Node, error) {
@@ -37,7 +40,7 @@ func Node[T any, A Array[T]](a A) (*graph.Node, error) {
 	}
 	v := a.value()
 	if v.err == nil && v.node == nil {
-		return nil, errNoArray
+		return nil, errZeroArray
 	}
 	return v.node, v.err
 }

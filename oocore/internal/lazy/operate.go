@@ -40,6 +40,9 @@ func Computed[T any, A Array[T]](name string, compute func(build func(run op.Run
 
 // converted is an argument of Go as one of a builder.
 func converted[T any, A Array[T]](site graph.Site, p op.Param, arg any) (any, error) {
+	if err, is := arg.(error); is {
+		return nil, err
+	}
 	switch p.Kind {
 	case op.Array:
 		if a, is := arg.(A); p.Optional && (arg == nil || is && a == nil) {

@@ -26,8 +26,8 @@ where they wrap; floats at least as accurately as Sum does.`},
 	{Usage: `ediff1d(x, "to_begin" b, "to_end" e)`, Holds: op.Shown, Build: EDiff1D, Examples: "ediff1d(x)",
 		Go: "(a *Array) EDiff1D(toBegin, toEnd any)", Doc: `EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened, between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's type.`},
 	{Usage: `gradient(x, spacing or coordinates=1, axis, "edge_order=2"=1)`, NumPy: "np.gradient(x, spacing, axis=axis)", Holds: op.Shown, Build: spaced, Examples: "gradient(x, 1, 0)",
-		Go: "(a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) = a, spacing, axis, append(edgeOrder, 1)[0]", Doc: `Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half the difference of both neighbours, at the ends the difference of the one, or with an edge order of 2 the slope there of the parabola through three elements. Integers are computed in float64.`,
-		More: []op.Func{{Go: "(a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) = a, coordinates, axis, append(edgeOrder, 1)[0]", Doc: `GradientAt is Gradient of elements that stand at coordinates, a vector with one for each element along the axis: inside, the slopes on both sides count by the distance on the other.`}}},
+		Go: "(a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) = a, spacing, axis, one(edgeOrder, 1)", Doc: `Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half the difference of both neighbours, at the ends the difference of the one, or with an edge order of 2 the slope there of the parabola through three elements. Integers are computed in float64.`,
+		More: []op.Func{{Go: "(a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) = a, coordinates, axis, one(edgeOrder, 1)", Doc: `GradientAt is Gradient of elements that stand at coordinates, a vector with one for each element along the axis: inside, the slopes on both sides count by the distance on the other.`}}},
 }
 
 func cumulative(name string, product bool) any {
