@@ -22,7 +22,11 @@ type Run struct {
 }
 
 // Trust says that the user has named the batch system: Wait and Cancel may ask it where it is the run's.
-func (r *Run) Trust(on string) { r.on = on }
+func (r *Run) Trust(on string) {
+	if r != nil {
+		r.on = on
+	}
+}
 
 // Find returns the runs whose outputs lie in a folder or below an object store's address, or the run of an output.
 func Find(ctx context.Context, path string) (all []*Run, err error) {

@@ -42,7 +42,7 @@ func (flatFormat) Place(path string) string {
 }
 
 func (flatFormat) Layout(path string, m Meta) (Layout, error) {
-	loc, err := locate(path)
+	loc, err := locateNew(path)
 	switch {
 	case err == nil && blob.Remote(path):
 		return Layout{}, errFrontToBack
@@ -72,7 +72,7 @@ type planned struct {
 
 // plan rejects what a file cannot hold.
 func plan(path string, m Meta) (p planned, err error) {
-	if p.location, err = locate(path); err != nil {
+	if p.location, err = locateNew(path); err != nil {
 		return p, err
 	}
 	if m.DType == dtype.Invalid {

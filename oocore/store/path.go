@@ -81,6 +81,14 @@ func locate(path string) (location, error) {
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
 }
 
+// locateNew is locate for a path that is to be written.
+func locateNew(path string) (location, error) {
+	if adapters[strings.ToLower(filepath.Ext(path))] != "" {
+		return location{}, fmt.Errorf("%s files are only read: save to NAME.npy, NAME.zarr, or another format that is written", filepath.Ext(path))
+	}
+	return locate(path)
+}
+
 // packers are programs that pack a file as a whole, and the commands that unpack what each has
 // packed, by the extensions of these.
 var packers = map[string][2]string{".gz": {"gzip", "gunzip -k"}, ".bz2": {"bzip2", "bunzip2 -k"}, ".xz": {"xz", "unxz -k"}, ".zst": {"zstd", "unzstd"}, ".fz": {"fpack", "funpack"}}
