@@ -342,4 +342,3 @@ func odd(t reflect.Type) reflect.Value {
 	}
 	return v
 }
-
