@@ -31,6 +31,10 @@ var maxRequests = disk.OpenFiles(128)
 // again, together with policy.total.
 var silence = 20 * time.Second
 
+// leastTime is in what time slowest bytes of an answer have to come, or its end: a server that sends a byte now and then
+// is given up as one that is silent.
+var leastTime = time.Minute
+
 // client sends requests to one bucket or server, again where that may help. It
 // is safe for concurrent use.
 type client struct {
@@ -146,8 +150,10 @@ func (c *client) try(ctx context.Context, r call, silent time.Duration) error {
 	resp, err := c.http.Do(req)
 	if err == nil {
 		sign()
-		resp.Body = &heard{resp.Body, sign}
+		drip := time.AfterFunc(leastTime, slow)
+		resp.Body = &heard{resp.Body, sign, func() { drip.Reset(leastTime) }, 0}
 		err = r.read(resp)
+		drip.Stop()
 		resp.Body.Close()
 	}
 	tooSlow := context.Cause(ctx) == errSlow
@@ -166,14 +172,19 @@ func (c *client) try(ctx context.Context, r call, silent time.Duration) error {
 	return err
 }
 
-// heard is an answer's body that tells of each sign of the server.
+// heard is an answer's body that tells of each sign of the server, and of each slowest bytes.
 type heard struct {
 	io.ReadCloser
-	sign func()
+	sign, enough func()
+	bytes        int
 }
 
 func (h *heard) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
 	h.sign()
+	if h.bytes += n; h.bytes >= slowest {
+		h.bytes = 0
+		h.enough()
+	}
 	return n, err
 }

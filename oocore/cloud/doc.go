@@ -23,7 +23,9 @@
 //
 // A request that fails for a reason that may pass is sent again after a pause
 // that doubles and is drawn at random, or for as long as the server asks; what
-// had come of a range is kept. A try is given up after a bounded time. What
+// had come of a range is kept. A try is given up where the server says nothing for 20
+// seconds or sends less than 64 KiB of an answer in a minute, and the request where that
+// is so for a minute and the try after it. What
 // changes while it is read is an error: each range has to be of the version that
 // was opened.
 //

@@ -291,6 +291,28 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	}
 }
 
+func TestServerThatDripsIsGivenUp(t *testing.T) {
+	noLeaks(t)
+	before, retry := leastTime, defaultRetry
+	leastTime, defaultRetry = 50*time.Millisecond, policy{tries: 2, first: time.Millisecond, most: time.Millisecond, longest: time.Second, total: time.Minute}
+	t.Cleanup(func() { leastTime, defaultRetry = before, retry })
+	f := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Range", "bytes 0-999999/1000000")
+		w.Header().Set("Content-Length", "1000000")
+		w.WriteHeader(http.StatusPartialContent)
+		for r.Context().Err() == nil {
+			if _, err := w.Write([]byte("x")); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond)
+		}
+	}))
+	if _, err := blob.Get(t.Context(), at(t, f.url), "x", make([]byte, 1_000_000)); !errors.Is(err, errSlow) || f.seen() != 2 {
+		t.Errorf("%v, after %d requests", err, f.seen())
+	}
+}
+
 // TestSlowServerIsNotGivenUp has a server answer byte by byte, for longer in
 // all than it may be silent.
 func TestSlowServerIsNotGivenUp(t *testing.T) {

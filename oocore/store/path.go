@@ -75,8 +75,15 @@ func locate(path string) (location, error) {
 	if format := formatByName(path); format != "" {
 		return location{file: path, format: format}, nil
 	}
-	if adapter := adapters[strings.ToLower(filepath.Ext(path))]; adapter != "" {
-		return location{}, fmt.Errorf("such files need a package: import _ %q", "github.com/gonbext/gonbext/oocore/adapters/"+adapter)
+	ext := strings.ToLower(filepath.Ext(strings.SplitN(path, "#", 2)[0]))
+	if adapter := adapters[ext]; adapter != "" {
+		return location{}, adapterError{ext[1:], adapter}
+	}
+	if slices.Contains([]string{".pt", ".pth", ".ckpt"}, ext) {
+		return location{}, errPyTorch
+	}
+	if like := synonyms[ext]; like != "" {
+		return location{}, fmt.Errorf("files with this ending may be %s files: if it is one, give it, or a link to it, a name that ends in .%s", strings.ToUpper(like), like)
 	}
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
 }
@@ -87,6 +94,26 @@ func locateNew(path string) (location, error) {
 		return location{}, fmt.Errorf("%s files are only read: save to NAME.npy, NAME.zarr, or another format that is written", filepath.Ext(path))
 	}
 	return locate(path)
+}
+
+// errPyTorch is of files that PyTorch pickles.
+var errPyTorch = errors.New("it is a PyTorch file, whose pickled objects are not read: save the tensors by safetensors.torch.save_file, and name the .safetensors file")
+
+// synonyms are endings of files in a format that has another ending here.
+var synonyms = map[string]string{
+	".nwb": "hdf5", ".nxs": "hdf5", ".he5": "hdf5", ".loom": "hdf5", ".mnc": "hdf5", ".cxi": "hdf5", ".nx5": "hdf5", ".jld2": "hdf5", ".btf": "tiff", ".svs": "tiff", ".ndpi": "tiff", ".scn": "tiff", ".qptiff": "tiff",
+}
+
+// adapterError is of a file whose format is in a package that is not linked.
+type adapterError struct{ format, adapter string }
+
+func (e adapterError) Error() string {
+	return fmt.Sprintf("%s files need a package: import _ %q", e.format, "github.com/gonbext/gonbext/oocore/adapters/"+e.adapter)
+}
+
+// CommandText says the same to whoever calls a command, which imports nothing.
+func (e adapterError) CommandText() string {
+	return e.format + " files are not read by this program: write the columns or the picture as .npy files, by numpy.save, and name these"
 }
 
 // packers are programs that pack a file as a whole, and the commands that unpack what each has
@@ -107,7 +134,7 @@ func checkUnpacked(path string) error {
 }
 
 // adapters are the packages of oocore/adapters that register formats, by the extensions of these.
-var adapters = map[string]string{".png": "images", ".jpg": "images", ".jpeg": "images", ".parquet": "arrow"}
+var adapters = map[string]string{".png": "images", ".jpg": "images", ".jpeg": "images", ".parquet": "arrow", ".csv": "csv", ".tsv": "csv"}
 
 // cutQuery finds what describes a raw file. Where what follows the question mark
 // says something else, and ends as files do, it belongs to the name.

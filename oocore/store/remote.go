@@ -19,6 +19,9 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 		}
 		return e, err
 	}
+	if loc.raw.shape == nil && pickled(r) {
+		return e, errPyTorch
+	}
 	if e, err = rawExtent(loc.raw, size); err == nil || size < markBytes {
 		return e, err
 	}
@@ -34,6 +37,13 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 		return marked, nil
 	}
 	return e, err
+}
+
+// pickled reports what PyTorch writes: a zip archive or a pickle.
+func pickled(r io.ReaderAt) bool {
+	var start [4]byte
+	n, _ := r.ReadAt(start[:], 0)
+	return n == 4 && (string(start[:]) == "PK\x03\x04" || start[0] == 0x80 && start[1] >= 2 && start[1] <= 5)
 }
 
 func (e Extent) remote(path, format string, o Object, id FileVersion) *remote {

@@ -60,7 +60,13 @@ func cutStack(path string) (pattern, query, axis string, ok bool) {
 		}
 		query, mark = query+mark+field, "&"
 	}
-	return path[:i], query, axis, ok
+	pattern = path[:i]
+	if m := strings.IndexAny(pattern, `*?[`); m >= 0 { // an array of each file: e*.nc#t
+		if at := strings.IndexByte(pattern[m:], '#'); at >= 0 {
+			pattern, query = pattern[:m+at], pattern[m+at:]+query
+		}
+	}
+	return pattern, query, axis, ok
 }
 
 func (stackFormat) Owns(path string) bool {

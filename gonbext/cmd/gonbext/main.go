@@ -130,7 +130,15 @@ func status(c *cobra.Command, err error) int {
 	case errors.As(err, &exit):
 		return int(exit)
 	}
-	fmt.Fprintln(os.Stderr, "gonbext:", units.Line(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	text := err.Error()
+	var other interface {
+		error
+		CommandText() string
+	}
+	if errors.As(err, &other) { // what a Go program would do about it
+		text = strings.ReplaceAll(text, other.Error(), other.CommandText())
+	}
+	fmt.Fprintln(os.Stderr, "gonbext:", units.Line(strings.ReplaceAll(text, "\n", "; ")))
 	if printsJSON(c) {
 		printFailure(c.OutOrStdout(), err)
 	}
