@@ -9,19 +9,19 @@ import (
 // severalResults are the functions and methods of oocore that give no value, or
 // more than one: a cell whose last line calls one has nothing to show.
 var severalResults = []string{
-	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "CollectAll", "Create", "FromSeq", "FromReader", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath",
+	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "CollectAll", "Create", "FromSeq", "FromReader", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath", "LeaveRuntime",
 }
 
 // otherValues are the functions and methods of oocore and linalg that give one value, which is
 // no array.
 var otherValues = []string{
 	"Err", "Shape", "DimNames", "Dims", "DType", "Size", "Bytes", "Chunks", "String", "Nonzero", "UnravelIndex", "Split", "SplitAt", "Unstack", "Quantize",
-	"Batches", "OpenQuantized", "ChunksOf", "RowsOf", "WriteTo", "PathIn", "Reads", "At", "Meshgrid", "Indices", "Memory", "Shards", "ShardSize", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
+	"Batches", "OpenQuantized", "ChunksOf", "RowsOf", "WriteTo", "PathIn", "Reads", "At", "Meshgrid", "Indices", "Memory", "Shards", "ShardSize", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report", "MemoryBytes", "NewPool", "In", "NoWait",
 	"Length", "Lstsq", "PCA", "RandomizedPCA", "P",
 }
 
 // collections are the functions and methods of oocore that give a collection.
-var collections = []string{"OpenAll", "Pyramid"}
+var collections = []string{"OpenAll", "Pyramid", "PyramidAlong"}
 
 // collectionResults are what methods of a collection give that have one value.
 var collectionResults = map[string][]ast.Expr{
