@@ -48,7 +48,8 @@ func TestOpenRefusesPaths(t *testing.T) {
 	for path, cause := range map[string]string{
 		filepath.Join(dir, "none.npy"):                      "no such file",
 		filepath.Join(dir, "folder.npy"):                    "is a directory",
-		filepath.Join(dir, "x.csv"):                         "use NAME.npy or NAME.bin?shape=10,20&dtype=float32",
+		filepath.Join(dir, "x.csv"):                         "csv files need a package",
+		filepath.Join(dir, "x.dat"):                         "use NAME.npy or NAME.bin?shape=10,20&dtype=float32",
 		"/dev/null?shape=0&dtype=int8":                      "not a regular file",
 		file:                                                "add ?shape=10,20&dtype=float32",
 		file + "?shape=2,3":                                 "add ?shape=10,20&dtype=float32",

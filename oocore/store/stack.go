@@ -331,6 +331,8 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 		for i := range n {
 			d, file := &batch[i], s.files[at+i]
 			switch {
+			case d.err != nil && at+i == 0:
+				return cmp.Or(which(ctx, path, file), fmt.Errorf("%s: %w", file, cause(d.err)))
 			case d.err != nil:
 				return fmt.Errorf("%s: %w", file, cause(d.err))
 			case at+i == 0:
@@ -391,6 +393,24 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 		s.info.Work.Whole, s.info.Work.Stream = s.work.Whole+scatterBytes, s.work.Stream+scatterBytes
 	}
 	return nil
+}
+
+// which returns an error that says how to name an array of each file of a stack, where a file has several.
+func which(ctx context.Context, path, file string) error {
+	all, err := Members(ctx, file)
+	if err != nil || len(all) < 2 {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = m.Name
+	}
+	pattern, query, axis, _ := cutStack(path)
+	suffix, ok := strings.CutPrefix(all[0].Path, file)
+	if !ok || query != "" {
+		return nil
+	}
+	return fmt.Errorf("each file has %s: name one of them behind the pattern, as in %s%s?axis=%s", QuoteNames("array", names), pattern, suffix, axis)
 }
 
 // differ is the name of an attribute that says what numbers stand for, and that two arrays have not

@@ -31,7 +31,7 @@ func printFailure(w io.Writer, err error) {
 	if _, told := errors.AsType[printedError](err); told {
 		return
 	}
-	f := failureFigures{Status: oocore.StatusFailed, Error: err.Error()}
+	f := failureFigures{Status: oocore.StatusFailed, Error: errorText(err)}
 	if _, ended := errors.AsType[interruptedError](err); ended {
 		f.Status = oocore.StatusCancelled
 	}

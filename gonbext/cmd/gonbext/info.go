@@ -71,7 +71,7 @@ status is 1. The PATH - is the head of an npy file from standard input, and -?sh
 				switch {
 				case err != nil:
 					if failures = append(failures, err); asJSON && len(args) > 1 {
-						err = printLine(c.OutOrStdout(), map[string]any{"path": path, "status": oocore.StatusFailed, "error": err.Error()})
+						err = printLine(c.OutOrStdout(), map[string]any{"path": path, "status": oocore.StatusFailed, "error": errorText(err)})
 					} else {
 						err = nil // it is told at the end
 					}

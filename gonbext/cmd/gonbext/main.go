@@ -130,15 +130,7 @@ func status(c *cobra.Command, err error) int {
 	case errors.As(err, &exit):
 		return int(exit)
 	}
-	text := err.Error()
-	var other interface {
-		error
-		CommandText() string
-	}
-	if errors.As(err, &other) { // what a Go program would do about it
-		text = strings.ReplaceAll(text, other.Error(), other.CommandText())
-	}
-	fmt.Fprintln(os.Stderr, "gonbext:", units.Line(strings.ReplaceAll(text, "\n", "; ")))
+	fmt.Fprintln(os.Stderr, "gonbext:", units.Line(strings.ReplaceAll(errorText(err), "\n", "; ")))
 	if printsJSON(c) {
 		printFailure(c.OutOrStdout(), err)
 	}
@@ -149,6 +141,18 @@ func status(c *cobra.Command, err error) int {
 		return exitFinal
 	}
 	return exitFailure
+}
+
+// errorText is what an error says to who calls the command, which may be other than to a Go program.
+func errorText(err error) string {
+	var other interface {
+		error
+		CommandText() string
+	}
+	if errors.As(err, &other) {
+		return strings.ReplaceAll(err.Error(), other.Error(), other.CommandText())
+	}
+	return err.Error()
 }
 
 func newRoot() *cobra.Command {

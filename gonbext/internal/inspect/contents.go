@@ -38,7 +38,8 @@ type Member struct {
 // Describe says what the array at path is or, of a group or a file with several,
 // what each of its arrays is.
 func Describe(ctx context.Context, path string, list bool) (Description, error) {
-	i, err := Read(ctx, path, list)
+	l := newListings(list)
+	i, err := l.read(ctx, path)
 	var small *types.MemoryError
 	if err == nil {
 		return i, nil
@@ -60,7 +61,7 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 		}
 		for _, of := range members {
 			m := Member{Name: of.Name}
-			if m.Info, err = Read(ctx, of.Path, list); err != nil {
+			if m.Info, err = l.read(ctx, of.Path); err != nil {
 				m.Error = err.Error()
 			}
 			if ctx.Err() != nil {
@@ -95,7 +96,7 @@ func (c *Contents) Text() string {
 		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
 	}
 	w.Flush()
-	for _, line := range append(c.failed(), c.together()...) {
+	for _, line := range slices.Concat(c.failed(), c.missing(), c.together()) {
 		fmt.Fprintln(&b, line)
 	}
 	return b.String()
@@ -103,7 +104,7 @@ func (c *Contents) Text() string {
 
 // Output is the same for notebooks.
 func (c *Contents) Output() (chart.Output, error) {
-	out, err := chart.Tables(units.Line(c.Path), strings.Join(c.together(), " · "), strings.Join(c.failed(), " "), c.table())
+	out, err := chart.Tables(units.Line(c.Path), strings.Join(c.together(), " · "), strings.Join(slices.Concat(c.failed(), c.missing()), " "), c.table())
 	out.Text = c.Text()
 	return out, err
 }
@@ -111,7 +112,7 @@ func (c *Contents) Output() (chart.Output, error) {
 // table has a row for each array, or for the arrays of a group.
 func (c *Contents) table() chart.Table {
 	rows := slices.DeleteFunc(slices.Clone(c.Arrays), func(m Member) bool { return m.Info == nil }) // which failed has
-	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil })
+	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil && m.asked })
 	t := chart.Table{Head: []string{"array", "shape", "dtype", "chunks", "codec", "bytes"}, Texts: 5}
 	groups := grouped(rows, listed)
 	folded := len(groups) < len(rows)
@@ -127,7 +128,7 @@ func (c *Contents) table() chart.Table {
 		if m.Chunks != nil {
 			row[3] = units.Shape(m.Chunks)
 		}
-		if l := m.Listing; l != nil {
+		if l := m.Listing; l != nil && listed {
 			row = append(row, units.Bytes(l.Bytes), chart.Ratio(l.Ratio), units.Count(l.Missing)+" of "+units.Count(l.Chunks))
 		}
 		if folded {
@@ -144,6 +145,25 @@ func (c *Contents) failed() (lines []string) {
 		if m.Info == nil {
 			lines = append(lines, "  "+names.Clip(m.Error))
 		}
+	}
+	return lines
+}
+
+// missing names arrays with chunks that are not stored, the first ones of many.
+func (c *Contents) missing() (lines []string) {
+	const most = 10
+	more := 0
+	for _, m := range c.Arrays {
+		switch {
+		case m.Info == nil || m.Listing == nil || m.Listing.Missing == 0:
+		case len(lines) < most:
+			lines = append(lines, "  "+names.Clip(m.Name)+": "+m.Notes[len(m.Notes)-1])
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		lines = append(lines, "  and "+counted(int64(more))+" more with chunks that are not stored: --json has each")
 	}
 	return lines
 }

@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type Info struct {
 	Codec     string     `json:"codec"`
 	Fortran   bool       `json:"fortran_order"`
 	store.Details
-	Notes   []string `json:"notes,omitempty"`   // what the numbers stand for, where that is not themselves
-	Listing *Listing `json:"listing,omitempty"` // where it was asked for
+	Notes   []string `json:"notes,omitempty"`   // what the numbers stand for, where that is not themselves; chunks that are not stored
+	Listing *Listing `json:"listing,omitempty"` // where it was asked for or took little
+	asked   bool     // for the listing, which text then shows
 }
 
 // Listing is what only a listing of all chunks tells.
@@ -41,37 +43,54 @@ type Listing struct {
 	Ratio   float64 `json:"ratio"` // of the elements' bytes to these
 }
 
+// listings says which arrays have their chunks listed: all where that is asked for, otherwise
+// those with few chunks.
+type listings struct {
+	asked bool
+	left  int // of the chunks that are listed without being asked for
+}
+
 // Read says what the array at path is. It reads no more than its header, and lists
-// its chunks only where that is asked for and it has some.
+// its chunks where that is asked for, or where they are few.
 func Read(ctx context.Context, path string, list bool) (*Info, error) {
+	return newListings(list).read(ctx, path)
+}
+
+func newListings(asked bool) *listings { return &listings{asked, 100_000} }
+
+func (l *listings) read(ctx context.Context, path string) (*Info, error) {
 	a, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	return Of(ctx, a, path, list)
+	return l.of(ctx, a, path)
 }
 
 // Of is Read of an array that is open.
 func Of(ctx context.Context, a store.Array, path string, list bool) (*Info, error) {
+	return newListings(list).of(ctx, a, path)
+}
+
+func (l *listings) of(ctx context.Context, a store.Array, path string) (*Info, error) {
 	seen := oocore.FromStore(a) // which sees the shape as the user does
 	if err := seen.Err(); err != nil {
 		return nil, err
 	}
 	s := a.Info()
 	i := &Info{Path: path, Format: s.Format, Shape: seen.Shape(), DType: seen.DType(), Chunks: seen.Chunks(), Shards: s.Shards,
-		Bytes: seen.Bytes(), Codec: s.Codec, Fortran: s.Fortran, Details: s.Details, Notes: host.Warnings(seen)}
+		Bytes: seen.Bytes(), Codec: s.Codec, Fortran: s.Fortran, Details: s.Details, Notes: host.Warnings(seen), asked: l.asked}
 	if i.Codec == "" {
 		i.Codec = "none"
 	}
 	if s.Bytes >= 0 {
 		i.FileBytes = &s.Bytes
 	}
-	if !list {
+	if !l.asked && !l.few(s) {
 		return i, nil
 	}
 	m, err := listChunks(ctx, a)
-	if errors.Is(err, errOnePiece) {
+	if errors.Is(err, errOnePiece) || err != nil && !l.asked && ctx.Err() == nil {
 		return i, nil
 	}
 	if err != nil {
@@ -82,7 +101,34 @@ func Of(ctx context.Context, a store.Array, path string, list bool) (*Info, erro
 	if i.FileBytes == nil {
 		i.FileBytes = &stored
 	}
+	if m.Missing() > 0 {
+		verb := map[bool]string{true: "is", false: "are"}[m.Chunks()-m.Missing() == 1]
+		i.Notes = append(i.Notes, fmt.Sprintf("%s of %s chunks %s stored; the others read as the fill value %s",
+			units.Count(m.Chunks()-m.Missing()), units.Count(m.Chunks()), verb, cmp.Or(i.Fill, "0")))
+	}
 	return i, nil
+}
+
+// few reports whether the chunks of an array are listed without being asked for, and counts them.
+// In an object store a thousand keys are a request, and the index of each shard one more.
+func (l *listings) few(s store.Info) bool {
+	if len(s.Chunks) != len(s.Shape) || host.Remote(s.Path) && s.Shards != nil {
+		return false
+	}
+	n := 1
+	for d := range s.Chunks {
+		if n *= (s.Shape[d] + s.Chunks[d] - 1) / max(s.Chunks[d], 1); n > l.left {
+			return false
+		}
+	}
+	if host.Remote(s.Path) {
+		n *= 100
+	}
+	if n > l.left {
+		return false
+	}
+	l.left -= n
+	return true
 }
 
 // errOnePiece is why something has no chunks to draw.
@@ -140,7 +186,7 @@ func (i *Info) Text() string {
 		say("shards", "%s, %s chunks each", units.Shape(i.Shards), units.Count(int64(host.Elements(i.Shards)/max(host.Elements(i.Chunks), 1))))
 	}
 	say("bytes", "%s", units.Both(i.Bytes))
-	if l := i.Listing; l != nil {
+	if l := i.Listing; l != nil && i.asked {
 		say("stored", "%s, ratio %s", units.Both(l.Bytes), chart.Ratio(l.Ratio))
 		say("missing", "%s of %s chunks", units.Count(l.Missing), units.Count(l.Chunks))
 	}
