@@ -36,8 +36,12 @@ type nested interface {
 var formats = []Format{stackFormat{}}
 
 // Register makes a format known, before any array is opened: packages call it as
-// they are loaded.
-func Register(f Format) { formats = append(formats, f) }
+// they are loaded. Nil is none.
+func Register(f Format) {
+	if f != nil {
+		formats = append(formats, f)
+	}
+}
 
 // folders is a Format that also owns a folder for what is in it.
 type folders interface {

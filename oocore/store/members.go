@@ -242,7 +242,7 @@ type Names struct {
 
 // NewNames returns the names of n arrays, of a kind as the format calls them. Two of one name are an error.
 func NewNames(kind string, n int, name func(i int) string) (Names, error) {
-	sorted := make([]int32, n)
+	sorted := make([]int32, max(n, 0))
 	for i := range sorted {
 		sorted[i] = int32(i)
 	}
@@ -252,7 +252,7 @@ func NewNames(kind string, n int, name func(i int) string) (Names, error) {
 			return Names{}, fmt.Errorf("two %ss have the name %.80q", kind, twice)
 		}
 	}
-	return Names{kind, n, name, sorted}, nil
+	return Names{kind, len(sorted), name, sorted}, nil
 }
 
 // List returns all names.

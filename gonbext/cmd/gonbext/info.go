@@ -24,11 +24,13 @@ func newInfo() *cobra.Command {
 		Short: "Say what a stored array is: shape, dtype, chunks, bytes, codec",
 		Long: `Say what a stored array is: shape, dtype, chunks and shards, bytes, codec, fill value, dimension names, attributes.
 
-Only the header is read. With --chunks the stored chunks are listed, for the bytes that they take, the ratio to
-those of the elements, and how many are missing. Of what holds several arrays (a Zarr group, an npz, safetensors,
-HDF5, FITS or TIFF file, the index of a checkpoint, a folder) it says what each of them is, and what the arrays of
-each dtype have together; of more than 40, those stand in one line that are alike but for numbers in their names, and
---json has each. With --error it is compared with another such file, array by array, or an array with
+Only the header is read, and of Zarr and N5 arrays the names of the stored chunks: where some are missing it says how
+many are stored, since the others read as the fill value, whether they were left out or lost. Beyond 100,000 chunks,
+a thousand in an object store, and of shards there, only --chunks does that. With --chunks the stored chunks are
+listed, for the bytes that they take, the ratio to those of the elements, and how many are missing. Of what holds
+several arrays (a Zarr group, an npz, safetensors, HDF5, FITS or TIFF file, the index of a checkpoint, a folder) it
+says what each of them is, and what the arrays of each dtype have together; of more than 40, those stand in one line
+that are alike but for numbers in their names, and --json has each. With --error it is compared with another such file, array by array, or an array with
 another: the largest and the mean absolute difference, and the cosine of the two, in one run over both. Bars are
 of the means, or of their logarithms where these lie more than a factor of a hundred apart.
 

@@ -70,7 +70,7 @@ func TestInfoOfZarr(t *testing.T) {
 
 	i := infoOf(t, dir, "x.zarr")
 	for name, want := range map[string]string{"format": "zarr v3", "shape": "[30 20]", "chunks": "[10 5]", "shards": "<nil>", "dtype": "float32",
-		"bytes": "2400", "file_bytes": "<nil>", "fill_value": "0.0", "codec": "zstd:1", "listing": "<nil>"} {
+		"bytes": "2400", "fill_value": "0.0", "codec": "zstd:1", "notes": "<nil>"} {
 		if got := fmt.Sprint(i[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

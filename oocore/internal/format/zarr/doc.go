@@ -5,4 +5,8 @@
 // the folder, whose name ends in .zarr or holds zarr.json or .zarray; arrays in a
 // group's folder follow after it: x.zarr/group/array. What a store says of itself
 // is never trusted.
+//
+// A chunk or a shard that is not stored is legal and reads as the fill value, which may
+// be meant, as zarr-python stores no chunk of fill values alone, or be the loss of an object:
+// gonbext info and [store.Listed] tell how many are stored.
 package zarr
