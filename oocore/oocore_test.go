@@ -81,21 +81,21 @@ func TestWrongOperands(t *testing.T) {
 	a := oocore.Full(1.0, 3)
 	var none *oocore.Array
 	for want, b := range map[string]*oocore.Array{
-		"add: a string is neither an array nor a number (oocore_test.go:":                                                a.Add("one"),
-		"add: a <nil> is neither an array nor a number (oocore_test.go:":                                                 a.Add(nil),
-		"add: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                                a.Add(none),
-		"sqrt: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                               none.Sqrt(),
-		"slice: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                              new(oocore.Array).Slice("0"),
-		"full: a []int is neither an array nor a number (oocore_test.go:":                                                oocore.Full([]int{1}, 3),
-		"full: the value is a number, or an array without axes (oocore_test.go:":                                         oocore.Full(a, 3),
-		"array: 3 elements do not fill the shape (2, 2) (oocore_test.go:":                                                oocore.FromSlice([]int8{1, 2, 3}, 2, 2),
-		"random: gives floats, not int8 (oocore_test.go:":                                                                oocore.Random(oocore.Int8, 1, 3),
-		"map_chunks: the function is nil (oocore_test.go:":                                                               oocore.MapChunks[float32, float32](nil, a, oocore.MapOptions{}),
-		"map_chunks: the function takes int8 elements, the array has float64: AsType brings them there (oocore_test.go:": oocore.MapChunks(func(_ []int8, _ []int8, _ oocore.Block) error { return nil }, a, oocore.MapOptions{}),
-		`eval: expression, column 6: the name "y" is unknown: known are x (oocore_test.go:`:                              oocore.Eval("sqrt(y)", oocore.Names{"x": a}),
-		"eval: expression, column 6: expected ')', found the end (oocore_test.go:":                                       oocore.Eval("sqrt(", nil),
-		"eval: x: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                            oocore.Eval("x", oocore.Names{"x": none}),
-		"open: missing.npy: no such file or directory (oocore_test.go:":                                                  oocore.Open("missing.npy"),
+		"add: a string is neither an array nor a number (oocore_test.go:":                                                  a.Add("one"),
+		"add: a <nil> is neither an array nor a number (oocore_test.go:":                                                   a.Add(nil),
+		"add: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                                  a.Add(none),
+		"sqrt: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                                 none.Sqrt(),
+		"slice: the oocore.Array is a zero value, which has no elements: make one with Open or FromSlice (oocore_test.go:": new(oocore.Array).Slice("0"),
+		"full: a []int is neither an array nor a number (oocore_test.go:":                                                  oocore.Full([]int{1}, 3),
+		"full: the value is a number, or an array without axes (oocore_test.go:":                                           oocore.Full(a, 3),
+		"array: 3 elements do not fill the shape (2, 2) (oocore_test.go:":                                                  oocore.FromSlice([]int8{1, 2, 3}, 2, 2),
+		"random: gives floats, not int8 (oocore_test.go:":                                                                  oocore.Random(oocore.Int8, 1, 3),
+		"map_chunks: the function is nil (oocore_test.go:":                                                                 oocore.MapChunks[float32, float32](nil, a, oocore.MapOptions{}),
+		"map_chunks: the function takes int8 elements, the array has float64: AsType brings them there (oocore_test.go:":   oocore.MapChunks(func(_ []int8, _ []int8, _ oocore.Block) error { return nil }, a, oocore.MapOptions{}),
+		`eval: expression, column 6: the name "y" is unknown: known are x (oocore_test.go:`:                                oocore.Eval("sqrt(y)", oocore.Names{"x": a}),
+		"eval: expression, column 6: expected ')', found the end (oocore_test.go:":                                         oocore.Eval("sqrt(", nil),
+		"eval: x: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                              oocore.Eval("x", oocore.Names{"x": none}),
+		"open: missing.npy: no such file or directory (oocore_test.go:":                                                    oocore.Open("missing.npy"),
 	} {
 		if err := b.Err(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got  %v\nwant %s", err, want)

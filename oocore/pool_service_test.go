@@ -1,6 +1,7 @@
 package oocore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -73,7 +74,7 @@ func ExampleNewPool() {
 	}
 	defer os.RemoveAll(dir)
 	rows := oocore.Arange(0, 1024, 1).Reshape(1024, 1)
-	picture, err := rows.Add(oocore.Arange(0, 1500, 1)).Mod(256).AsType(oocore.Uint8).Save(nil, filepath.Join(dir, "picture.npy"))
+	picture, err := rows.Add(oocore.Arange(0, 1500, 1)).Mod(256).AsType(oocore.Uint8).Save(context.Background(), filepath.Join(dir, "picture.npy"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func ExampleNewPool() {
 
 	large := make(chan error, 1)
 	go func() {
-		_, err := picture.Sort(0).Save(nil, filepath.Join(dir, "sorted.npy"), oocore.In(pool), oocore.Memory("64MiB"), oocore.Workers(1))
+		_, err := picture.Sort(0).Save(context.Background(), filepath.Join(dir, "sorted.npy"), oocore.In(pool), oocore.Memory("64MiB"), oocore.Workers(1))
 		large <- err
 	}()
 	for _, tile := range []string{"z=0&y=0&x=0", "z=2&y=0&x=1", "z=0&y=9&x=0"} {

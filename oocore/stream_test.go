@@ -66,6 +66,7 @@ func TestOperationsReadStreamsAsTheirPlansSay(t *testing.T) {
 		}
 	}
 	expressions = append(expressions, testcases.Sample(t, examples, 10, func(string) []string { return []string{"all"} })...)
+	pool := oocore.NewPool("8GiB") // of whose runs the budgets are without what this process holds
 	streamed := 0
 	for _, e := range expressions {
 		definitions, err := host.Definitions(e)
@@ -91,7 +92,7 @@ func TestOperationsReadStreamsAsTheirPlansSay(t *testing.T) {
 				}
 				names[piped] = oocore.FromStore(pipe)
 				ok := false
-				opts := []oocore.Option{oocore.Memory("48MiB"), oocore.Workers(2), oocore.Fresh(), streams(&ok)}
+				opts := []oocore.Option{oocore.In(pool), oocore.Memory("32MiB"), oocore.Workers(2), oocore.Fresh(), streams(&ok)}
 				run := func(names oocore.Names, path string, opts []oocore.Option) ([]byte, error) {
 					got := sha256.New()
 					a := host.Eval(t.Context(), definitions[0], names, opts...)

@@ -54,7 +54,8 @@ What has a length that only values know, such as mask(x, x > 0), is counted firs
 needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own passes out.
 
 "need" of --json is the smallest budget that would do, of the whole process: under a memory limit of that size, and with
---memory of as many bytes, the run finishes. With --processes it is of all processes together. gonbext fits asks for nothing else.`,
+--memory of as many bytes, the run finishes. With --processes it is of all processes together, and "predicted_peak" is what all workers may reserve, also those for which
+there is no task. gonbext fits asks for nothing else.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4

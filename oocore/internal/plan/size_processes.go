@@ -62,19 +62,14 @@ func (p *Plan) coordinated(w *Sized, o, each Options, own record.Bytes, need int
 	s := *w
 	s.Stages = slices.Clone(w.Stages)
 	s.Budget, s.Arena, s.Need, s.Workers, s.Each = o.Budget, own.Host(), need, o.Processes*each.Workers, each
-	busy := func(st *Stage) int { return min(o.Processes, max(st.Tasks(), 1)) } // workers without a task take no buffers
-	most := 1
-	for i := range s.Stages {
-		most = max(most, busy(s.Stages[i].Stage))
-	}
 	s.Peak = own
-	add(&s.Peak, w.Peak, most)
+	add(&s.Peak, w.Peak, o.Processes)
 	for i := range s.Stages {
 		st := &s.Stages[i]
 		one := st.Predicted
 		st.Slots, st.Buffers = st.Slots*o.Processes, p.coordinate(st.Stage)
 		st.predict()
-		add(&st.Predicted, one, busy(st.Stage))
+		add(&st.Predicted, one, o.Processes)
 	}
 	return &s
 }
