@@ -85,7 +85,39 @@ func locate(path string) (location, error) {
 	if like := synonyms[ext]; like != "" {
 		return location{}, fmt.Errorf("files with this ending may be %s files: if it is one, give it, or a link to it, a name that ends in .%s", strings.ToUpper(like), like)
 	}
+	if err := misnamed(path); err != nil {
+		return location{}, err
+	}
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
+}
+
+// misnamed returns an error that says how an array is named, where its name stands behind that of
+// what holds it in the way of another format.
+func misnamed(path string) error {
+	if file, name, ok := strings.Cut(path, "#"); ok {
+		switch filepath.Ext(file) {
+		case ".npy":
+			return fmt.Errorf("an npy file holds one array, which has no name: name %s", file)
+		case ".zarr", ".n5":
+			return fmt.Errorf("an array of a group is named behind a slash: name %s/%s", file, name)
+		}
+		return nil
+	}
+	for file := filepath.Dir(path); file != filepath.Dir(file); file = filepath.Dir(file) {
+		if st, err := os.Stat(file); err == nil {
+			if st.Mode().IsRegular() && locatable(file) {
+				return fmt.Errorf("%s is a file, whose arrays are named behind #: name %s#%s", filepath.Base(file), file, filepath.ToSlash(path[len(file)+1:]))
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// locatable reports a file whose name says its format.
+func locatable(file string) bool {
+	_, flat := formatOf(file).(flatFormat)
+	return !flat || formatByName(file) != ""
 }
 
 // locateNew is locate for a path that is to be written.
@@ -240,7 +272,12 @@ func parseRawQuery(text string) (q rawQuery, err error) {
 
 // rawExtent checks a query against the size of its file.
 func rawExtent(q rawQuery, size int64) (Extent, error) {
-	if q.shape == nil || q.dtype == dtype.Invalid {
+	switch {
+	case q.shape != nil && q.dtype == dtype.Invalid:
+		return Extent{}, errors.New("a raw file does not say the type of what it holds: add &dtype=float32")
+	case q.shape == nil && q.dtype != dtype.Invalid:
+		return Extent{}, errors.New("a raw file does not say the shape of what it holds: add &shape=10,20")
+	case q.shape == nil:
 		return Extent{}, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
 	}
 	e := Extent{Offset: q.offset, Shape: q.shape, DType: q.dtype, Fortran: q.fortran, Big: q.big}

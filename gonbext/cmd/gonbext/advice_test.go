@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
+)
+
+// advice is what errors of opening advise, and how that is followed: by another path, for which files are written in
+// the folder where the advice says so. An empty path is of what this machine cannot do.
+var advice = []struct {
+	says   *regexp.Regexp
+	follow func(t *testing.T, dir, path string, said []string) string
+}{
+	{regexp.MustCompile(`(?:has|have|names) "([^"]+)".*: add #NAME to the path`), func(_ *testing.T, _, path string, said []string) string { return path + "#" + said[1] }},
+	{regexp.MustCompile(`has images (\d+).*: add #NUMBER to the path`), func(_ *testing.T, _, path string, said []string) string { return path + "#" + said[1] }},
+	{regexp.MustCompile(`behind the pattern, as in (\S+)$`), func(_ *testing.T, _, _ string, said []string) string { return said[1] }},
+	{regexp.MustCompile(`open one of ([^,\s]+)`), func(_ *testing.T, _, _ string, said []string) string { return said[1] }},
+	{regexp.MustCompile(`unpack it first \(gunzip -k (\S+)\), and name (\S+)$`), func(t *testing.T, dir, path string, said []string) string {
+		c := exec.Command("gunzip", "-k", said[1])
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", path, err, out)
+		}
+		return said[2]
+	}},
+	{regexp.MustCompile(`add (\?shape=)10,20(&dtype=float32)$`), func(_ *testing.T, _, path string, said []string) string { return path + said[1] + "4,5" + said[2] }},
+	{regexp.MustCompile(`add (&dtype=float32)$`), func(_ *testing.T, _, path string, said []string) string { return path + said[1] }},
+	{regexp.MustCompile(`add (&shape=)10,20$`), func(_ *testing.T, _, path string, said []string) string { return path + said[1] + "4,5" }},
+	{regexp.MustCompile(`use NAME.npy or NAME.bin(\?shape=)10,20(&dtype=float32)`), func(t *testing.T, dir, path string, said []string) string {
+		if err := os.Link(filepath.Join(dir, path), filepath.Join(dir, path+".bin")); err != nil {
+			t.Fatal(err)
+		}
+		return path + ".bin" + said[1] + "4,5" + said[2]
+	}},
+	{regexp.MustCompile(`give it, or a link to it, a name that ends in (\.\w+)$`), func(t *testing.T, dir, path string, said []string) string {
+		if err := os.Symlink(path, filepath.Join(dir, "link"+said[1])); err != nil {
+			t.Fatal(err)
+		}
+		return "link" + said[1]
+	}},
+	{regexp.MustCompile(`: name (\S+)$`), func(_ *testing.T, _, _ string, said []string) string { return said[1] }},
+	{regexp.MustCompile(`use one of bool, .*(float32)`), func(_ *testing.T, _, path string, said []string) string {
+		return path[:strings.Index(path, "dtype=")] + "dtype=" + said[1]
+	}},
+	{regexp.MustCompile(`: the file has images (\d+)`), func(_ *testing.T, _, path string, said []string) string {
+		return path[:strings.IndexByte(path, '#')+1] + said[1]
+	}},
+	{regexp.MustCompile(`no \w+ "[^"]*": the (?:file|files of the model|index) (?:has|have|names) "([^"]+)"`), func(_ *testing.T, _, path string, said []string) string {
+		return path[:strings.IndexByte(path, '#')+1] + said[1]
+	}},
+	{regexp.MustCompile(`give the index of the new axis, or a name for it`), func(_ *testing.T, _, path string, _ []string) string { return path + "0" }},
+	{regexp.MustCompile(`give one, or a name that is no number`), func(_ *testing.T, _, path string, _ []string) string {
+		return path[:strings.Index(path, "axis=")] + "axis=time"
+	}},
+	{regexp.MustCompile(`write .* as \.npy files, by numpy\.save, and name these$`), func(t *testing.T, dir, path string, _ []string) string {
+		return byPython(t, dir, "numpy.save('saved.npy', numpy.loadtxt("+fmt.Sprintf("%q", path)+", delimiter=','))", "saved.npy")
+	}},
+	{regexp.MustCompile(`import _ "github.com/gonbext/gonbext/(\S+)"`), func(t *testing.T, _, _ string, said []string) string {
+		if files, _ := filepath.Glob(filepath.Join(os.Getenv("OLDPWD"), "../../..", said[1], "*.go")); len(files) == 0 {
+			t.Errorf("%s: there is no such package", said[0])
+		}
+		return "" // other programs import it
+	}},
+	{regexp.MustCompile(`save each field as an array of its own$`), func(t *testing.T, dir, path string, _ []string) string {
+		return byPython(t, dir, fmt.Sprintf("numpy.save('field.npy', numpy.load(%q)['a'])", path), "field.npy")
+	}},
+	{regexp.MustCompile(`as an npy file by gguf\.dequantize in Python$`), func(t *testing.T, dir, path string, _ []string) string {
+		return byPython(t, dir, "import gguf; t = gguf.GGUFReader('q.gguf').tensors[0]; numpy.save('t.npy', gguf.dequantize(t.data, t.tensor_type))", "t.npy")
+	}},
+}
+
+// place is the line of a program that an error names.
+var place = regexp.MustCompile(` \(\w+\.go:\d+\)$`)
+
+// byPython runs a program that writes a file, where the test has Python, and returns the file.
+func byPython(t *testing.T, dir, program, file string) string {
+	if !testcases.Full() {
+		return ""
+	}
+	c := exec.Command(testcases.Python(t, "advice that Python follows"), "-c", "import numpy; "+program)
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v: %s", program, err, out)
+		return ""
+	}
+	return file
+}
+
+// Whoever does what an error of opening says has an array in the end, by the command and by Go.
+func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
+	from := func(parts ...string) []byte {
+		return testcases.ReadFile(t, filepath.Join(append([]string{"../../../oocore/internal/format"}, parts...)...))
+	}
+	for _, path := range []string{"e0.nc", "e*.nc", "e*.nc?axis=0", "e*.nc?axis=", "e*.nc?axis=1.5", "e0.nc/lat", "e0.nc#none", "small.fits", "small.fits#99", "all.gguf", "all.gguf#none", "q.gguf",
+		"model.safetensors", "model.safetensors/w", "p0.npz", "p*.npz", "p*.npz?axis=2", "two0.zarr", "two*.zarr", "two0.zarr#a", "x.npy.gz", "p0.npz.gz", "x.npy#a", "x.bin", "x.bin?shape=4,5", "x.bin?dtype=float32",
+		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "e0.nwb", "planes.svs", "s.npy"} {
+		for _, by := range []string{"command", "Go"} {
+			t.Run(by+" "+path, func(t *testing.T) {
+				dir := t.TempDir()
+				in := func(name string) string { return filepath.Join(dir, name) }
+				floats(t, in("x.npy"), "(4, 5)", 20)
+				npyFile(t, in("s.npy"), "[('a', '<f4'), ('b', '<i2')]", "(3,)", make([]byte, 18))
+				nc, npz := from("hdf5", "testdata", "dims.nc"), from("npz", "testdata", "stored.npz")
+				for name, text := range map[string][]byte{"e0.nc": nc, "e1.nc": nc, "e0.nwb": nc, "p0.npz": npz, "p1.npz": npz, "small.fits": from("fits", "testdata", "small.fits"),
+					"all.gguf": from("gguf", "testdata", "all.gguf"), "model.safetensors": from("safetensors", "testdata", "model.safetensors"), "planes.svs": from("tiff", "testdata", "planes.tif"),
+					"x.bin": make([]byte, 80), "x.dat": make([]byte, 80), "x.csv": []byte("1,2\n3,4\n"), "q.gguf": quantised()} {
+					testcases.WriteFile(t, in(name), text, 0o644)
+				}
+				for _, name := range []string{"two0.zarr/a", "two0.zarr/b", "two1.zarr/a", "two1.zarr/b"} {
+					if strings.HasPrefix(path, "two") {
+						succeed(t, dir, "convert", "x.npy", name)
+					}
+				}
+				for _, name := range []string{"x.npy", "p0.npz"} {
+					if strings.HasPrefix(path, name+".gz") {
+						if _, err := exec.LookPath("gunzip"); err != nil {
+							t.Skip("left out: gunzip is not here")
+						}
+						if out, err := exec.Command("gzip", "-k", in(name)).CombinedOutput(); err != nil {
+							t.Fatalf("%v: %s", err, out)
+						}
+						if err := os.Remove(in(name)); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				open := func(path string) string {
+					if by == "command" {
+						return strings.TrimSpace(finish(t, command(dir, "compute", "count_nonzero(x)", "x="+path)).stderr)
+					}
+					if strings.Contains(path, "*") && !strings.Contains(path, "axis=") {
+						path += "?axis=0" // as Go programs say it
+					}
+					if err := oocore.Open(path).Err(); err != nil {
+						return place.ReplaceAllString(err.Error(), "")
+					}
+					return ""
+				}
+				if by == "Go" {
+					t.Setenv("OLDPWD", testcases.Must[string](t)(os.Getwd()))
+					t.Chdir(dir)
+				}
+				at := path
+			steps:
+				for step := range 4 {
+					said := open(at)
+					if !strings.HasPrefix(said, "gonbext: ") && by == "command" || said == "" {
+						if step == 0 {
+							t.Errorf("%s is opened", path)
+						}
+						return
+					}
+					for _, a := range advice {
+						if words := a.says.FindStringSubmatch(said); words != nil {
+							next := a.follow(t, dir, at, words)
+							if next == "" {
+								return
+							}
+							t.Logf("%s: %s: %s", at, said, next)
+							at = next
+							continue steps
+						}
+					}
+					t.Fatalf("%s: advice that the test does not know: %s", at, said)
+				}
+				t.Errorf("%s is not opened after four errors", path)
+			})
+		}
+	}
+}
+
+// quantised is a GGUF file of a tensor in Q2_K, whose blocks are zeros.
+func quantised() []byte {
+	word := func(n uint64, bytes int) (b []byte) {
+		for range bytes {
+			b, n = append(b, byte(n)), n>>8
+		}
+		return b
+	}
+	file := []byte("GGUF")
+	for _, part := range [][]byte{word(3, 4), word(1, 8), word(0, 8), word(1, 8), []byte("w"), word(2, 4), word(256, 8), word(4, 8), word(10, 4), word(0, 8)} {
+		file = append(file, part...)
+	}
+	for len(file)%32 != 0 {
+		file = append(file, 0)
+	}
+	return append(file, make([]byte, 4*84)...)
+}
