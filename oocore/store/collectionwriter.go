@@ -46,7 +46,12 @@ type Template struct {
 }
 
 // Open opens the file, if it is still the one that it was.
-func (t *Template) Open() (Source, error) { return openOld(t.Path, t.Version) }
+func (t *Template) Open() (Source, error) {
+	if t == nil {
+		return nil, errors.New("there is no template")
+	}
+	return openOld(t.Path, t.Version)
+}
 
 // NewMember is an array of a new collection.
 type NewMember struct {

@@ -166,6 +166,9 @@ func reopenFile(file string) (disk.Handle, FileVersion, error) {
 
 // Unchanged rejects a file that is no longer the version that was opened.
 func Unchanged(f Source, was FileVersion) error {
+	if f == nil {
+		return ErrClosed
+	}
 	st, err := f.Stat()
 	if err != nil {
 		return err

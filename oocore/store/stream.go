@@ -44,6 +44,9 @@ var errMore = errors.New("more bytes follow than the array has")
 // it for raw files ("shape=4,5&dtype=float32"), bare elements. It reads the header. name is for
 // people.
 func NewStream(name string, from io.Reader, query string) (*Stream, error) {
+	if from == nil {
+		from = bytes.NewReader(nil)
+	}
 	s := &Stream{from: from, query: query, moved: make(chan struct{})}
 	e, format, err := s.extent()
 	if err == nil {
@@ -99,23 +102,26 @@ func (s *Stream) extent() (e Extent, format string, err error) {
 
 // Info describes the array.
 func (s *Stream) Info() Info {
+	if s == nil {
+		return Info{}
+	}
 	info := s.info
 	info.Shape = slices.Clone(info.Shape)
 	return info
 }
 
 // Bytes returns the size of the elements.
-func (s *Stream) Bytes() int64 { return s.info.Bytes }
+func (s *Stream) Bytes() int64 { return s.Info().Bytes }
 
 // Read fills dst with a region, when those before it have been read.
 func (s *Stream) Read(ctx context.Context, dst []byte, r types.Region) error {
-	return s.read(ctx, dst, r, s.info.Shape)
+	return s.read(ctx, dst, r, s.Info().Shape)
 }
 
 // Reshape returns the same stream as an array of another shape.
 func (s *Stream) Reshape(shape []int) (Array, error) {
-	if grid.Size(shape) != grid.Size(s.info.Shape) {
-		return nil, fmt.Errorf("shape %s cannot become %s", grid.Format(s.info.Shape), grid.Format(shape))
+	if was := s.Info().Shape; grid.Size(shape) != grid.Size(was) {
+		return nil, fmt.Errorf("shape %s cannot become %s", grid.Format(was), grid.Format(shape))
 	}
 	return reshapedStream{s, shape}, nil
 }
@@ -130,7 +136,7 @@ func (s reshapedStream) Read(ctx context.Context, dst []byte, r types.Region) er
 }
 
 func (s *Stream) read(ctx context.Context, dst []byte, r types.Region, shape []int) error {
-	l, err := strided.ForRegion(shape, s.info.DType.Size(), r, len(dst))
+	l, err := strided.ForRegion(shape, s.Info().DType.Size(), r, len(dst))
 	if err != nil || len(dst) == 0 {
 		return err
 	}
@@ -193,6 +199,9 @@ func (s *Stream) end() error {
 // The file is there until Close. Where the folder of temporary files has no room for it, or is in
 // memory, nothing is read. Of a stream that Read has begun it is an error.
 func (s *Stream) Spool(ctx context.Context) (path string, err error) {
+	if s == nil || s.from == nil {
+		return "", errors.New("there is no input")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.spooled != "" {
@@ -257,6 +266,9 @@ func (s *Stream) copyTo(ctx context.Context, f *disk.File) error {
 
 // Close removes the spooled file.
 func (s *Stream) Close() error {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.folder == nil {

@@ -39,8 +39,6 @@ var leftOut = map[string]string{
 	"machine.Resident":  "OpenResident makes it",
 	"store.ReadOnly":    "it is the text of its error",
 	"store.StagingDir":  "OpenStagingDir makes it",
-	"store.Stream":      "NewStream makes it",
-	"store.Template":    "TemplateFor makes it",
 	"dtype.Type":        "nil is no receiver of UnmarshalText, as elsewhere",
 	"cuda.GPU":          "Device and Model make it",
 	"cuda.Buffer":       "a GPU makes it",
@@ -51,7 +49,7 @@ var leftOut = map[string]string{
 
 // forImplementers are packages, and names of package store, whose arguments the engine or a format makes.
 var forImplementers = []string{"device.", "host.", "record.", "store.Headers", "store.Layout", "store.MemberFormat", "store.Attach", "store.Blocks", "store.CopyRange", "store.CreateBlocks", "store.CreateCollection",
-	"store.CreateFiles", "store.CreateFolder", "store.OpenBlocks", "store.OpenUnfinishedBlocks", "store.Places", "store.ReadNpyHeader", "store.FindPart", "store.NewStream", "store.PartMembers", "store.Unchanged", "store.Reopen", "store.ReplacesFolder", "store.Split"}
+	"store.CreateFiles", "store.CreateFolder", "store.OpenBlocks", "store.OpenUnfinishedBlocks", "store.Places", "store.ReadNpyHeader", "store.FindPart", "store.PartMembers", "store.Reopen", "store.ReplacesFolder", "store.Split"}
 
 // left reports a name that is not tried.
 func left(name string) bool {
