@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // TuckerOptions say how Tucker and HOSVD work.
@@ -64,7 +65,11 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	o.Modes = modes
 	title := fmt.Sprintf("%s of ranks %v of %s", op, ranks, x)
-	p, err := progressOf(ctx, op, x, []any{ranks, o, revision}, opts)
+	identity := []any{ranks, o}
+	if n := plan.Revision(op); n > 1 { // of the first one it is left out
+		identity = append(identity, n)
+	}
+	p, err := progressOf(ctx, op, x, identity, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -256,9 +261,6 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 	saved.keep(take)
 	return saved.tucker(t, modes, ranks), nil
 }
-
-// revision counts the changes of the bits of results: states of others are not taken.
-const revision = 2
 
 // inOrder is the number of elements up to which the modes of a tensor are updated in their
 // order, as TensorLy does: where HOOI converges slowly, it then stops at the same error. In

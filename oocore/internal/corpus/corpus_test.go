@@ -287,6 +287,9 @@ func evaluate(e string, in *operands) (revisions, digest string, err error) {
 	clearNaN(out.DType, b)
 	f := p.Plan.Fingerprint("", nil)
 	_, revisions, _ = strings.Cut(f.Revisions, ", ")
+	if n := plan.Revision(plan.TuckerRevision); n > 1 && strings.HasPrefix(e, "tucker(") {
+		revisions = strings.TrimPrefix(revisions+fmt.Sprintf(", %s %d", plan.TuckerRevision, n), ", ")
+	}
 	blocks := f.Expression
 	for i := range p.Arrays { // by which a checkpoint has temporary arrays
 		blocks += fmt.Sprint(p.Arrays[i].Blocks)

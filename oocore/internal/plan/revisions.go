@@ -19,7 +19,9 @@ const firstRevisions = "gonbext-7e2f50edf8c0"
 // of its kernel, its reduction or its blockwise.Op, and of an algorithm by the words below.
 // What is not in it is at revision 1. The corpus of package corpus fails where bits change
 // and the revision does not.
-var revisions = map[string]int{}
+var revisions = map[string]int{
+	TuckerRevision: 2, // begins with the truncated HOSVD
+}
 
 // The algorithms that have revisions.
 const (
@@ -29,7 +31,12 @@ const (
 	matmulRevision = "matmul"      // products
 	mergeRevision  = "merge"       // the order in which a reduction adds up
 	planRevision   = "plan format" // what the fields of a plan mean
+
+	TuckerRevision = "tucker" // of package decomp, which runs before the plans that use its results
 )
+
+// Revision returns the present revision of an operation or algorithm.
+func Revision(name string) int { return max(revisions[name], 1) }
 
 // currentRevisions is the revisions of what a plan uses, as text.
 func (p *Plan) currentRevisions() string {
