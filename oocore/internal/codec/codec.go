@@ -18,6 +18,31 @@
 // states; GONBEXT_CODEC=go takes these in any case. Each reads what the other writes.
 // Nothing that is read is trusted: sizes that encoded bytes state are held against the
 // chunk's before memory or time is spent on them.
+//
+// # Damage
+//
+// A checksum finds damage with every library: that of zstd:3:checksum, of crc32c, of
+// gzip and zlib. It costs 12 % to 17 % of the time of decoding zstd:1. Without one, a
+// decoder only finds what breaks the format; most other damage changes elements in
+// silence. One bit was flipped 2,000 times in each of four chunks of 256 KiB of zstd:1:
+// libzstd 1.5.4 found 0 %, 0.1 %, 9 % and 39 %, the decoder in Go 22 %, 36 %, 17 % and
+// 41 %.
+//
+// What the decoders in Go accept, libzstd and liblz4 accept with the same bytes. The
+// reverse does not hold. Without a checksum only GONBEXT_CODEC=go finds these kinds of
+// damage, for which the machine's libraries do not look, or look only in some versions:
+//
+//   - zstd: one of the streams of Huffman codes ends before or behind its last literal;
+//     this is most of the difference.
+//   - zstd: the table of Huffman weights or the sequences are read beyond their bits.
+//   - zstd: reserved bits of a block's sequences are set.
+//   - zstd: a block is longer than the frame's window, or a repetition begins before it,
+//     where the chunk is decoded as a whole.
+//   - LZ4, also in Blosc: a repetition of offset 0, which liblz4 reads as zeros.
+//
+// To find the first two in what libzstd decodes is to decode it again. As a stream the
+// decoder in Go also rejects frames whose window is larger than that of their level where
+// libzstd decodes them because they are short.
 package codec
 
 import (

@@ -11,7 +11,12 @@ var errLZ4 = errors.New("the block is damaged")
 // two lengths, of bytes as they are and of a repetition, both continuing in further bytes
 // from 15 on; the bytes; and how far back the repetition lies. The last one has only
 // bytes.
+//
+// The format's rules for the end of a block are those for a block that fills dst: no
+// repetition begins in its last 12 bytes or reaches its last 5. The format's own library
+// rejects such blocks too.
 func decodeLZ4(dst, src []byte) (int, error) {
+	const noRepetition, onlyBytes = 12, 5
 	const short = 16 // copied at once, and more often than not enough
 	op, ip := 0, 0
 	for ip < len(src) {
@@ -42,7 +47,7 @@ func decodeLZ4(dst, src []byte) (int, error) {
 		}
 		back := int(binary.LittleEndian.Uint16(src[ip:]))
 		ip += 2
-		if back == 0 || back > op {
+		if back == 0 || back > op || op > len(dst)-noRepetition {
 			return 0, errLZ4
 		}
 		n = int(token & 15)
@@ -54,7 +59,7 @@ func decodeLZ4(dst, src []byte) (int, error) {
 			n += more
 		}
 		n += 4
-		if n > len(dst)-op {
+		if n > len(dst)-op-onlyBytes {
 			return 0, errLZ4
 		}
 		if n <= short && back >= short && op+short <= len(dst) {

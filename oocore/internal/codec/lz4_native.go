@@ -1,9 +1,6 @@
 package codec
 
-import (
-	"errors"
-	"runtime"
-)
+import "runtime"
 
 func (l *libLZ4) decompressor() lz4Decompressor {
 	c := &caller{}
@@ -13,7 +10,7 @@ func (l *libLZ4) decompressor() lz4Decompressor {
 		runtime.KeepAlive(src)
 		switch n := int(int32(r)); {
 		case n < 0:
-			return errors.New("the block is damaged")
+			return errLZ4
 		case n < len(dst):
 			return ErrShort
 		}

@@ -112,5 +112,17 @@ func (z *zstd) errWindow() error {
 	return fmt.Errorf("the frame looks back further than the %d bytes that level %d does: with more memory its chunk is decoded as a whole", z.window(), z.level)
 }
 
+// What is wrong with a frame, in the same words by both implementations.
+var (
+	errFrame      = errors.New("the frame is damaged")
+	errChecksum   = errors.New("the decoded bytes do not match the frame's checksum: it is damaged")
+	errMagic      = errors.New("it is not a frame of Zstandard")
+	errDictionary = errors.New("the frame needs a dictionary, which is not supported")
+)
+
+// maxZstdWindow is the furthest that the format's own library looks back where it has the
+// whole output.
+const maxZstdWindow = 15 << 28
+
 // errLarge is returned where data decode to more than they may.
 var errLarge = errors.New("it decodes to more bytes than a chunk has")

@@ -74,7 +74,8 @@ func (zstdInGo) newEncoder(z *zstd, n int64) (*lib.Encoder, error) {
 type goZstdDecoder struct{ lib *lib.Decoder }
 
 func (zstdInGo) decoder(z *zstd, n int64, _ []byte) (decoder, error) {
-	d, err := lib.NewReader(nil, lib.WithDecoderConcurrency(1), lib.WithDecodeAllCapLimit(true), lib.WithDecoderMaxWindow(1<<41))
+	window := min(max(maxZstdWindow, uint64(n)), 1<<41) // a frame of one segment has its content's size as its window
+	d, err := lib.NewReader(nil, lib.WithDecoderConcurrency(1), lib.WithDecodeAllCapLimit(true), lib.WithDecoderMaxWindow(window))
 	return goZstdDecoder{d}, err
 }
 
@@ -85,8 +86,20 @@ func (d goZstdDecoder) decode(dst, src []byte) (int, error) {
 		err = errLarge
 	case err == nil && len(out) > 0 && !same(out, dst):
 		err = errLarge
+	case err != nil:
+		err = goZstdError(err)
 	}
 	return len(out), err
+}
+
+// goZstdError is an error of the library in the words of both implementations.
+func goZstdError(err error) error {
+	for _, known := range [][2]error{{ErrShort, ErrShort}, {lib.ErrMagicMismatch, errMagic}, {lib.ErrCRCMismatch, errChecksum}, {lib.ErrUnknownDictionary, errDictionary}} {
+		if errors.Is(err, known[0]) {
+			return known[1]
+		}
+	}
+	return errFrame
 }
 
 func (d goZstdDecoder) close() { d.lib.Close() }
@@ -105,23 +118,41 @@ func (e goZstdEncoder) encode(dst, src []byte) ([]byte, error) {
 func (e goZstdEncoder) close() { e.lib.Close() }
 
 type goZstdReader struct {
-	z   *zstd
-	lib *lib.Decoder
+	z     *zstd
+	lib   *lib.Decoder
+	below notingInput
+}
+
+// notingInput notes the last error, which is not the library's then.
+type notingInput struct {
+	input
+	err error
+}
+
+func (i *notingInput) Read(p []byte) (n int, err error) {
+	n, i.err = i.input.Read(p)
+	return n, i.err
 }
 
 func (zstdInGo) reader(z *zstd, n int64, _ []byte) (reader, error) {
 	d, err := lib.NewReader(nil, lib.WithDecoderConcurrency(1), lib.WithDecoderLowmem(true), lib.WithDecoderMaxWindow(uint64(z.window())))
-	return &goZstdReader{z, d}, err
+	return &goZstdReader{z: z, lib: d}, err
 }
 
-func (d *goZstdReader) reset(r input, _ int64) error { return d.lib.Reset(r) }
+func (d *goZstdReader) reset(r input, _ int64) error {
+	d.below = notingInput{input: r}
+	return d.lib.Reset(&d.below)
+}
 
 func (d *goZstdReader) Read(p []byte) (int, error) {
 	n, err := d.lib.Read(p)
-	if errors.Is(err, lib.ErrWindowSizeExceeded) || errors.Is(err, lib.ErrDecoderSizeExceeded) {
-		err = d.z.errWindow()
+	switch {
+	case err == nil, err == io.EOF, d.below.err != nil && d.below.err != io.EOF:
+		return n, err
+	case errors.Is(err, lib.ErrWindowSizeExceeded), errors.Is(err, lib.ErrDecoderSizeExceeded):
+		return n, d.z.errWindow()
 	}
-	return n, err
+	return n, goZstdError(err)
 }
 
 func (d *goZstdReader) ReadByte() (byte, error) { return oneByte(d) }

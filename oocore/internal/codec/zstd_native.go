@@ -11,20 +11,22 @@ import (
 
 // The library's numbers.
 const (
-	zstdResetSession   = 1
-	zstdLevel          = 100
-	zstdMinMatch       = 105
-	zstdChecksum       = 201
-	zstdSizeHint       = 1004
-	zstdMaxHint        = 1<<31 - 1
-	zstdContinue       = 0
-	zstdEnd            = 2
-	zstdErrWindow      = 16
-	zstdErrMemory      = 64
-	zstdErrDestination = 70
-	zstdErrSource      = 72
-	zstdMaxError       = 120
+	zstdResetSession = 1
+	zstdLevel        = 100
+	zstdMinMatch     = 105
+	zstdChecksum     = 201
+	zstdSizeHint     = 1004
+	zstdMaxHint      = 1<<31 - 1
+	zstdContinue     = 0
+	zstdEnd          = 2
+	zstdErrWindow    = 16
+	zstdErrMemory    = 64
+	zstdMaxError     = 120
 )
+
+// zstdErrors are the errors of the library's numbers; 14, 16 and 20 are parameters, windows
+// and contents that are not valid.
+var zstdErrors = map[int]error{10: errMagic, 14: errFrame, 16: errFrame, 20: errFrame, 22: errChecksum, 32: errDictionary, 70: errLarge, 72: ErrShort}
 
 // code is what went wrong by a function's result; 0 for nothing.
 func (*libZstd) code(r uintptr) int {
@@ -36,13 +38,12 @@ func (*libZstd) code(r uintptr) int {
 
 // fault is the error of a function's result.
 func (l *libZstd) fault(r uintptr) error {
-	switch l.code(r) {
-	case 0:
+	n := l.code(r)
+	if n == 0 {
 		return nil
-	case zstdErrDestination:
-		return errLarge
-	case zstdErrSource:
-		return ErrShort
+	}
+	if err := zstdErrors[n]; err != nil {
+		return err
 	}
 	return errors.New(dl.Text(call(l.errorName, r)))
 }
