@@ -20,7 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// exported is a function of a public package, or a type whose methods are tried: listed_test.go has them all.
+// exported is a function of a public package, or a type whose methods are tried: listed_linux_test.go has them all.
 type exported struct {
 	name  string
 	value any // a function, or nil
@@ -56,7 +56,7 @@ func left(name string) bool {
 	return leftOut[name] != "" || slices.ContainsFunc(forImplementers, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// listing is listed_test.go for the packages as they are.
+// listing is listed_linux_test.go for the packages as they are.
 func listing(packages []*types.Package) []byte {
 	var imports, lines []string
 	for _, p := range packages {
@@ -115,10 +115,10 @@ func TestListIsFresh(t *testing.T) {
 	}
 	want := listing(load(t, paths))
 	if *update {
-		testcases.WriteFile(t, "listed_test.go", want, 0o644)
+		testcases.WriteFile(t, "listed_linux_test.go", want, 0o644)
 	}
-	if got := testcases.ReadFile(t, "listed_test.go"); !bytes.Equal(got, want) {
-		t.Error("listed_test.go lacks a name, or has one too many: go test ./oocore/internal/surface -run TestListIsFresh -update")
+	if got := testcases.ReadFile(t, "listed_linux_test.go"); !bytes.Equal(got, want) {
+		t.Error("listed_linux_test.go lacks a name, or has one too many: go test ./oocore/internal/surface -run TestListIsFresh -update")
 	}
 }
 
