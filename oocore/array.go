@@ -18,8 +18,9 @@
 // While runs are active Go's memory limit (GOMEMLIMIT) is what their budgets leave to the heap, and
 // never less than what is live and a quarter of that: a service whose heap grows meanwhile keeps its
 // rate. GOMAXPROCS is raised to the number of tasks in flight, so that calls of C libraries leave Go's
-// scheduler a processor. Both are as before when the last run has ended; LeaveRuntime leaves both
-// alone. A run whose budget is short collects garbage first, as debug.FreeOSMemory does. The first
+// scheduler a processor. Both are as before when the last run has ended. On Linux the threads of a run in a
+// Pool have a lower priority after a tenth of a second, so that requests are served first. LeaveRuntime leaves
+// all three alone. A run whose budget is short collects garbage first, as debug.FreeOSMemory does. The first
 // product of matrices loads OpenBLAS, where there is one, with one thread for the whole process.
 // What was saved is noted in the user's cache folder, unless GONBEXT_RUNS is "off". Signals are left to the
 // program. Runs at once wait for one another where their budgets say so: see Memory and Pool.

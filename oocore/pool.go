@@ -12,8 +12,9 @@ import (
 
 // Pool is a budget of the process that runs share, as those of a service's requests do. It covers what the
 // program itself holds, once, and the runs in it: Memory is what one run may take of it. Runs that do not fit
-// together wait in the order in which they came, and the end of their context ends the wait. A Pool is safe for
-// concurrent use. Runs outside of it, and in another pool, are in addition to its limit.
+// together wait in the order in which they came, and the end of their context ends the wait. On Linux a run gives
+// way to shorter ones and to the program: after a tenth of a second its threads have a lower priority. A Pool is
+// safe for concurrent use. Runs outside of it, and in another pool, are in addition to its limit.
 type Pool struct {
 	limit int64
 	err   error
@@ -60,8 +61,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s would take %s while other runs (%d) take %s of %s: try again later, or leave out NoWait to wait", e.Op, units.Bytes(e.Bytes), e.Active, units.Bytes(e.Taken), units.Bytes(e.Limit))
 }
 
-// LeaveRuntime makes later runs of the process change neither Go's memory limit nor GOMAXPROCS, for
-// programs that set both themselves: package oocore says what a run changes otherwise.
+// LeaveRuntime makes later runs of the process change neither Go's memory limit, GOMAXPROCS nor priorities, for
+// programs that set them: package oocore says what a run changes otherwise.
 func LeaveRuntime() { machine.LeaveRuntime() }
 
 // runOverhead is what a run in a pool takes besides its buffers: its share of Go's heap.

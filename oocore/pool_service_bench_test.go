@@ -20,7 +20,7 @@ import (
 func BenchmarkTiles(b *testing.B) {
 	dir := b.TempDir()
 	const side = 46_000 // 2.1 GB
-	picture, err := oocore.Random(oocore.Float32, 1, side, side).Mul(255).AsType(oocore.Uint8).Save(b.Context(), filepath.Join(dir, "picture.npy"), oocore.Memory("200MiB"))
+	picture, err := oocore.Random(oocore.Float32, 1, side, side).Mul(255).AsType(oocore.Uint8).Save(b.Context(), filepath.Join(dir, "picture.zarr"), oocore.Chunks(512, 512), oocore.Memory("200MiB"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func BenchmarkTiles(b *testing.B) {
 						return
 					default:
 					}
-					if _, err := picture.Add(1).Save(b.Context(), filepath.Join(dir, "o.npy"), oocore.In(pool), oocore.Memory("128MiB"), oocore.Workers(1), oocore.Fresh()); err != nil {
+					if _, err := picture.Add(1).Save(b.Context(), filepath.Join(dir, "o.zarr"), oocore.In(pool), oocore.Memory("128MiB"), oocore.Workers(1), oocore.Fresh()); err != nil {
 						ended <- err
 						return
 					}

@@ -348,7 +348,7 @@ func (r *run) execute(ctx context.Context, env exec.Env, allocate func(n int) []
 		env.Into = allocate(grid.Size(r.roots[0].Shape))
 	}
 	env.Open = func(path string) (store.Array, error) { return r.openInput(ctx, path) }
-	env.Checkpoint = r.checkpoint
+	env.Checkpoint, env.GivesWay = r.checkpoint, r.pool != nil
 	if r.cluster == nil || r.cluster.Records() {
 		env.Record = r.record()
 	}

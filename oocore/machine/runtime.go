@@ -11,7 +11,7 @@ import (
 // left reports that LeaveRuntime was called.
 var left atomic.Bool
 
-// LeaveRuntime makes later calls of LimitRuntime, LimitRuntimeTo and RaiseProcessors do nothing.
+// LeaveRuntime makes later calls of LimitRuntime, LimitRuntimeTo, RaiseProcessors and GiveWay do nothing.
 func LeaveRuntime() { left.Store(true) }
 
 // heaps are what the runs of the process that are active at present allow to Go's heap and

@@ -43,6 +43,7 @@ type Env struct {
 	Into           []byte                 // receives the result of a plan without an output path
 	SideReductions [][]byte               // receive the results of the plan's side reductions
 	Checkpoint     *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
+	GivesWay       bool                   // long stages leave processors to the other work of the process first
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. After an error the output is as before, and no checkpoint is left.
 	Check func(context.Context) error

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -115,6 +116,9 @@ func newPool(r *run, stage int, sized *plan.SizedStage, make func(*slot) (worker
 	return p, nil
 }
 
+// giveWayAfter is how long the tasks of a stage that gives way compute as others do: a request of a service has ended by then.
+const giveWayAfter = 100 * time.Millisecond
+
 // Run lets each slot take the next task until there are none. Its context stays until Close,
 // or the next Run, which comes after a Sync: sessions may write what they were given until
 // then.
@@ -128,8 +132,14 @@ func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error
 	p.release()
 	p.end = cancel
 	next := &cursor{left: slices.Clone(tasks)}
+	begun := time.Now()
 	serve := func(w prepared) error {
+		gave := !p.run.env.GivesWay
 		for ctx.Err() == nil {
+			if !gave && time.Since(begun) > giveWayAfter {
+				machine.GiveWay()
+				gave = true
+			}
 			index, ok := next.take()
 			if !ok {
 				return nil
