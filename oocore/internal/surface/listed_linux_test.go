@@ -389,6 +389,7 @@ var listed = []exported{
 	{name: "machine.CPUTime", value: machine.CPUTime},
 	{name: "machine.Cores", value: machine.Cores},
 	{name: "machine.FollowHeap", value: machine.FollowHeap},
+	{name: "machine.GiveWay", value: machine.GiveWay},
 	{name: "machine.LeaveRuntime", value: machine.LeaveRuntime},
 	{name: "machine.Limit", of: reflect.TypeFor[machine.Limit]()},
 	{name: "machine.LimitRuntime", value: machine.LimitRuntime},
