@@ -103,6 +103,17 @@ def product(name, file, side):
               least=Least(fma=2 * side**3, write=4 * side**2))
 
 
+PIPE = 'curl -s "file://$1" | %s | "$2" -c "import sys\nwhile sys.stdin.buffer.read(1 << 20): pass"'
+
+
+def pipes():
+    """From a download to a program, past a command that computes and past one that does not; at the command's default budget too."""
+    for name, memory in (("pipe", "--memory 64MiB"), ("pipe.default", "")):
+        words = ("bash", f"{WORK}/large.npy", PYTHON)
+        yield Row(name, ("large.npy",), (Contender("gonbext", 0, ("bash", "-c", PIPE % f'"$3" compute "sqrt(x)" x=- -o - --quiet {memory}', *words, GONBEXT)),
+                                         Contender("cat", 0, ("bash", "-c", PIPE % "cat", *words))))
+
+
 def stores():
     """Writing and reading 2 GiB of pictures."""
     make = ("stores.py", "make", WORK)
@@ -296,4 +307,5 @@ JOBS = {
     "checkpoint": lambda: list(checkpoint()),
     "objects": lambda: list(objects()),
     "inside": lambda: list(inside()),
+    "pipes": lambda: list(pipes()),
 }
