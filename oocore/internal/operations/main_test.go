@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"maps"
+	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/cuda"
-	"github.com/gonbext/gonbext/oocore/internal/exec"
+	engine "github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -66,6 +69,36 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 	}
 }
 
+// Names that the page has of NumPy and SciPy are theirs.
+func TestNamesOfNumPyExist(t *testing.T) {
+	python := testcases.Python(t, "names of NumPy and SciPy")
+	names := map[string]bool{}
+	for _, f := range expr.Functions() {
+		for _, name := range regexp.MustCompile(`\b(?:np|scipy)(?:\.[A-Za-z_0-9]+)+`).FindAllString(f.NumPy, -1) {
+			names[name] = true
+		}
+	}
+	const script = `
+import importlib, sys, numpy as np, scipy
+for name in sys.argv[1:]:
+    parts = name.replace("np.", "numpy.", 1).split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:k]))
+            break
+        except ImportError:
+            pass
+    for part in parts[k:]:
+        found = getattr(found, part, None)
+    if found is None:
+        print(name)
+`
+	out, err := exec.Command(python, slices.Concat([]string{"-c", script}, slices.Sorted(maps.Keys(names)))...).CombinedOutput()
+	if err != nil || len(out) > 0 || len(names) < 200 {
+		t.Errorf("%d names, of which NumPy and SciPy do not have (the row's NumPy says what there is instead): %v\n%s", len(names), err, out)
+	}
+}
+
 // Each operation has the bytes on the modelled device that it has on the CPU.
 func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 	g, err := newGPUs()
@@ -73,21 +106,21 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	device := cuda.Model("1GiB")
-	compute := func(n *graph.Node, d exec.Device) ([]byte, error) {
+	compute := func(n *graph.Node, d engine.Device) ([]byte, error) {
 		p, err := plan.New(n, plan.Target{})
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
-		o, env := plan.Options{Budget: 1 << 30, Workers: 2}, exec.Env{}
+		o, env := plan.Options{Budget: 1 << 30, Workers: 2}, engine.Env{}
 		if d != nil {
-			o.Device, env.Executor = d.Spec(), exec.OnDevice{Device: d}
+			o.Device, env.Executor = d.Spec(), engine.OnDevice{Device: d}
 		}
 		s, err := p.Size(o)
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
 		env.Into = make([]byte, p.Arrays[p.Output].Bytes())
-		_, err = exec.Run(t.Context(), s, env)
+		_, err = engine.Run(t.Context(), s, env)
 		return env.Into, err
 	}
 	count := 0

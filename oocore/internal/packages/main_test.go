@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -58,5 +61,52 @@ func TestReadmeIsShort(t *testing.T) {
 	text := testcases.ReadFile(t, "../../../README.md")
 	if n := len(strings.Fields(string(text))); n > 1500 {
 		t.Errorf("README.md has %d words, and 1,500 at most", n)
+	}
+}
+
+// A file that a comment or a document names is there: of this folder, of the repository, or of any package.
+func TestFilesThatTextsNameExist(t *testing.T) {
+	root := os.DirFS("../../..")
+	named := regexp.MustCompile(`(?:^|[^\w/.*-])((?:[\w-]+/)*[\w-]+\.go)\b|((?:oocore|gonbext|cuda|notebooks|\.ci)/[\w./-]*\.\w+)`)
+	example := regexp.MustCompile(`[A-Z]{4,}(\.|/.*\.)(go|json|ipynb)$|^notebook\.go$`) // FAMILY/rows.go stands for many
+	var texts []string
+	files := map[string]bool{}
+	for _, top := range []string{"README.md", "oocore", "gonbext", "cuda", "notebooks", ".ci"} {
+		err := fs.WalkDir(root, top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			for at := name; at != "."; at = path.Dir(at) { // also under each end of its path
+				files[strings.TrimPrefix(name, at+"/")] = true
+			}
+			files[name], files[path.Base(name)] = true, true
+			if ext := path.Ext(name); (ext == ".go" || ext == ".md") && path.Base(name) != "CHANGELOG.md" {
+				texts = append(texts, name)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range texts {
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if path.Ext(name) == ".go" {
+				_, comment, ok := strings.Cut(line, "// ")
+				if line = comment; !ok || strings.Contains(line, `"`) {
+					continue
+				}
+			}
+			for _, m := range named.FindAllStringSubmatch(line, -1) {
+				file := cmp.Or(m[1], m[2])
+				if !example.MatchString(file) && !files[file] && !files[path.Join(path.Dir(name), file)] {
+					t.Errorf("%s:%d names %s, which is not there", name, i+1, file)
+				}
+			}
+		}
 	}
 }
