@@ -20,7 +20,7 @@ type timeline struct {
 	last     time.Duration
 	budget   int64
 	lines    []line // of the Go heap
-	heap     []layer
+	heap     []series
 	flame    []leaf
 	spans    []span // of the runs
 	cell     bool   // there is more than one run
@@ -222,8 +222,8 @@ func (t *timeline) addLines(s *summary) {
 	drawn := map[string]*heapLine{}
 	for i, l := range t.lines[:min(len(t.lines), drawnLines)] {
 		if l.Live >= leastLine {
-			drawn[l.Site+l.Code] = &heapLine{layer: layer{key{name: l.Name(), color: lineColors[i]}, make([]float64, n)}}
-			t.heap = append(t.heap, drawn[l.Site+l.Code].layer)
+			drawn[l.Site+l.Code] = &heapLine{series: series{kind: asArea, key: key{name: l.Name(), color: lineColors[i]}, y: make([]float64, n)}}
+			t.heap = append(t.heap, drawn[l.Site+l.Code].series)
 		}
 	}
 	var last, look time.Duration // the look at lines before, and this one
@@ -244,19 +244,19 @@ func (t *timeline) addLines(s *summary) {
 	for i := range t.samples {
 		var sum float64
 		for _, l := range t.heap {
-			sum += l.values[i]
+			sum += l.y[i]
 		}
 		if most := float64(t.samples[i].GoHeap); sum > most {
 			for _, l := range t.heap {
-				l.values[i] *= most / sum
+				l.y[i] *= most / sum
 			}
 		}
 	}
 }
 
-// heapLine is a line's layer, so far.
+// heapLine is a line's series, so far.
 type heapLine struct {
-	layer
+	series
 	next int // of its values
 	at   time.Duration
 	live int64
@@ -266,7 +266,7 @@ type heapLine struct {
 func (l *heapLine) fill(samples []record.Sample, at time.Duration, live int64) {
 	for ; l.next < len(samples) && samples[l.next].At <= at; l.next++ {
 		share := float64(samples[l.next].At-l.at) / float64(max(at-l.at, 1))
-		l.values[l.next] = float64(l.live) + share*float64(live-l.live)
+		l.y[l.next] = float64(l.live) + share*float64(live-l.live)
 	}
 	l.at, l.live = at, live
 }
@@ -277,36 +277,39 @@ func (t *timeline) figure() (*figure, string) {
 	if len(t.samples) < 2 {
 		return nil, ""
 	}
-	layers := append(stack(t.samples, record.Input, record.Device), t.heap...)
-	heap := layer{key{name: "Go heap", color: heapColor}, nil}
+	all := append(stack(t.samples, record.Input, record.Device), t.heap...)
+	heap := series{kind: asArea, key: key{name: "Go heap", color: heapColor}}
 	if len(t.heap) > 0 {
 		heap.name = "Go heap, other"
 	}
-	process := layer{key{"whole process, private", processColor, dotted}, nil}
+	process := series{key: key{"whole process, private", processColor, dotted}, width: 1.5}
 	var seen, held, untouched bool
 	for i := range t.samples {
 		m := &t.samples[i]
 		rest := float64(m.GoHeap)
 		for _, l := range t.heap {
-			rest -= l.values[i]
+			rest -= l.y[i]
 		}
-		heap.values = append(heap.values, max(rest, 0))
-		process.values = append(process.values, float64(m.Anonymous))
+		heap.y = append(heap.y, max(rest, 0))
+		process.y = append(process.y, float64(m.Anonymous))
 		seen, held = seen || m.Anonymous > 0, held || rest > 0
 		untouched = untouched || m.Anonymous > 0 && m.Arena.Host()+m.GoHeap > m.Anonymous+m.Anonymous/16
 	}
 	if held {
-		layers = append(layers, heap)
+		all = append(all, heap)
 	}
-	var lines []layer
 	if seen {
-		lines = append(lines, process)
+		all = append(all, process)
+	}
+	at := moments(t.samples)
+	for i := range all {
+		all[i].x, all[i].packed = at, true
 	}
 	limits := []limit{{name: "budget", bytes: t.budget, color: budgetColor, line: dashed}, {name: "predicted peak", color: plannedColor, line: dashDot}}
 	for _, sp := range t.spans {
 		limits[1].bytes = max(limits[1].bytes, sp.predicted)
 	}
-	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(t.perPoint), Alt: t.words(), Brush: t.last.Seconds()}
+	f := &figure{Title: "Memory over time", Height: 300, Points: &points{}, Caption: caption(t.perPoint), Alt: t.words(), Brush: t.last.Seconds()}
 	if untouched {
 		f.Caption = strings.TrimSpace("Where the stack is above the process, it has memory that was never touched, and takes none. " + f.Caption)
 	}
@@ -316,7 +319,7 @@ func (t *timeline) figure() (*figure, string) {
 			f.Height += spanHeight
 		}
 	}
-	return f, memoryOverTime(f, t.samples, t.last, layers, lines, limits, f.Spans)
+	return f, memoryOverTime(f, t.last.Seconds(), all, limits, f.Spans)
 }
 
 // words are the chart in words.

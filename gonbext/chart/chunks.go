@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -14,18 +12,14 @@ import (
 // the stages one after another.
 func chunksFigure(s *summary) (*figure, string) {
 	var bars []record.Bytes
-	type span struct {
-		name     string
-		from, to int
-	}
-	var spans []span
+	var stages []tick
 	var perBar int64 = 1
 	live := &points{}
 	for _, st := range s.stages {
 		if st.done == 0 || st.product() { // what a product holds, its tasks share
 			continue
 		}
-		spans = append(spans, span{plain(st.Name), len(bars), len(bars) + len(st.bars)})
+		stages = append(stages, tick{float64(len(bars)), plain(st.Name)})
 		perBar = max(perBar, st.perBar)
 		bars = append(bars, st.bars...)
 		live.Bars = append(live.Bars, barSpan{clip(plain(st.Name), 30), int64(st.Tasks), st.perBar})
@@ -48,87 +42,38 @@ func chunksFigure(s *summary) (*figure, string) {
 	if most == 0 {
 		return nil, ""
 	}
-	f := &figure{Title: "Memory by chunk", Height: 240, Folded: true}
+	f := &figure{Title: "Memory by chunk", Height: 240, Folded: true, Points: live}
 	f.Alt = fmt.Sprintf("Memory by chunk: the largest task held %s.", units.Bytes(most))
 	if perBar > 1 {
 		f.Caption = fmt.Sprintf("A bar shows the largest of up to %s neighbouring chunks.", units.Count(perBar))
 	}
-	if len(spans) > 1 {
+	if len(stages) > 1 {
 		order := make([]string, 0, 4)
-		for _, sp := range spans[:min(len(spans), 4)] {
-			order = append(order, clip(sp.name, 40))
+		for _, st := range stages[:min(len(stages), 4)] {
+			order = append(order, clip(st.label, 40))
 		}
 		f.Caption = strings.TrimSpace("From left to right: " + strings.Join(order, ", then ") + ". " + f.Caption)
 	}
-	top := float64(most) * 1.04
-
-	c := charts.NewBar()
-	base(&c.BaseConfiguration, wide())
-	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", AxisLabel: &opts.AxisLabel{Formatter: "gonbext:chunk", HideOverlap: opts.Bool(true)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(byteAxis(top)),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
-	)
-	gap := 0.0 // many bars make an area, few stand apart
-	if len(bars) <= 16 {
-		gap = 0.12
+	g := graph{base: axis{kind: "category", high: float64(len(bars)), ticks: stages, stretches: true, format: "gonbext:chunk"}, value: bytesTo(float64(most) * 1.04),
+		legend: true, tooltip: "gonbext:byChunk"}
+	if len(bars) <= 16 { // many bars make an area, few stand apart
+		g.gap = 0.12
 	}
-	var keys []key
+	edges := make([]float64, len(bars)+1)
+	for i := range edges {
+		edges[i] = float64(i)
+	}
 	for _, class := range used {
-		values := make([]float64, len(bars))
-		for i := range bars {
-			values[i] = significant(float64(bars[i][class]))
-		}
-		live.Values = append(live.Values, values)
-		name := class.String()
+		b := series{kind: asBars, key: key{name: class.String(), color: classColors[class]}, x: edges, packed: true}
 		if class == record.Device && !s.modelled() {
-			name += " (not in the budget)"
+			b.name += " (not in the budget)"
 		}
-		c.AddSeries(name, nil,
-			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: fmt.Sprintf("%.0f%%", 100*gap)}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
-		keys = append(keys, key{name: name, color: classColors[class]})
-	}
-	withLegend(&c.BaseConfiguration)
-	c.Validate()
-	f.Option, f.Points = c.JSON(), live
-
-	d := newDrawing(760, float64(f.Height)-10)
-	n := float64(len(bars))
-	height, marks := d.legend(keys)
-	p := d.frame(height, n, top)
-	p.skyline(bars, gap, used, marks)
-	axis := p.axis()
-	for _, sp := range spans {
-		x, room := p.x(float64(sp.from)), p.x(float64(sp.to))-p.x(float64(sp.from))
-		axis += fmt.Sprintf("M%s %sv6", num(x), num(p.bottom))
-		d.text(x+4, p.bottom+17, "start", "m", clip(sp.name, int(room/6.6)-1))
-	}
-	d.printf(`<path class="a" d="%s"/>`, axis)
-	return f, d.done()
-}
-
-// skyline draws bars, with a gap behind each, as one area.
-func (p *plot) skyline(bars []record.Bytes, gap float64, used []record.Class, marks []string) {
-	var layers []layer
-	var x []float64
-	for i := range bars {
-		end := float64(i+1) - gap
-		if x = append(x, float64(i), end); gap > 0 {
-			x = append(x, end, float64(i+1))
-		}
-	}
-	for _, class := range used {
-		l := layer{key: key{color: classColors[class]}}
 		for i := range bars {
-			v := float64(bars[i][class])
-			if l.values = append(l.values, v, v); gap > 0 {
-				l.values = append(l.values, 0, 0)
-			}
+			b.y = append(b.y, float64(bars[i][class]))
 		}
-		layers = append(layers, l)
+		g.series = append(g.series, b)
 	}
-	p.bands(x, layers, marks)
+	return f, g.draw(f)
 }
 
 // clip shortens s to n characters, by an ellipsis.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -126,25 +125,26 @@ func grownTable(grown []growth, names [2]string) Table {
 // compareFigure lays the memory of two runs over each other, both from their start; nil
 // where one has too few samples.
 func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
-	var end, most float64
-	var lines [2]layer
+	var end float64
+	var lines []series
 	var words []string
 	whole := runs[0].h.Process || runs[1].h.Process
 	for k, s := range runs {
 		if len(s.timeline) < 2 {
 			return nil, ""
 		}
-		lines[k].key = key{plain(names[k]), curveColors[k], curveStrokes[k]}
+		l := series{key: key{plain(names[k]), curveColors[k], curveStrokes[k]}, x: moments(s.timeline), width: 2}
 		var largest float64
 		for i := range s.timeline {
 			v := float64(s.timeline[i].Arena.Host())
 			if whole {
 				v = float64(s.timeline[i].Anonymous)
 			}
-			lines[k].values = append(lines[k].values, v)
+			l.y = append(l.y, v)
 			largest = max(largest, v)
 		}
-		end, most = max(end, s.last.Seconds(), s.timeline[len(s.timeline)-1].At.Seconds()), max(most, largest)
+		lines = append(lines, l)
+		end = max(end, s.last.Seconds())
 		words = append(words, fmt.Sprintf("%s at most %s in %s", plain(names[k]), units.Bytes(int64(largest)), units.Duration(s.last)))
 	}
 	f := &figure{Title: "Memory over time", Height: 280, Alt: "Memory over time of two runs: " + strings.Join(words, ", ") + ".",
@@ -156,33 +156,7 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 	if runs[0].h.Budget == runs[1].h.Budget && runs[0].h.Budget > 0 {
 		limits = []limit{{name: "budget", bytes: runs[0].h.Budget, color: budgetColor, line: dashDot}}
 	}
-	top, keys := scale(most, limits)
-	keys = append([]key{lines[0].key, lines[1].key}, keys...)
-
-	c := overTime(f, end, top)
-	d := newDrawing(760, float64(f.Height)-20)
-	height, marks := d.legend(keys)
-	d.draw(keys[:2], marks)
-	p := d.frame(height, end, top)
-	p.timeTicks()
-	for k, s := range runs {
-		l := lines[k]
-		data := make([]opts.LineData, len(l.values))
-		var path polyline
-		for i, v := range l.values {
-			at := s.timeline[i].At.Seconds()
-			data[i].Value = []float64{round(at/f.Unit, 1e5), v}
-			path.to(p.x(at), p.y(v))
-		}
-		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, path.done(), l.color, cmp.Or(string(l.line), "none"))
-		addLine(c, l.key, data, 2)
-	}
-	for i, k := range keys[2:] {
-		p.level(limits[i].levels(end), k, marks[2+i])
-	}
-	addLevels(c, limits, keys[2:], end, f.Unit)
-	f.Option = c.JSON()
-	return f, d.done()
+	return f, memoryOverTime(f, end, lines, limits, nil)
 }
 
 // difference says what is most worth knowing: which run was faster, and which

@@ -27,15 +27,16 @@ func deviceFigure(s *summary) (*figure, string) {
 	if s.device <= 0 || len(s.timeline) < 2 {
 		return nil, ""
 	}
-	var layers []layer
+	var layers []series
+	at := moments(s.timeline)
 	var outside int64 // of what the run may take
 	for _, o := range owners {
-		l := layer{key: key{name: o.name, color: o.color}}
+		l := series{kind: asArea, key: key{name: o.name, color: o.color}, x: at, packed: true}
 		var most int64
 		for i := range s.timeline {
 			n := o.bytes(&s.timeline[i])
 			most = max(most, n)
-			l.values = append(l.values, float64(n))
+			l.y = append(l.y, float64(n))
 		}
 		if most > 0 {
 			layers = append(layers, l)
@@ -47,10 +48,10 @@ func deviceFigure(s *summary) (*figure, string) {
 	if len(layers) == 0 {
 		return nil, ""
 	}
-	f := &figure{Title: "Memory of " + plain(s.h.Device.Name) + " over time", Height: 220, Caption: caption(s.perPoint)}
+	f := &figure{Title: "Memory of " + plain(s.h.Device.Name) + " over time", Height: 220, Caption: caption(s.perPoint), Points: &points{}}
 	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))
 	limits := []limit{{name: "device memory", bytes: s.h.Device.Memory + outside, color: budgetColor, line: dashed}, {name: "predicted peak", bytes: s.h.Device.Predicted + outside, color: plannedColor, line: dashDot}}
-	return f, memoryOverTime(f, s.timeline, s.last, layers, nil, limits, nil)
+	return f, memoryOverTime(f, s.last.Seconds(), layers, limits, nil)
 }
 
 // laneNames are the lanes of a device, and laneColors what they are drawn in.
@@ -156,30 +157,30 @@ func lanesFigure(s *summary) (*figure, string) {
 func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark) string {
 	height := row * float64(len(names))
 	d := newDrawing(760, height+56)
-	p := &plot{drawing: d, left: 90, right: d.width - 16, top: 10, bottom: 10 + height, xMax: last, yMax: 1}
+	p := &plot{drawing: d, graph: &graph{base: secondsTo(last)}, left: 90, right: d.width - 16, top: 10, bottom: 10 + height}
 	for i, name := range names {
 		base := p.top + float64(i+1)*row
 		d.text(p.left-8, base-row/2+min(8, row/4), "end", "", name)
 		var path polyline
 		path.to(p.left, base)
 		for k := range l.busy {
-			from, end, part := l.at(k, i, p.xMax)
+			from, end, part := l.at(k, i, last)
 			if end <= from {
 				break
 			}
 			y := base - (row-min(10, row/4))*part
-			path.to(p.x(from), y)
-			path.to(p.x(end), y)
+			path.to(p.along(from), y)
+			path.to(p.along(end), y)
 		}
-		path.to(p.x(min(float64(len(l.busy))*l.step.Seconds(), p.xMax)), base)
+		path.to(p.along(min(float64(len(l.busy))*l.step.Seconds(), last)), base)
 		d.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), colors[i%len(colors)], edgeColor)
 	}
 	for _, m := range marks {
 		if m.lane < len(names) {
-			d.printf(`<path stroke="%s" stroke-width="2" d="M%s %sv%s"/>`, troubleColor, num(p.x(min(m.at, p.xMax))), num(p.top+float64(m.lane)*row), num(row))
+			d.printf(`<path stroke="%s" stroke-width="2" d="M%s %sv%s"/>`, troubleColor, num(p.along(min(m.at, last))), num(p.top+float64(m.lane)*row), num(row))
 		}
 	}
-	p.timeTicks()
+	p.baseline()
 	return d.done()
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -82,10 +81,20 @@ func numberAxis(low, high float64) (bottom, top, step float64) {
 	return max(math.Floor(low/step)*step, -math.MaxFloat64), min(math.Ceil(high/step)*step, math.MaxFloat64), step
 }
 
-// axisTicks are the values of an axis at which there is a line.
-func axisTicks(bottom, top, step float64) (all []float64) {
+// numberTicks are the ticks of an axis of values.
+func numberTicks(bottom, top, step float64) (all []tick) {
 	for i := range int((top-bottom)/step+1e-6) + 1 {
-		all = append(all, bottom+float64(i)*step)
+		v := bottom + float64(i)*step
+		all = append(all, tick{v, fmt.Sprintf("%.6g", round9(v))})
+	}
+	return all
+}
+
+// countTicks are those of an axis of counts from 0, at most n and one.
+func countTicks(high float64, n int) (all []tick) {
+	step := max(roundStep(high, n), 1)
+	for v := 0.0; v <= high*1.0001; v += step {
+		all = append(all, tick{v, units.Count(int64(v))})
 	}
 	return all
 }
@@ -105,42 +114,6 @@ func roundTicks(low, high float64, n int, least float64) (all []float64) {
 // maxPlotted is how many values the curves of a figure have together, so that it takes 20 kB at
 // most: those of one curve of blocks.
 const maxPlotted = 1200
-
-// values draws the axis along the bottom, and lines at round values with their names.
-func (p *plot) values(bottom, top, step float64, name func(float64) string) {
-	for _, v := range axisTicks(bottom, top, step) {
-		y := p.y(v - bottom)
-		p.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(y), num(p.right))
-		p.text(p.left-6, y+4, "end", "m", name(v))
-	}
-	p.printf(`<path class="a" d="%s"/>`, p.axis())
-}
-
-// nameGap is the room between an axis and its name.
-const nameGap = 24
-
-// labelled is the place of a chart whose axes have the figure's names.
-func labelled(f *record.Figure) opts.Grid {
-	g := wide()
-	if f.X != "" {
-		g.Bottom = "26"
-	}
-	if f.Y != "" {
-		g.Top = "28"
-	}
-	return g
-}
-
-// names writes those of the axes, for which it makes room below the plot.
-func (p *plot) names(f *record.Figure) {
-	if f.X != "" {
-		p.bottom -= 16
-		p.text((p.left+p.right)/2, p.height-6, "middle", "", clip(plain(f.X), 80))
-	}
-	if f.Y != "" {
-		p.text(p.left, p.top-6, "start", "", clip(plain(f.Y), 80))
-	}
-}
 
 // digits is v in the six digits that a figure shows.
 func digits(v float64) float64 {

@@ -3,14 +3,11 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -118,78 +115,34 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 			out.Caption = "Lines are means of blocks; the bands around them reach from the least to the greatest element."
 		}
 	}
-	last := float64(max(length-1, 1))
-	live := charts.NewLine()
-	base(&live.BaseConfiguration, labelled(f))
-	live.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Name: plain(f.X), NameLocation: "middle", NameGap: nameGap, Type: "value", Min: 0, Max: last, MinInterval: 1, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Name: plain(f.Y), Type: "value", Min: bottom, Max: top, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:number"}}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-	)
-	var keys []key
-	for i := range curves {
-		keys = append(keys, key{cmp.Or(clip(plain(curves[i].Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]})
-	}
-	d := newDrawing(760, 280)
-	from := 16.0
-	if len(keys) > 1 {
-		height, marks := d.legend(keys)
-		d.draw(keys, marks)
-		from = height + 8
-	}
-	if f.Y != "" {
-		from += 12
-	}
-	left := 0
-	for _, v := range axisTicks(bottom, top, step) {
-		left = max(left, len(fmt.Sprintf("%.6g", round9(v))))
-	}
-	p := &plot{drawing: d, left: 22 + 6.8*float64(left), right: d.width - 20, top: from, bottom: d.height - 30, xMax: last, yMax: top - bottom}
-	p.names(f)
-	p.values(bottom, top, step, func(v float64) string { return fmt.Sprintf("%.6g", round9(v)) })
-	for v, each := 0.0, max(roundStep(last, 8), 1); v <= last*1.0001; v += each {
-		p.tick(v, units.Count(int64(v)))
+	g := graph{
+		base:   axis{kind: "value", name: plain(f.X), high: float64(max(length-1, 1)), step: 1, ticks: countTicks(float64(max(length-1, 1)), 8)},
+		value:  axis{kind: "value", name: plain(f.Y), low: bottom, high: top, ticks: numberTicks(bottom, top, step), format: "gonbext:number"},
+		legend: len(curves) > 1,
 	}
 	for i := range curves {
-		c, k := within(curves[i], bottom, top), keys[i]
-		at := func(j int) float64 { // the middle of a block
-			first := j * c.Step
-			return float64(first+min(first+c.Step, c.Length)-1) / 2
-		}
-		marks := c.Step == 1 && len(c.Mean) <= maxMarked
-		short := func(v float64) float64 {
-			if marks {
-				return v
+		c := within(curves[i], bottom, top)
+		s := series{key: key{cmp.Or(clip(plain(c.Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]},
+			width: 2, marks: c.Step == 1 && len(c.Mean) <= maxMarked}
+		short := func(list []float64) []float64 {
+			for j, v := range list {
+				if list[j] = digits(v); !s.marks {
+					list[j] = near(v, bottom, top, 1000)
+				}
 			}
-			return near(v, bottom, top, 1000)
+			return list
+		}
+		for j := range max(len(c.Mean), len(c.Low)) { // the middle of a block
+			first := j * c.Step
+			s.x = append(s.x, float64(first+min(first+c.Step, c.Length)-1)/2)
 		}
 		if len(c.Low) > 0 {
-			var band []opts.LineData
-			for j := range c.Low {
-				band = append(band, point(at(j), short(c.Low[j])), point(at(j), short(c.High[j])))
-			}
-			live.AddSeries(k.name+", least to greatest", band,
-				charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}), charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color, Opacity: opts.Float(0.4)}),
-				charts.WithLineStyleOpts(opts.LineStyle{Width: 1, Color: k.color, Opacity: opts.Float(0.4)}))
-			p.envelope(c, bottom, at, k.color)
+			g.series = append(g.series, series{key: s.key, kind: asBand, x: s.x, low: short(c.Low), y: short(c.High)})
 		}
-		var data []opts.LineData
-		for j, v := range c.Mean {
-			data = append(data, point(at(j), short(v)))
-		}
-		live.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(marks || hasLone(c.Mean))}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: k.color, Type: lineType(k.line)}))
-		p.curve(c.Mean, bottom, at, k, marks)
+		s.y = short(c.Mean)
+		g.series = append(g.series, s)
 	}
-	if len(keys) > 1 {
-		names := make([]string, len(keys))
-		for i, k := range keys {
-			names[i] = k.name
-		}
-		withLegend(&live.BaseConfiguration, names...)
-	}
-	out.Option = live.JSON()
-	return out, d.done()
+	return out, g.draw(out)
 }
 
 // within is a curve with what is outside of a range at its ends.
@@ -201,80 +154,4 @@ func within(c record.Curve, low, high float64) *record.Curve {
 		}
 	}
 	return &c
-}
-
-// point is a point of a live line; what is not finite is a gap.
-func point(x, y float64) opts.LineData {
-	if math.IsNaN(y) {
-		return opts.LineData{Value: []any{x, nil}}
-	}
-	return opts.LineData{Value: []any{x, digits(y)}}
-}
-
-// hasLone reports whether a line has a point without neighbours, of which only a mark shows.
-func hasLone(values record.Floats) bool {
-	for i, v := range values {
-		if !math.IsNaN(v) && (i == 0 || math.IsNaN(values[i-1])) && (i == len(values)-1 || math.IsNaN(values[i+1])) {
-			return true
-		}
-	}
-	return false
-}
-
-// curve draws a line with gaps where values are not finite; a point without neighbours is
-// a dot.
-func (p *plot) curve(values record.Floats, bottom float64, at func(int) float64, k key, marks bool) {
-	var path, dots strings.Builder
-	for from, to := range numbers(values) {
-		var line polyline
-		for i := from; i < to; i++ {
-			line.to(p.x(at(i)), p.y(values[i]-bottom))
-			if marks || to-from == 1 {
-				fmt.Fprintf(&dots, "M%.0f %.0fh.1", p.x(at(i)), p.y(values[i]-bottom)) // a round end on both sides
-			}
-		}
-		path.WriteString(line.done())
-	}
-	dash := ""
-	if k.line != "" {
-		dash = fmt.Sprintf(` stroke-dasharray="%s"`, k.line)
-	}
-	p.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.8"%s/>`, path.String(), k.color, dash)
-	width := 3.2
-	if marks {
-		width = 5
-	}
-	p.printf(`<path d="%s" stroke="%s" stroke-width="%g" stroke-linecap="round"/>`, dots.String(), k.color, width)
-}
-
-// numbers are the stretches of values that are numbers, each from an index up to another.
-func numbers(values record.Floats) iter.Seq2[int, int] {
-	return func(yield func(int, int) bool) {
-		for from := 0; from < len(values); from++ {
-			to := from
-			for to < len(values) && !math.IsNaN(values[to]) {
-				to++
-			}
-			if to > from && !yield(from, to) {
-				return
-			}
-			from = to
-		}
-	}
-}
-
-// envelope fills the space between the least and the greatest of each block.
-func (p *plot) envelope(c *record.Curve, bottom float64, at func(int) float64, color string) {
-	var path strings.Builder
-	for from, to := range numbers(c.Low) {
-		var line polyline
-		for i := from; i < to; i++ {
-			line.to(p.x(at(i)), p.y(c.High[i]-bottom))
-		}
-		for i := to - 1; i >= from; i-- {
-			line.to(p.x(at(i)), p.y(c.Low[i]-bottom))
-		}
-		path.WriteString(line.done() + "z")
-	}
-	p.printf(`<path d="%s" fill="%s" fill-opacity=".3" stroke="%s" stroke-opacity=".3"/>`, path.String(), color, color)
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -38,34 +36,21 @@ func histDrawing(f *record.Figure, alt string) (*figure, string) {
 	}
 	out := &figure{Title: cmp.Or(plain(f.Title), "Histogram"), Alt: "Histogram: " + alt, Height: 280}
 	low, high := f.Edges[0], f.Edges[n]
-	data := make([]opts.BarData, n)
-	for i, k := range f.Counts {
-		data[i] = opts.BarData{Name: fmt.Sprintf("%.4g to %.4g", f.Edges[i], f.Edges[i+1]), Value: []any{f.Edges[i]/2 + f.Edges[i+1]/2, k}}
-	}
-	live := charts.NewBar()
-	base(&live.BaseConfiguration, labelled(f))
-	live.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Name: plain(f.X), NameLocation: "middle", NameGap: nameGap, Type: "value", Min: low, Max: high, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:number", HideOverlap: opts.Bool(true)}}),
-		charts.WithYAxisOpts(opts.YAxis{Name: plain(f.Y), Type: "value", Min: 0, MinInterval: 1}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:bin"}),
-	)
-	live.AddSeries("elements", data, charts.WithBarChartOpts(opts.BarChart{BarCategoryGap: "4%"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: curveColors[0]}))
-	out.Option = live.JSON()
-
-	_, top, step := numberAxis(0, float64(most))
-	step = max(step, 1)
-	d := newDrawing(760, 260)
-	p := &plot{drawing: d, left: 90, right: d.width - 20, top: 24, bottom: d.height - 30, xMax: float64(n), yMax: max(top, 1)}
-	p.names(f)
-	p.values(0, top, step, func(v float64) string { return units.Count(int64(v)) })
-	for i, k := range f.Counts {
-		x, y := p.x(float64(i)), p.y(float64(k))
-		if k > 0 {
-			d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, num(x+0.5), num(y), num(max(p.x(float64(i+1))-x-1, 1)), num(p.bottom-y), curveColors[0])
-		}
+	_, top, _ := numberAxis(0, float64(most))
+	g := graph{
+		base:    axis{kind: "value", name: plain(f.X), low: low, high: high, format: "gonbext:number"},
+		value:   axis{kind: "value", name: plain(f.Y), high: max(top, 1), step: 1, ticks: countTicks(top, 5)},
+		gap:     0.04,
+		tooltip: "gonbext:bin",
 	}
 	for _, v := range roundTicks(low, high, 8, 0) {
-		p.tick(float64(n)*((v-low)/(high-low)), fmt.Sprintf("%.6g", v))
+		g.base.ticks = append(g.base.ticks, tick{v, fmt.Sprintf("%.6g", v)})
 	}
-	return out, d.done()
+	elements := series{kind: asBars, key: key{name: "elements", color: curveColors[0]}, x: f.Edges}
+	for i, k := range f.Counts {
+		elements.y = append(elements.y, float64(k))
+		elements.names = append(elements.names, fmt.Sprintf("%.4g to %.4g", f.Edges[i], f.Edges[i+1]))
+	}
+	g.series = []series{elements}
+	return out, g.draw(out)
 }

@@ -68,34 +68,17 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		w = max(480*shape[1]/shape[0], 24)
 	}
 	left := 20 + 6.8*float64(len(units.Count(int64(shape[0]))))
-	out.Height, out.Option = heatMap("gonbext:block", left, w, h)
-	out.Height += 26
-	out.Switch = []choice{{"value", 2, low, above(low, high)}}
-
-	d := newDrawing(760, h+72)
-	x := d.scale(fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high))
-	m := newPixels(f.Rows, f.Cols)
-	gaps := false
-	for i, v := range f.Means {
-		if math.IsNaN(v) {
-			gaps = true
-			m.put(i, color.NRGBA{})
-			continue
-		}
-		m.put(i, shade((v-low)/above(0, high-low), heatShades))
-	}
-	if gaps {
-		d.printf(`<rect fill="#8883" x="%s" y="40" width="%s" height="%s"/><rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(left), num(w), num(h), num(x))
-		d.text(x+18, 23, "start", "", "nothing finite")
-	}
-	d.raster(left, 40, w, h, m.Paletted)
+	m := heatMap{left: left, width: w, height: h, tooltip: "gonbext:block", name: func(v float64) string { return fmt.Sprintf("%.5g", v) }, unknown: "nothing finite", shades: heatShades}
 	for _, v := range roundTicks(0, shape[1], max(min(6, int(w/60)), 1), 1) {
-		d.text(left+w*v/shape[1], h+56, "middle", "m", units.Count(int64(v)))
+		m.across = append(m.across, tick{v / shape[1], units.Count(int64(v))})
 	}
 	for _, v := range roundTicks(0, shape[0], max(min(6, int(h/24)), 1), 1) {
-		d.text(left-6, 44+h*v/shape[0], "end", "m", units.Count(int64(v)))
+		m.down = append(m.down, tick{v / shape[0], units.Count(int64(v))})
 	}
-	return out, d.done()
+	out.Switch = []choice{{"value", 2, low, above(low, high)}}
+	svg := m.draw(out)
+	out.Height += 26
+	return out, svg
 }
 
 var palette = sync.OnceValue(func() (all [256]color.NRGBA) {

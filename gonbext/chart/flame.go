@@ -83,8 +83,8 @@ func (t *timeline) leaves(all []*summary) []leaf {
 	for i := range t.samples {
 		rest := t.samples[i].GoHeap
 		for k, l := range t.heap {
-			note(i, int64(l.values[i]), l.color, t.lines[k].Site, cmp.Or(t.lines[k].Code, "values"))
-			rest -= int64(l.values[i])
+			note(i, int64(l.y[i]), l.color, t.lines[k].Site, cmp.Or(t.lines[k].Code, "values"))
+			rest -= int64(l.y[i])
 		}
 		note(i, rest, heapColor, "Go heap, other")
 	}

@@ -56,7 +56,6 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 		workers = max(workers, g.cells[i].worker+1)
 	}
 	f.Cells.Last = last.Seconds()
-	f.Height, f.Option = g.heatMap("gonbext:cell")
 	f.Switch = []choice{
 		{"time", 2, fastest, above(fastest, slowest)},
 		{"bytes", 3, lightest, above(lightest, heaviest)},
@@ -65,12 +64,14 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 		f.Cells.Columns = append(f.Cells.Columns, newColumn(len(g.cells), func(i int) any { return max(g.cells[i].worker, 0) }))
 		f.Switch = append(f.Switch, choice{"worker", 7, 0, float64(workers - 1)})
 	}
-	squares := make([]square, len(g.cells))
-	for i := range g.cells {
-		x := &g.cells[i]
-		squares[i] = square{cellTime(x), x.done > 0, x.trouble}
-	}
-	return f, g.draw(squares, fastest, slowest, milliseconds, words{"not done", "retried or halved"})
+	w, h := g.size()
+	return f, heatMap{left: 12, width: w, height: h, tooltip: "gonbext:cell", name: milliseconds, unknown: "not done", marked: "retried or halved", shades: chunkShades}.draw(f)
+}
+
+// size is that of all cells in pixels, across and down.
+func (f *downsampledGrid) size() (w, h float64) {
+	w, h = f.sides()
+	return w * float64(f.cols), h * float64(f.rows)
 }
 
 // sides are the lengths of a cell in pixels, across and down: few cells are larger, and
@@ -126,25 +127,6 @@ func perMille(at, last time.Duration, round func(float64) float64) int {
 	return int(min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000))
 }
 
-// heatMap is the live chart of a fold.
-func (f *downsampledGrid) heatMap(tooltip string) (height int, option any) {
-	w, h := f.sides()
-	return heatMap(tooltip, 8, w*float64(f.cols), h*float64(f.rows))
-}
-
-// heatMap is a live chart of that place and size, and its height. The script makes the cells,
-// from the figure's columns, the axes, and the scale of the colours, from the figure's choices.
-func heatMap(tooltip string, left, across, down float64) (height int, option any) {
-	c := charts.NewHeatMap()
-	base(&c.BaseConfiguration, opts.Grid{Left: fmt.Sprintf("%.0f", left), Top: "8", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
-	c.SetGlobalOptions(
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
-		charts.WithVisualMapOpts(opts.VisualMap{InRange: &opts.VisualMapInRange{Color: heat}}),
-	)
-	c.AddSeries("chunks", []opts.HeatMapData{})
-	return int(down) + 20, c.JSON()
-}
-
 // above is the upper end of a colour scale: a scale needs some length.
 func above(least, most float64) float64 {
 	if most > least {
@@ -153,58 +135,79 @@ func above(least, most float64) float64 {
 	return min(least+cmp.Or(math.Abs(least), 1), math.MaxFloat64)
 }
 
-// square is one cell of a picture.
-type square struct {
-	value float64
-	known bool // otherwise it is grey
-	mark  bool // it gets a border
+// heatMap is how the cells of a figure are drawn, coloured by the first of its choices. What they are, the figure says:
+// its Cells have the values in the first column, nil where there is none, and borders in the third.
+type heatMap struct {
+	left, width, height float64 // of all cells, in pixels
+	tooltip             types.FuncStr
+	name                func(float64) string // the ends of the scale
+	unknown, marked     string               // what grey cells and borders mean
+	shades              int                  // how many colours the picture has: with that of unknown cells, 16 are a PNG of four bits a pixel
+	across, down        []tick               // along the sides of a matrix, each from 0 to 1
 }
 
-// words are the texts of a picture: what grey squares and borders mean.
-type words struct{ unknown, marked string }
+// draw sets the live chart of a figure and returns its picture: one pixel, made large, for each cell. The
+// script makes the live cells, their axes and the scale of the colours.
+func (m heatMap) draw(f *figure) string {
+	c := charts.NewHeatMap()
+	base(&c.BaseConfiguration, opts.Grid{Left: fmt.Sprintf("%.0f", m.left-4), Top: "8", Width: fmt.Sprintf("%.0f", m.width), Height: fmt.Sprintf("%.0f", m.height)})
+	c.SetGlobalOptions(
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: m.tooltip}),
+		charts.WithVisualMapOpts(opts.VisualMap{InRange: &opts.VisualMapInRange{Color: heat}}),
+	)
+	c.AddSeries("chunks", []opts.HeatMapData{})
+	f.Height, f.Option = int(m.height)+20, c.JSON()
 
-// shades is how many colours a grid is drawn in: with that of unknown squares they are a
-// PNG of four bits a pixel.
-const shades = 15
-
-// draw is the picture: one pixel, made large, for each chunk.
-func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, says words) string {
-	w, h := f.sides()
-	d := newDrawing(760, h*float64(f.rows)+52)
-	m := newPixels(f.rows, f.cols)
+	const top = 40
+	d := newDrawing(760, top+m.height+12)
+	if m.across != nil {
+		d.height += 20
+	}
+	colours, cols, values := f.Switch[0], f.Cells.Cols, f.Cells.Columns[0]
+	rows := (len(values) + cols - 1) / cols
+	w, h := m.width/float64(cols), m.height/float64(rows)
+	cells := newPixels(rows, cols)
 	var marked strings.Builder
 	unknown := false
-	for i, q := range squares {
+	for i, v := range values {
 		color := color.NRGBA{128, 128, 128, 64}
-		if q.known {
-			color = shade((q.value-least)/above(0, most-least), shades)
+		if v, known := v.(float64); known {
+			color = shade((v-colours.Min)/(colours.Max-colours.Min), m.shades)
 		} else {
 			unknown = true
 		}
-		m.put(i, color)
-		if q.mark {
-			left, top := 12+float64(i%f.cols)*w, 40+float64(i/f.cols)*h
-			fmt.Fprintf(&marked, "M%s %sh%sv%sh-%[3]sz", num(left+1), num(top+1), num(w-3), num(h-3))
+		cells.put(i, color)
+		if m.marked != "" && f.Cells.Columns[2][i] == 1 {
+			fmt.Fprintf(&marked, "M%s %sh%sv%sh-%[3]sz", num(m.left+float64(i%cols)*w+1), num(top+float64(i/cols)*h+1), num(w-3), num(h-3))
 		}
 	}
-	d.raster(12, 40, w*float64(f.cols), h*float64(f.rows), m.Paletted)
-	if across, down := w*float64(f.cols), h*float64(f.rows); w >= leastRuled && len(squares) > 1 { // a thick line of short dashes is many thin lines
-		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M12 %sh%s"/>`, num(down), num(w-1), num(40+down/2), num(across))
-		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s 40v%s"/></g>`, num(across), num(h-1), num(12+across/2), num(down))
+	d.raster(m.left, top, m.width, m.height, cells.Paletted)
+	if m.across == nil && w >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
+		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %sh%s"/>`, num(m.height), num(w-1), num(m.left), num(top+m.height/2), num(m.width))
+		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %dv%s"/></g>`, num(m.width), num(h-1), num(m.left+m.width/2), top, num(m.height))
 	}
-	x := d.scale(unit(least), unit(most))
+	for _, t := range m.across {
+		d.text(m.left+m.width*t.at, top+m.height+16, "middle", "m", t.label)
+	}
+	for _, t := range m.down {
+		d.text(m.left-6, top+4+m.height*t.at, "end", "m", t.label)
+	}
+	x := d.scale(m.name(colours.Min), m.name(colours.Max))
 	if unknown {
 		d.printf(`<rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(x))
-		d.text(x+18, 23, "start", "", says.unknown)
+		d.text(x+18, 23, "start", "", m.unknown)
 		x += 90
 	}
 	if marked.Len() > 0 {
 		fmt.Fprintf(&marked, "M%s 14h10v9h-10z", num(x+1))
 		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, marked.String())
-		d.text(x+18, 23, "start", "", says.marked)
+		d.text(x+18, 23, "start", "", m.marked)
 	}
 	return d.done()
 }
+
+// chunkShades is how many colours the picture of a chunk grid has.
+const chunkShades = 15
 
 // leastRuled is the width of a cell from which on lines tell it from its neighbours.
 const leastRuled = 12

@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -29,7 +27,7 @@ func planFigure(s *summary) (*figure, string) {
 	if most == 0 {
 		return nil, ""
 	}
-	top, _ := scale(float64(most), []limit{{name: "budget", bytes: s.h.Budget, color: budgetColor, line: dashed}})
+	top := topOf(float64(most), []limit{{bytes: s.h.Budget}})
 	f := &figure{Title: "Predicted memory by stage", Height: 90 + 30*n}
 	f.Alt = "Predicted memory by stage:"
 	for i, st := range stages[:min(n, 8)] {
@@ -43,67 +41,21 @@ func planFigure(s *summary) (*figure, string) {
 	} else if b > 0 {
 		f.Caption = "The budget, " + units.Bytes(b) + ", lies beyond the end of the scale."
 	}
-	names := make([]string, n)
+	g := graph{base: axis{kind: "category", high: float64(n)}, value: bytesTo(top), lying: true, gap: 0.4, legend: true, tooltip: "gonbext:byChunk"}
+	edges := []float64{0}
 	for i, st := range stages {
-		names[i] = clip(plain(st.Name), 30)
+		g.base.ticks = append(g.base.ticks, tick{float64(i) + 0.5, clip(plain(st.Name), 30)})
+		edges = append(edges, float64(i+1))
 	}
-
-	c := charts.NewBar()
-	base(&c.BaseConfiguration, wide())
-	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLine: &opts.AxisLine{Show: opts.Bool(false)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: names, Inverse: opts.Bool(true), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
-	)
 	for _, class := range used {
-		data := make([]opts.BarData, n)
-		for k, st := range stages {
-			data[k].Value = st.Predicted[class]
+		b := series{kind: asBars, key: key{name: class.String(), color: classColors[class]}, x: edges}
+		for _, st := range stages {
+			b.y = append(b.y, float64(st.Predicted[class]))
 		}
-		c.AddSeries(class.String(), data,
-			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: "40%"}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
+		g.series = append(g.series, b)
 	}
-	if b := s.h.Budget; b > 0 && float64(b) <= top { // a line from end to end of an axis of its own
-		c.ExtendYAxis(opts.YAxis{Type: "value", Min: 0, Max: 1, Show: opts.Bool(false), AxisLabel: &opts.AxisLabel{Show: opts.Bool(false)}})
-		line := charts.NewLine()
-		line.AddSeries("budget", []opts.LineData{{Value: []int64{b, 0}}, {Value: []int64{b, 1}}},
-			charts.WithLineChartOpts(opts.LineChart{YAxisIndex: 1, ShowSymbol: opts.Bool(false)}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: budgetColor}),
-			charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dashed", Color: budgetColor}))
-		c.Overlap(line)
+	if b := float64(s.h.Budget); b > 0 && b <= top {
+		g.series = append(g.series, series{key: key{"budget", budgetColor, dashed}, x: []float64{0, float64(n)}, y: []float64{b, b}, width: 1.5})
 	}
-	var keys []key
-	for _, class := range used {
-		keys = append(keys, key{name: class.String(), color: classColors[class]})
-	}
-	withLegend(&c.BaseConfiguration)
-	f.Option = c.JSON()
-
-	d := newDrawing(760, float64(f.Height)-10)
-	height, marks := d.legend(keys)
-	d.draw(keys, marks)
-	y := height + 4
-	left, right := 230.0, d.width-28
-	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }
-	bottom := y + 30*float64(n)
-	for v := 0.0; v <= top; v += byteStep(top) {
-		d.printf(`<path class="g" d="M%s %sV%s"/>`, num(x(int64(v))), num(y), num(bottom))
-		d.text(x(int64(v)), bottom+16, "middle", "m", units.Bytes(int64(v)))
-	}
-	for i, st := range stages {
-		at := y + 30*float64(i)
-		d.text(left-8, at+19, "end", "", names[i])
-		var sum int64
-		for _, class := range used {
-			if v := st.Predicted[class]; v > 0 {
-				d.printf(`<rect x="%s" y="%s" width="%s" height="18" fill="%s"/>`, num(x(sum)), num(at+6), num(x(sum+v)-x(sum)), classColors[class])
-				sum += v
-			}
-		}
-	}
-	if b := s.h.Budget; b > 0 && float64(b) <= top {
-		d.printf(`<path d="M%s %sV%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, num(x(b)), num(y), num(bottom), budgetColor, dashed)
-	}
-	return f, d.done()
+	return f, g.draw(f)
 }

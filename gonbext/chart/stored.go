@@ -195,12 +195,10 @@ func (m *ChunkMap) figure() figure {
 		f.Caption += fmt.Sprintf(" Of %s cells some chunks are not stored.", units.Count(int64(partly)))
 	}
 	least, most := -1.0, 0.0
-	squares := make([]square, len(m.cells))
 	absent := make([]any, len(m.cells))
 	for i := range m.cells {
 		c := &m.cells[i]
 		v, missing := c.mean(), m.behind(i)-c.stored
-		squares[i] = square{v, c.stored > 0, marks && c.stored > 0 && missing > 0}
 		if c.stored > 0 {
 			most = max(most, v)
 			if least < 0 || v < least {
@@ -215,7 +213,7 @@ func (m *ChunkMap) figure() figure {
 			return nil // drawn in grey
 		}
 		return round(m.cells[i].mean(), 1e6)
-	}), absent, column(func(i int) any { return mark(squares[i].mark) }),
+	}), absent, column(func(i int) any { return mark(marks && m.cells[i].stored > 0 && absent[i] != int64(0)) }),
 		column(func(i int) any { return m.cells[i].stored }),
 		column(func(i int) any { return m.cells[i].least }), column(func(i int) any { return m.cells[i].most }))
 	h := fnv.New64a()
@@ -225,9 +223,9 @@ func (m *ChunkMap) figure() figure {
 		f.Caption += fmt.Sprintf(" The means of all squares are within 5 %% of each other, and are drawn alike: chunks take %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
 		least = low
 	}
-	f.Height, f.Option = m.fold.heatMap("gonbext:stored")
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
-	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{"not stored", "some not stored"}))
+	width, height := m.fold.size()
+	f.Picture = picture(heatMap{left: 12, width: width, height: height, tooltip: "gonbext:stored", name: mebi, unknown: "not stored", marked: "some not stored", shades: chunkShades}.draw(&f))
 	return f
 }
 

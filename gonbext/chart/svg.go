@@ -96,7 +96,7 @@ func num(x float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
 }
 
-// key is one entry of a legend.
+// key is a name and how what it names is drawn.
 type key struct {
 	name, color string
 	line        stroke
@@ -140,96 +140,27 @@ func lineType(s stroke) string {
 	return "gonbext:" + string(s)
 }
 
-// legend writes the names of keys in rows from the top. It returns the height that they
-// took and the path of each one's mark, a box or a dash, which what it names begins with.
-func (d *drawing) legend(keys []key) (height float64, marks []string) {
+// legend writes the names of series in rows from the top. It returns the height that they took, and
+// sets the path of each one's mark, a box or a dash, which what it names begins with.
+func (d *drawing) legend(all []series, marks []string) (height float64) {
 	x, y := 12.0, 18.0
-	for _, k := range keys {
-		w := 30 + 6.6*float64(len([]rune(k.name)))
+	for i, s := range all {
+		if s.kind == asBand {
+			continue
+		}
+		w := 30 + 6.6*float64(len([]rune(s.name)))
 		if x+w > d.width && x > 12 {
 			x, y = 12, y+18
 		}
-		if k.line != "" {
-			marks = append(marks, fmt.Sprintf("M%.0f %.0fh14", x, y-4))
+		if s.line != "" {
+			marks[i] = fmt.Sprintf("M%.0f %.0fh14", x, y-4)
 		} else {
-			marks = append(marks, fmt.Sprintf("M%.0f %.0fh12v10h-12z", x+1, y-9))
+			marks[i] = fmt.Sprintf("M%.0f %.0fh12v10h-12z", x+1, y-9)
 		}
-		d.text(x+19, y, "start", "", k.name)
+		d.text(x+19, y, "start", "", s.name)
 		x += w
 	}
-	return y + 10, marks
-}
-
-// draw draws the marks of keys by themselves.
-func (d *drawing) draw(keys []key, marks []string) {
-	for i, k := range keys {
-		if k.line == "" {
-			d.printf(`<path d="%s" fill="%s"/>`, marks[i], k.color)
-		} else {
-			d.printf(`<path d="%s" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, marks[i], k.color, k.line)
-		}
-	}
-}
-
-// plot is a frame with axes inside a drawing.
-type plot struct {
-	*drawing
-	left, top, right, bottom float64
-	xMax, yMax               float64
-}
-
-// frame draws a plot below top, with lines at values up to yMax bytes; the axis along the
-// bottom is the caller's to draw.
-func (d *drawing) frame(top, xMax, yMax float64) *plot {
-	p := &plot{drawing: d, left: 70, right: d.width - 16, top: top, bottom: d.height - 38, xMax: max(xMax, 1e-9), yMax: max(yMax, 1)}
-	step := byteStep(p.yMax)
-	var lines strings.Builder
-	d.printf(`<g class="m r">`)
-	for v := 0.0; v <= p.yMax*1.0001; v += step {
-		y := p.y(v)
-		fmt.Fprintf(&lines, "M%s %.0fH%s", num(p.left), y, num(p.right))
-		d.text(p.left-6, y+4, "start", "", units.Bytes(int64(v)))
-	}
-	d.printf(`</g><path class="g" d="%s"/>`, lines.String())
-	return p
-}
-
-func (p *plot) x(v float64) float64 { return p.left + (p.right-p.left)*v/p.xMax }
-func (p *plot) y(v float64) float64 { return p.bottom - (p.bottom-p.top)*v/p.yMax }
-
-// axis is the path of the line along the bottom.
-func (p *plot) axis() string {
-	return fmt.Sprintf("M%s %sH%s", num(p.left), num(p.bottom), num(p.right))
-}
-
-// tick writes a label below the axis.
-func (p *plot) tick(v float64, label string) {
-	x := p.x(v)
-	p.printf(`<path class="a" d="M%s %sv4"/>`, num(x), num(p.bottom))
-	anchor := "middle"
-	if x > p.right-20 {
-		anchor = "end"
-	}
-	p.text(x, p.bottom+17, anchor, "m", label)
-}
-
-// level draws a key's mark and lines at the levels across the plot that are inside.
-func (p *plot) level(levels []span, k key, mark string) {
-	for _, l := range levels {
-		if v := float64(l.predicted); v > 0 && v <= p.yMax {
-			mark += fmt.Sprintf("M%s %sH%s", num(p.x(l.From)), num(p.y(v)), num(p.x(l.To)))
-		}
-	}
-	p.printf(`<path d="%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, mark, k.color, k.line)
-}
-
-// byteStep is a round step in binary units that gives four to eight lines.
-func byteStep(most float64) float64 {
-	step := 1.0
-	for step*8 < most {
-		step *= 2
-	}
-	return step
+	return y + 10
 }
 
 // roundStep is 1, 2 or 5 times a power of ten that gives at most n ticks.
@@ -244,24 +175,6 @@ func roundStep(most float64, n int) float64 {
 		}
 	}
 	return 10 * step
-}
-
-// timeTicks draws the axis of times along the bottom.
-func (p *plot) timeTicks() {
-	step := roundStep(p.xMax, 6)
-	if p.xMax > 120 {
-		// Whole minutes read better than their hundreds of seconds.
-		step = 60 * math.Max(1, roundStep(p.xMax/60, 6))
-	}
-	p.printf(`<path class="a" d="%s"/><g class="m k">`, p.axis())
-	for v := 0.0; v <= p.xMax*1.0001; v += step {
-		x, class := p.x(v), ""
-		if x > p.right-20 {
-			class = "r"
-		}
-		p.text(x, p.bottom+17, "start", class, seconds(v))
-	}
-	p.printf(`</g>`)
 }
 
 func seconds(v float64) string {

@@ -2,20 +2,14 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"time"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
-
-// layer is one band of a stack, or one line.
-type layer struct {
-	key
-	values []float64 // bytes at each point
-}
 
 // caption says what a point stands for.
 func caption(perPoint int) string {
@@ -25,16 +19,16 @@ func caption(perPoint int) string {
 	return fmt.Sprintf("Of every %s samples the least and the greatest are drawn.", units.Count(int64(perPoint)))
 }
 
-// stack makes a layer of each class that took any memory.
-func stack(samples []record.Sample, from, to record.Class) []layer {
-	var all []layer
+// stack makes a series of each class that took any memory.
+func stack(samples []record.Sample, from, to record.Class) []series {
+	var all []series
 	for c := from; c < to; c++ {
-		l := layer{key: key{name: c.String(), color: classColors[c]}}
+		l := series{kind: asArea, key: key{name: c.String(), color: classColors[c]}}
 		var most int64
 		for i := range samples {
 			n := samples[i].Arena[c]
 			most = max(most, n)
-			l.values = append(l.values, float64(n))
+			l.y = append(l.y, float64(n))
 		}
 		if most > 0 {
 			all = append(all, l)
@@ -52,18 +46,27 @@ type limit struct {
 	spans []span // where it holds, each at a level of its own; none: everywhere
 }
 
-// levels are the stretches of time, in seconds, in which a limit holds.
-func (l *limit) levels(end float64) []span {
-	if len(l.spans) > 0 {
-		return l.spans
+// level is the limit as a line up to an end. Where it is above a top it is left out, and its name says so.
+func (l *limit) level(end, top float64) series {
+	s := series{key: key{l.name + " " + units.Bytes(l.bytes), l.color, l.line}, width: 1.5}
+	if float64(l.bytes) > top {
+		s.name += " (off scale)"
 	}
-	return []span{{To: end, predicted: l.bytes}}
+	spans := l.spans
+	if len(spans) == 0 {
+		spans = []span{{To: end, predicted: l.bytes}}
+	}
+	for _, sp := range spans {
+		if v := float64(sp.predicted); v > 0 && v <= top {
+			s.x, s.y = append(s.x, sp.From, sp.To, sp.To), append(s.y, v, v, math.NaN())
+		}
+	}
+	return s
 }
 
-// scale chooses the top of a value axis: above all that is drawn, and above
+// topOf chooses the top of a value axis: above all that is drawn, and above
 // the limits too unless they would squeeze the rest into its lower quarter.
-// Names of limits that are out of sight say so.
-func scale(most float64, limits []limit) (top float64, keys []key) {
+func topOf(most float64, limits []limit) (top float64) {
 	top = most
 	for _, l := range limits {
 		if v := float64(l.bytes); v > top && v <= 4*most {
@@ -75,144 +78,45 @@ func scale(most float64, limits []limit) (top float64, keys []key) {
 			top = max(top, float64(l.bytes))
 		}
 	}
-	top = max(top*1.04, 1)
-	for _, l := range limits {
-		if l.bytes <= 0 {
+	return max(top*1.04, 1)
+}
+
+// memoryOverTime draws f: areas, which are stacked, and lines, of all of which the limits are levels. Spans are
+// named above it.
+func memoryOverTime(f *figure, end float64, all []series, limits []limit, spans []span) string {
+	var most float64
+	var sum []float64
+	for _, s := range all {
+		end = max(end, s.x[len(s.x)-1])
+		if s.kind == asLine {
+			most = max(most, slices.Max(s.y))
 			continue
 		}
-		name := l.name + " " + units.Bytes(l.bytes)
-		if float64(l.bytes) > top {
-			name += " (off scale)"
+		if sum == nil {
+			sum = make([]float64, len(s.y))
 		}
-		keys = append(keys, key{name, l.color, l.line})
+		for i, v := range s.y {
+			sum[i] += v
+			most = max(most, sum[i])
+		}
 	}
-	return top, keys
+	limits = slices.DeleteFunc(limits, func(l limit) bool { return l.bytes <= 0 })
+	top := topOf(most, limits)
+	for i := range limits {
+		all = append(all, limits[i].level(end, top))
+	}
+	g := graph{base: secondsTo(end), value: bytesTo(top), series: all, legend: true, spans: spans, tooltip: "gonbext:overTime"}
+	return g.draw(f)
 }
 
-// memoryOverTime fills f with the live chart of samples and returns the picture. Spans are named
-// above it.
-func memoryOverTime(f *figure, samples []record.Sample, last time.Duration, layers, lines []layer, limits []limit, spans []span) string {
-	n := len(samples)
-	at := make([]float64, n)
-	var most float64
+// moments are when samples were taken, in seconds.
+func moments(samples []record.Sample) []float64 {
+	at := make([]float64, len(samples))
 	for i := range samples {
 		at[i] = samples[i].At.Seconds()
-		var sum float64
-		for _, l := range layers {
-			sum += l.values[i]
-		}
-		for _, l := range lines {
-			sum = max(sum, l.values[i])
-		}
-		most = max(most, sum)
 	}
-	end := max(at[n-1], last.Seconds())
-	limits = slices.DeleteFunc(limits, func(l limit) bool { return l.bytes <= 0 })
-	top, limitKeys := scale(most, limits)
-	c := overTime(f, end, top)
-	f.Points = &points{}
-	for _, x := range at {
-		f.Points.At = append(f.Points.At, round(x/f.Unit, 1e5))
-	}
-	for _, l := range layers {
-		f.Points.Values = append(f.Points.Values, significants(l.values))
-		c.AddSeries(l.name, nil,
-			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Stack: "classes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}),
-			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.9), Color: l.color}),
-			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.7, Color: edgeColor}))
-	}
-	for _, l := range lines {
-		f.Points.Values = append(f.Points.Values, significants(l.values))
-		addLine(c, l.key, nil, 1.5)
-	}
-	addLevels(c, limits, limitKeys, end, f.Unit)
-	var keys []key
-	for _, l := range append(append([]layer{}, layers...), lines...) {
-		keys = append(keys, l.key)
-	}
-	keys = append(keys, limitKeys...)
-	f.Option = c.JSON()
-
-	d := newDrawing(760, float64(f.Height)-20)
-	height, marks := d.legend(keys)
-	if len(spans) > 0 {
-		height += spanHeight
-	}
-	p := d.frame(height, end, top)
-	p.spans(spans)
-	p.timeTicks()
-	p.bands(at, layers, marks)
-	marks = marks[len(layers):]
-	for k, l := range lines {
-		var path polyline
-		for i, x := range at {
-			path.to(p.x(x), p.y(l.values[i]))
-		}
-		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`, marks[k]+path.done(), l.color, l.line)
-	}
-	marks = marks[len(lines):]
-	for i, k := range limitKeys {
-		p.level(limits[i].levels(end), k, marks[i])
-	}
-	return d.done()
+	return at
 }
-
-// overTime is the live chart of bytes, up to a top, over time, up to an end.
-func overTime(f *figure, end, top float64) *charts.Line {
-	f.Unit = timeUnit(end)
-	c := charts.NewLine()
-	base(&c.BaseConfiguration, wide())
-	c.SetGlobalOptions(
-		// A time axis: on one of plain values ECharts stacks sideways.
-		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: end / f.Unit, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:time", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(byteAxis(top)),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
-	)
-	withLegend(&c.BaseConfiguration)
-	return c
-}
-
-// byteAxis is a live axis of bytes up to a top.
-func byteAxis(top float64) opts.YAxis {
-	return opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}
-}
-
-func addLine(c *charts.Line, k key, data []opts.LineData, width float32) {
-	c.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
-		charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: width, Type: lineType(k.line), Color: k.color}))
-}
-
-// addLevels adds the limits, which keys name, as lines.
-func addLevels(c *charts.Line, limits []limit, keys []key, end, unit float64) {
-	for i, k := range keys {
-		var ends []opts.LineData
-		for n, sp := range limits[i].levels(end) {
-			if n > 0 { // a gap
-				ends = append(ends, opts.LineData{Value: []any{sp.From / unit, "-"}})
-			}
-			v := float64(sp.predicted)
-			ends = append(ends, opts.LineData{Value: []float64{sp.From / unit, v}}, opts.LineData{Value: []float64{sp.To / unit, v}})
-		}
-		addLine(c, k, ends, 1.5)
-	}
-}
-
-// spanHeight is the room above a timeline for its spans.
-const spanHeight = 20
-
-// spans draws what ran when above the plot.
-func (p *plot) spans(spans []span) {
-	for i, sp := range spans {
-		x, width := p.x(sp.From), max(p.x(sp.To)-p.x(sp.From), 2)
-		p.printf(`<rect x="%s" y="%s" width="%s" height="15" fill="%s" opacity=".35"/>`, num(x), num(p.top-spanHeight), num(width), spanColors[i%2])
-		if name := clip(sp.Name, int(width/6.6)-1); name != "" {
-			p.text(x+4, p.top-spanHeight+12, "start", "", name)
-		}
-	}
-}
-
-// spanColors tell a span from the next.
-var spanColors = [2]string{"#47a", "#888"}
 
 // timeUnit is what the live time axis counts in, in seconds. ECharts takes its
 // steps for milliseconds, and cuts only those into tens: seconds it shows whole.
@@ -223,31 +127,6 @@ func timeUnit(end float64) float64 {
 	return 0.1
 }
 
-// bands draws layers on top of each other, the highest first: each hides what is below it
-// of the one before, and has an edge that tells it from its neighbour without colour. Each
-// begins with its mark.
-func (p *plot) bands(x []float64, layers []layer, marks []string) {
-	tops := make([][]float64, len(layers))
-	sum := make([]float64, len(x))
-	for k, l := range layers {
-		for i := range x {
-			sum[i] += l.values[i]
-		}
-		tops[k] = slices.Clone(sum)
-	}
-	p.printf(`<g stroke="%s" stroke-width=".7">`, edgeColor)
-	for k := len(layers) - 1; k >= 0; k-- {
-		var path polyline
-		path.to(p.x(x[0]), p.bottom)
-		for i := range x {
-			path.to(p.x(x[i]), p.y(tops[k][i]))
-		}
-		path.to(p.x(x[len(x)-1]), p.bottom)
-		p.printf(`<path d="%sz" fill="%s"/>`, marks[k]+path.done(), layers[k].color)
-	}
-	p.printf(`</g>`)
-}
-
 // base sets what the charts have in common; colours of text and lines are the
 // page's and come with the script.
 func base(c *charts.BaseConfiguration, grid opts.Grid) {
@@ -255,20 +134,6 @@ func base(c *charts.BaseConfiguration, grid opts.Grid) {
 	charts.WithAnimation(false)(c)
 	charts.WithGridOpts(grid)(c)
 	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)})(c)
-}
-
-// wide is the place of a chart with axes.
-func wide() opts.Grid {
-	return opts.Grid{Left: "8", Right: "24", Top: "10", Bottom: "8", ContainLabel: opts.Bool(true)}
-}
-
-// withLegend shows a legend of the series with these names, or of all, which the script draws.
-func withLegend(c *charts.BaseConfiguration, names ...string) {
-	l := opts.Legend{Show: opts.Bool(true)}
-	if len(names) > 0 {
-		l.Data = names
-	}
-	charts.WithLegendOpts(l)(c)
 }
 
 // round cuts x to 1/unit, which keeps an option short.
