@@ -23,7 +23,7 @@ func openBucket(text string) (blob.Bucket, error) {
 		return nil, err
 	}
 	name := "s3://" + u.Host + "/"
-	set, err := settingsOf(profileFiles())
+	set, err := settingsOf()
 	if err != nil {
 		return nil, failure("open", "s3://"+u.Host+u.Path, err, "")
 	}
@@ -32,7 +32,7 @@ func openBucket(text string) (blob.Bucket, error) {
 		client: clientOf(set.root(u.Host, "any").String(), noRedirects),
 		root:   func() *url.URL { return set.root(u.Host, at.get()) },
 		name:   name,
-		signer: &awsSigner{region: at, credentials: set.credentials},
+		signer: &awsSigner{region: at, credentials: set.credentials, signature: newSignature()},
 	}}
 	if below := strings.Trim(u.Path, "/"); below != "" {
 		b.prefix = below + "/"
@@ -79,7 +79,7 @@ func (r *region) get() string {
 func (r *region) learn(name, tried string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !validRegion(name) || name == tried {
+	if !isRegion(name) || name == tried {
 		return false
 	}
 	if !r.fixed {
@@ -136,7 +136,7 @@ func (b *bucket) send(ctx context.Context, q request) error {
 		bytes: int64(len(q.body)),
 		build: func(ctx context.Context) (*http.Request, error) {
 			u := b.address(q.key)
-			u.RawQuery = canonicalQuery(q.query)
+			u.RawQuery = strings.ReplaceAll(q.query.Encode(), "+", "%20") // as it is signed
 			r := newRequest(ctx, q.method, u, q.body)
 			maps.Copy(r.Header, q.header)
 			return r, b.signer.sign(ctx, r, q.body)

@@ -1,11 +1,22 @@
 package cloud
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 )
 
 // settings say how to reach S3.
@@ -15,33 +26,130 @@ type settings struct {
 	credentials *provider // nil asks without any
 }
 
-// settingsOf reads the environment and the files of profiles.
-func settingsOf(files files) (*settings, error) {
-	name := firstOf(os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"))
-	p, err := files.profile(name)
-	if err != nil {
-		return nil, err
+// settingsOf reads the environment and the files of profiles, as Amazon's tools do.
+func settingsOf() (*settings, error) {
+	id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
+	if (id == "") != (secret == "") {
+		return nil, errors.New("only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set: set both")
 	}
-	s := &settings{region: firstOf(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), p["region"], "us-east-1")}
-	if !validRegion(s.region) {
+	name := cmp.Or(os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"))
+	session := os.Getenv("AWS_ROLE_SESSION_NAME")
+	for _, file := range profileFiles() {
+		if err := checkProfiles(file); err != nil {
+			return nil, err
+		}
+	}
+	options := []func(*config.LoadOptions) error{
+		config.WithDefaultRegion("us-east-1"),
+		config.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: noRedirects, Timeout: silence}),
+		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
+		config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) {
+			o.Client = imds.New(imds.Options{HTTPClient: metadata, Retryer: aws.NopRetryer{}, EnableFallback: aws.FalseTernary})
+		}),
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = metadata }),
+		config.WithAssumeRoleCredentialOptions(func(o *stscreds.AssumeRoleOptions) {
+			o.RoleSessionName = cmp.Or(o.RoleSessionName, session)
+		}),
+		config.WithWebIdentityRoleCredentialOptions(func(o *stscreds.WebIdentityRoleOptions) {
+			o.RoleSessionName = cmp.Or(o.RoleSessionName, session)
+			if file, ok := o.TokenRetriever.(stscreds.IdentityTokenFile); ok {
+				o.TokenRetriever = tokenFile(file)
+			}
+		}),
+	}
+	if name != "" && id == "" { // a profile that is named comes before a web identity of the environment
+		options = append(options, config.WithSharedConfigProfile(name))
+	}
+	unsigned := isTrue(os.Getenv("AWS_NO_SIGN_REQUEST"))
+	if unsigned {
+		options = append(options, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
+	}
+	c, err := config.LoadDefaultConfig(context.Background(), options...)
+	if err != nil {
+		return nil, adviseProfile(name, err)
+	}
+	s := &settings{region: c.Region}
+	if !isRegion(s.region) {
 		return nil, fmt.Errorf("AWS_REGION %.40q is not the name of a region, such as eu-central-1", s.region)
 	}
-	if s.endpoint, err = endpoint(firstOf(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), p["endpoint_url"])); err != nil {
-		return nil, err
+	var profile config.SharedConfig
+	at := ""
+	for _, from := range c.ConfigSources {
+		if p, ok := from.(config.SharedConfig); ok {
+			profile = p
+		}
+		if e, ok := from.(interface {
+			GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
+		}); ok && at == "" {
+			at, _, _ = e.GetServiceBaseEndpoint(context.Background(), "S3")
+		}
 	}
-	if !yes(os.Getenv("AWS_NO_SIGN_REQUEST")) {
-		s.credentials, err = chain{files: files, region: s.region}.credentialsOf(name, p)
+	if s.endpoint, err = parseEndpoint(cmp.Or(at, aws.ToString(c.BaseEndpoint))); err == nil && !unsigned {
+		s.credentials, err = providerOf(cmp.Or(name, "default"), profile, c.Credentials)
 	}
 	return s, err
 }
 
-// validRegion keeps anything else out of servers' names.
-func validRegion(name string) bool {
+// profileFiles are those in which Amazon's tools keep profiles.
+func profileFiles() []string {
+	return []string{
+		cmp.Or(os.Getenv("AWS_CONFIG_FILE"), config.DefaultSharedConfigFilename()),
+		cmp.Or(os.Getenv("AWS_SHARED_CREDENTIALS_FILE"), config.DefaultSharedCredentialsFilename()),
+	}
+}
+
+// checkProfiles rejects lines that Amazon's module passes over in silence. No message
+// holds what a line says.
+func checkProfiles(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		switch {
+		case strings.TrimSpace(line) == "" || strings.IndexByte("#; \t", line[0]) >= 0:
+		case line[0] == '[' && !strings.Contains(line, "]"):
+			return fmt.Errorf("%s, line %d: a ] is missing", path, n)
+		case line[0] != '[' && !strings.Contains(line, "="):
+			return fmt.Errorf("%s, line %d: it is not of the form name = value", path, n)
+		}
+	}
+	return err
+}
+
+// tokenFile has the token of a web identity, which whoever runs the machine replaces from
+// time to time.
+type tokenFile string
+
+func (f tokenFile) GetIdentityToken() ([]byte, error) {
+	text, err := os.ReadFile(string(f))
+	return []byte(strings.TrimSpace(string(text))), err
+}
+
+// adviseProfile says what is wrong with a profile.
+func adviseProfile(name string, err error) error {
+	place := placeOf(cmp.Or(name, "default"))
+	if source, ok := errors.AsType[config.SharedConfigAssumeRoleError](err); ok {
+		return fmt.Errorf("%s: its source_profile %.40q has no credentials, or assumes roles in a circle", place, source.Profile)
+	}
+	if missing, ok := errors.AsType[config.SharedConfigProfileNotExistError](err); ok {
+		return fmt.Errorf("AWS_PROFILE names %.40q, which is not in %s", missing.Profile, strings.Join(profileFiles(), " nor in "))
+	}
+	if _, ok := errors.AsType[config.AssumeRoleTokenProviderNotSetError](err); ok {
+		return fmt.Errorf("%s wants the code of a device (mfa_serial), for which nobody is asked here: run eval \"$(aws configure export-credentials --profile %s --format env)\" before", place, name)
+	}
+	return fmt.Errorf("the AWS settings of the environment and of %s cannot be used: %s", place, oneLine(err.Error()))
+}
+
+// isRegion keeps anything else out of servers' names.
+func isRegion(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') })
 }
 
-// endpoint checks another server's URL; none is nil.
-func endpoint(text string) (*url.URL, error) {
+// parseEndpoint checks another server's URL; none is nil.
+func parseEndpoint(text string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -52,69 +160,7 @@ func endpoint(text string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}, nil
 }
 
-// credentialsOf looks for credentials where Amazon's tools do, in their order:
-// environment, a role with a web identity, profile, a container's role, the machine's
-// role.
-func (c chain) credentialsOf(name string, p map[string]string) (*provider, error) {
-	if k, ok, err := fromEnvironment(); ok || err != nil {
-		return k, err
-	}
-	if file := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"); file != "" && os.Getenv("AWS_ROLE_ARN") != "" && name == "" {
-		return c.webIdentity("AWS_WEB_IDENTITY_TOKEN_FILE", os.Getenv("AWS_ROLE_ARN"), file, ""), nil
-	}
-	if p["role_arn"] == "" {
-		if id, secret := p["aws_access_key_id"], p["aws_secret_access_key"]; id != "" && secret != "" {
-			return fixed(placeOf(name), keys{id: id, secret: secret, token: p["aws_session_token"]}), nil
-		}
-	}
-	if found, err := c.of(name, p); found != nil || err != nil {
-		return found, err
-	}
-	if found := fromContainer(); found != nil {
-		return found, nil
-	}
-	if yes(os.Getenv("AWS_EC2_METADATA_DISABLED")) {
-		return nil, errNoCredentials
-	}
-	return roles.of(""), nil
-}
-
-// fromEnvironment are the keys of the environment, where it has some.
-func fromEnvironment() (*provider, bool, error) {
-	id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
-	switch {
-	case id != "" && secret != "":
-		return fixed("AWS_ACCESS_KEY_ID", keys{id: id, secret: secret, token: os.Getenv("AWS_SESSION_TOKEN")}), true, nil
-	case id != "" || secret != "":
-		return nil, false, errors.New("only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set: set both")
-	}
-	return nil, false, nil
-}
-
-// fromContainer is the role of the container that this runs in; nil where it is none.
-func fromContainer() *provider {
-	if at := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); at != "" {
-		return roles.of("http://169.254.170.2" + at)
-	}
-	if at := os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"); at != "" {
-		return roles.of(at)
-	}
-	return nil
-}
-
-// errNoCredentials is returned where none of the places has credentials.
-var errNoCredentials = errors.New("no credentials are found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_NO_SIGN_REQUEST=true for a public bucket")
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func yes(s string) bool {
+func isTrue(s string) bool {
 	switch strings.ToLower(s) {
 	case "1", "true", "yes", "on":
 		return true

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/aws/smithy-go/encoding/httpbinding"
+
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
@@ -70,7 +72,7 @@ func (s *source) fail(op, key string, err error) error {
 func (s *source) address(key string) *url.URL {
 	u := *s.root()
 	u.Path += s.prefix + key
-	u.RawPath = escape(u.Path, true)
+	u.RawPath = httpbinding.EscapePath(u.Path, false) // as it is signed
 	return &u
 }
 
@@ -129,20 +131,4 @@ func (l *lent) WriteTo(w io.Writer) (n int64, err error) {
 func (l *lent) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return nil
-}
-
-// escape encodes all but letters, digits and -_.~ in a path or a query, as
-// signatures want it; slashes stay where keep is set.
-func escape(s string, keep bool) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~", c) >= 0 || keep && c == '/' {
-			b.WriteByte(c)
-		} else {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-		}
-	}
-	return b.String()
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
@@ -155,8 +157,9 @@ func TestFetchedCredentials(t *testing.T) {
 			}
 			a.asked = nil
 			t.Setenv("AWS_PROFILE", name)
-			s, err := settingsOf(profiles(t, config, testCredentials))
-			var k keys
+			profiles(t, config, testCredentials)
+			s, err := settingsOf()
+			var k aws.Credentials
 			if err == nil {
 				k, err = s.credentials.get(t.Context())
 			}
@@ -170,7 +173,7 @@ func TestFetchedCredentials(t *testing.T) {
 			for n := range 20 {
 				asked = strings.ReplaceAll(asked, fmt.Sprintf("GOT%d ", n), "GOT ")
 			}
-			if err != nil || !strings.HasPrefix(k.id, c.id) || k.secret != "very-secret-key" || k.token != "t" || asked != c.asked {
+			if err != nil || !strings.HasPrefix(k.AccessKeyID, c.id) || k.SecretAccessKey != "very-secret-key" || k.SessionToken != "t" || asked != c.asked {
 				t.Errorf("%+v, %v, asked %s", k, err, asked)
 			}
 			if again, err := s.credentials.get(t.Context()); err != nil || again != k {
@@ -182,7 +185,8 @@ func TestFetchedCredentials(t *testing.T) {
 		sso(time.Now().Add(-time.Hour))
 		a.asked = nil
 		t.Setenv("AWS_PROFILE", "sso")
-		s, err := settingsOf(profiles(t, config, testCredentials))
+		profiles(t, config, testCredentials)
+		s, err := settingsOf()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +201,8 @@ func TestFetchedCredentials(t *testing.T) {
 	t.Run("sso never", func(t *testing.T) {
 		t.Setenv("HOME", t.TempDir())
 		t.Setenv("AWS_PROFILE", "sso")
-		s, err := settingsOf(profiles(t, config, testCredentials))
+		profiles(t, config, testCredentials)
+		s, err := settingsOf()
 		if err == nil {
 			_, err = s.credentials.get(t.Context())
 		}
@@ -226,9 +231,9 @@ func TestExpiredKeysAreFetchedAnew(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	n := 0
-	p := &provider{place: "test", fetch: func(context.Context) (keys, error) {
+	p := &provider{place: "test", fetch: func(context.Context) (aws.Credentials, error) {
 		n++
-		return keys{id: fmt.Sprint("KEY", n), secret: testSecret, expires: time.Now().Add(time.Hour)}, nil
+		return aws.Credentials{AccessKeyID: fmt.Sprint("KEY", n), SecretAccessKey: testSecret, CanExpire: true, Expires: time.Now().Add(time.Hour)}, nil
 	}}
 	f := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.Header.Get("Authorization"), "KEY1/") {
@@ -239,7 +244,7 @@ func TestExpiredKeysAreFetchedAnew(t *testing.T) {
 		fmt.Fprint(w, "abc")
 	}))
 	u, _ := url.Parse(f.url + "/data/")
-	b := &bucket{source{client: clientOf(f.url, noRedirects), root: func() *url.URL { return u }, name: "s3://data/", signer: &awsSigner{region: &region{name: "x"}, credentials: p}}}
+	b := &bucket{source{client: clientOf(f.url, noRedirects), root: func() *url.URL { return u }, name: "s3://data/", signer: &awsSigner{region: &region{name: "x"}, credentials: p, signature: newSignature()}}}
 	if _, err := p.get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -248,12 +253,12 @@ func TestExpiredKeysAreFetchedAnew(t *testing.T) {
 	if err := read(); err != nil || n != 2 {
 		t.Errorf("%v, %d keys", err, n)
 	}
-	p.keys.expires = time.Now().Add(early / 2)
+	p.held.Expires = time.Now().Add(early / 2)
 	if err := read(); err != nil || n != 3 {
 		t.Errorf("%v, %d keys", err, n)
 	}
-	p.keys.expires = time.Now().Add(early / 2)
-	p.fetch = func(context.Context) (keys, error) { return keys{}, errNoKeys }
+	p.held.Expires = time.Now().Add(early / 2)
+	p.fetch = func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errAnswer }
 	if err := read(); err != nil {
 		t.Errorf("keys that still hold: %v", err)
 	}
