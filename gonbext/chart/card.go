@@ -65,7 +65,7 @@ func elementsOf(lengths []int) int64 {
 
 // chunkDrawing draws the last two axes of an array to scale, cut into its chunks;
 // axes before them lie behind as a stack. It is "" where there is nothing to see.
-func chunkDrawing(c *record.Card) string {
+func chunkDrawing(c *record.Card) markup {
 	n := len(c.Shape)
 	if n == 0 || len(c.Chunks) != n || c.Bytes == 0 {
 		return ""

@@ -273,9 +273,9 @@ func (l *heapLine) fill(samples []record.Sample, at time.Duration, live int64) {
 
 // figure draws it: the classes of the arena and the lines of the Go heap, stacked, with the
 // whole process, the budget and what was predicted.
-func (t *timeline) figure() (*figure, string) {
+func (t *timeline) figure() *figure {
 	if len(t.samples) < 2 {
-		return nil, ""
+		return nil
 	}
 	all := append(stack(t.samples, record.Input, record.Device), t.heap...)
 	heap := series{kind: asArea, key: key{name: "Go heap", color: heapColor}}
@@ -309,7 +309,7 @@ func (t *timeline) figure() (*figure, string) {
 	for _, sp := range t.spans {
 		limits[1].bytes = max(limits[1].bytes, sp.predicted)
 	}
-	f := &figure{Title: "Memory over time", Height: 300, Points: &points{}, Caption: caption(t.perPoint), Alt: t.words(), Brush: t.last.Seconds()}
+	f := &figure{Title: "Memory over time", Caption: caption(t.perPoint), Alt: t.words(), live: live{Height: 300, Points: &points{}, Brush: t.last.Seconds()}}
 	if untouched {
 		f.Caption = strings.TrimSpace("Where the stack is above the process, it has memory that was never touched, and takes none. " + f.Caption)
 	}
@@ -319,7 +319,7 @@ func (t *timeline) figure() (*figure, string) {
 			f.Height += spanHeight
 		}
 	}
-	return f, memoryOverTime(f, t.last.Seconds(), all, limits, f.Spans)
+	return memoryOverTime(f, t.last.Seconds(), all, limits, f.Spans)
 }
 
 // words are the chart in words.

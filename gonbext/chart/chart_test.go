@@ -82,6 +82,15 @@ func svgs(t testing.TB, html string) []string {
 	return all
 }
 
+// svgOf is the picture of a figure.
+func svgOf(t testing.TB, f *figure) string {
+	t.Helper()
+	if f == nil {
+		t.Fatal("no figure")
+	}
+	return svgs(t, string(f.Picture))[0]
+}
+
 var pushed = regexp.MustCompile(`\.push\("([^"]+)"\);</script>`)
 
 // options are the live figures in a report, as JSON.

@@ -10,11 +10,11 @@ import (
 
 // chunksFigure draws the memory that each chunk's task held, stacked by class,
 // the stages one after another.
-func chunksFigure(s *summary) (*figure, string) {
+func chunksFigure(s *summary) *figure {
 	var bars []record.Bytes
 	var stages []tick
 	var perBar int64 = 1
-	live := &points{}
+	named := &points{}
 	for _, st := range s.stages {
 		if st.done == 0 || st.product() { // what a product holds, its tasks share
 			continue
@@ -22,10 +22,10 @@ func chunksFigure(s *summary) (*figure, string) {
 		stages = append(stages, tick{float64(len(bars)), plain(st.Name)})
 		perBar = max(perBar, st.perBar)
 		bars = append(bars, st.bars...)
-		live.Bars = append(live.Bars, barSpan{clip(plain(st.Name), 30), int64(st.Tasks), st.perBar})
+		named.Bars = append(named.Bars, barSpan{clip(plain(st.Name), 30), int64(st.Tasks), st.perBar})
 	}
 	if len(bars) == 0 {
-		return nil, ""
+		return nil
 	}
 	var most int64
 	var used []record.Class
@@ -40,9 +40,9 @@ func chunksFigure(s *summary) (*figure, string) {
 		}
 	}
 	if most == 0 {
-		return nil, ""
+		return nil
 	}
-	f := &figure{Title: "Memory by chunk", Height: 240, Folded: true, Points: live}
+	f := &figure{Title: "Memory by chunk", Folded: true, live: live{Height: 240, Points: named}}
 	f.Alt = fmt.Sprintf("Memory by chunk: the largest task held %s.", units.Bytes(most))
 	if perBar > 1 {
 		f.Caption = fmt.Sprintf("A bar shows the largest of up to %s neighbouring chunks.", units.Count(perBar))
@@ -73,7 +73,7 @@ func chunksFigure(s *summary) (*figure, string) {
 		}
 		g.series = append(g.series, b)
 	}
-	return f, g.draw(f)
+	return g.draw(f)
 }
 
 // clip shortens s to n characters, by an ellipsis.

@@ -16,9 +16,7 @@ import (
 func Compare(a, b *record.Run, names [2]string, o Options) (Output, error) {
 	runs := [2]*summary{summarize(a, 2), summarize(b, 2)}
 	s := sheet{Title: plain(names[0]) + " and " + plain(names[1]), Verdict: difference(runs, names)}
-	if f, svg := compareFigure(runs, names); f != nil && o.Mode != None {
-		f.ID = "gonbext-" + digestName(svg)
-		f.Picture = picture(svg)
+	if f := compareFigure(runs, names); f != nil && o.Mode != None {
 		s.Figures = []figure{*f}
 	}
 	var grown []growth
@@ -124,14 +122,14 @@ func grownTable(grown []growth, names [2]string) Table {
 
 // compareFigure lays the memory of two runs over each other, both from their start; nil
 // where one has too few samples.
-func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
+func compareFigure(runs [2]*summary, names [2]string) *figure {
 	var end float64
 	var lines []series
 	var words []string
 	whole := runs[0].h.Process || runs[1].h.Process
 	for k, s := range runs {
 		if len(s.timeline) < 2 {
-			return nil, ""
+			return nil
 		}
 		l := series{key: key{plain(names[k]), curveColors[k], curveStrokes[k]}, x: moments(s.timeline), width: 2}
 		var largest float64
@@ -147,7 +145,7 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 		end = max(end, s.last.Seconds())
 		words = append(words, fmt.Sprintf("%s at most %s in %s", plain(names[k]), units.Bytes(int64(largest)), units.Duration(s.last)))
 	}
-	f := &figure{Title: "Memory over time", Height: 280, Alt: "Memory over time of two runs: " + strings.Join(words, ", ") + ".",
+	f := &figure{Title: "Memory over time", live: live{Height: 280}, Alt: "Memory over time of two runs: " + strings.Join(words, ", ") + ".",
 		Caption: "The arena's memory of each run, from its start."}
 	if whole {
 		f.Caption = "The private memory of each process, from its start."
@@ -156,7 +154,7 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 	if runs[0].h.Budget == runs[1].h.Budget && runs[0].h.Budget > 0 {
 		limits = []limit{{name: "budget", bytes: runs[0].h.Budget, color: budgetColor, line: dashDot}}
 	}
-	return f, memoryOverTime(f, end, lines, limits, nil)
+	return memoryOverTime(f, end, lines, limits, nil)
 }
 
 // difference says what is most worth knowing: which run was faster, and which

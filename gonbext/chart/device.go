@@ -23,9 +23,9 @@ var owners = []struct {
 }
 
 // deviceFigure draws the memory of the device over time, by owner; nil where none was seen.
-func deviceFigure(s *summary) (*figure, string) {
+func deviceFigure(s *summary) *figure {
 	if s.device <= 0 || len(s.timeline) < 2 {
-		return nil, ""
+		return nil
 	}
 	var layers []series
 	at := moments(s.timeline)
@@ -46,12 +46,12 @@ func deviceFigure(s *summary) (*figure, string) {
 		outside = max(outside, s.timeline[i].Context+s.timeline[i].Others)
 	}
 	if len(layers) == 0 {
-		return nil, ""
+		return nil
 	}
-	f := &figure{Title: "Memory of " + plain(s.h.Device.Name) + " over time", Height: 220, Caption: caption(s.perPoint), Points: &points{}}
+	f := &figure{Title: "Memory of " + plain(s.h.Device.Name) + " over time", Caption: caption(s.perPoint), live: live{Height: 220, Points: &points{}}}
 	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))
 	limits := []limit{{name: "device memory", bytes: s.h.Device.Memory + outside, color: budgetColor, line: dashed}, {name: "predicted peak", bytes: s.h.Device.Predicted + outside, color: plannedColor, line: dashDot}}
-	return f, memoryOverTime(f, s.last.Seconds(), layers, limits, nil)
+	return memoryOverTime(f, s.last.Seconds(), layers, limits, nil)
 }
 
 // laneNames are the lanes of a device, and laneColors what they are drawn in.
@@ -144,17 +144,18 @@ func (s *summary) idleLanes() bool { return slices.Max(s.lanes.sum[:]) < s.last/
 
 // lanesFigure draws how busy each lane of the device was over time; nil where it computed
 // nothing.
-func lanesFigure(s *summary) (*figure, string) {
+func lanesFigure(s *summary) *figure {
 	words := s.laneWords()
 	if words == "" || s.idleLanes() {
-		return nil, ""
+		return nil
 	}
 	f := &figure{Title: "Lanes of " + plain(s.h.Device.Name), Alt: words + ".", Caption: "How much of the time each was busy."}
-	return f, s.lanes.draw(max(s.last.Seconds(), 1e-9), 44, laneNames[:], laneColors[:], nil)
+	f.Picture = s.lanes.draw(max(s.last.Seconds(), 1e-9), 44, laneNames[:], laneColors[:], nil)
+	return f
 }
 
 // draw draws how busy each lane was, each as high as row, with marks in them.
-func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark) string {
+func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark) markup {
 	height := row * float64(len(names))
 	d := newDrawing(760, height+56)
 	p := &plot{drawing: d, graph: &graph{base: secondsTo(last)}, left: 90, right: d.width - 16, top: 10, bottom: 10 + height}

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"strconv"
 
@@ -15,17 +14,16 @@ func dataFigure(c *record.Card, o Options) (Output, error) {
 	f := c.Figure
 	s := sheet{Title: plain(c.Title), Quiet: true}
 	var drawn *figure
-	var svg string
 	switch f.Kind {
 	case record.PlotFigure:
 		s.Verdict = curvesLine(f)
-		drawn, svg = plotDrawing(f, s.Verdict)
+		drawn = plotDrawing(f, s.Verdict)
 	case record.HistFigure:
 		s.Verdict = histLine(c)
-		drawn, svg = histDrawing(f, s.Verdict)
+		drawn = histDrawing(f, s.Verdict)
 	case record.HeatMapFigure:
 		s.Verdict = blocksLine(c, "cell")
-		drawn, svg = heatMapDrawing(c, s.Verdict)
+		drawn = heatMapDrawing(c, s.Verdict)
 	case record.ImageFigure:
 		s.Verdict = blocksLine(c, "pixel")
 		drawn = imageDrawing(f, s.Verdict)
@@ -36,22 +34,11 @@ func dataFigure(c *record.Card, o Options) (Output, error) {
 		s.Note = units.Count(f.Missing) + " elements are not finite and left out."
 	}
 	if drawn != nil {
-		if svg != "" {
-			drawn.Picture = picture(svg)
-		}
-		drawn.ID = "gonbext-" + digestName(svg)
 		s.Figures = []figure{*drawn}
 	}
 	out, err := s.output(o)
 	out.Text = plainLines(c.Text)
 	return out, err
-}
-
-// digestName is a name that only the same picture has.
-func digestName(svg string) string {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(svg)) // a hash has no error
-	return fmt.Sprintf("%x", h.Sum64())
 }
 
 // finite are the least and the greatest of several lists; ok is false where they have

@@ -198,7 +198,7 @@ func TestHeatMapHasTheAspectOfTheMatrix(t *testing.T) {
 	for _, block := range [][]int{{10, 10}, {20, 5}} {
 		rows, cols := 200/block[0], 400/block[1]
 		c := &record.Card{Shape: []int{200, 400}, DType: "float32", Figure: &record.Figure{Kind: record.HeatMapFigure, Rows: rows, Cols: cols, Block: block, Means: make(record.Floats, rows*cols)}}
-		_, svg := heatMapDrawing(c, "")
+		svg := svgOf(t, heatMapDrawing(c, ""))
 		var x, y, w, h float64
 		image := svg[strings.Index(svg, "<image "):]
 		if _, err := fmt.Sscanf(image, `<image x="%f" y="%f" width="%f" height="%f"`, &x, &y, &w, &h); err != nil || math.Abs(w/h-2) > 0.01 {

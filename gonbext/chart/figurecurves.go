@@ -90,7 +90,7 @@ func merged(curves []record.Curve) []record.Curve {
 }
 
 // plotDrawing draws curves; nil where there is nothing to draw.
-func plotDrawing(f *record.Figure, alt string) (*figure, string) {
+func plotDrawing(f *record.Figure, alt string) *figure {
 	curves := merged(f.Curves)
 	var lists []record.Floats
 	length := 0
@@ -107,9 +107,9 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 		bottom, top = low, high
 	}
 	if !ok || !(top-bottom <= math.MaxFloat64) { // longer than a float64 counts
-		return nil, ""
+		return nil
 	}
-	out := &figure{Title: cmp.Or(plain(f.Title), "Plot"), Alt: "Line chart: " + alt, Height: 300}
+	out := &figure{Title: cmp.Or(plain(f.Title), "Plot"), Alt: "Line chart: " + alt, live: live{Height: 300}}
 	for _, c := range curves {
 		if c.Step > 1 {
 			out.Caption = "Lines are means of blocks; the bands around them reach from the least to the greatest element."
@@ -142,7 +142,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 		s.y = short(c.Mean)
 		g.series = append(g.series, s)
 	}
-	return out, g.draw(out)
+	return g.draw(out)
 }
 
 // within is a curve with what is outside of a range at its ends.

@@ -25,16 +25,16 @@ func histLine(c *record.Card) string {
 		f.Edges[0], f.Edges[len(f.Edges)-1], f.Edges[at], f.Edges[at+1], units.Count(most))
 }
 
-func histDrawing(f *record.Figure, alt string) (*figure, string) {
+func histDrawing(f *record.Figure, alt string) *figure {
 	n := len(f.Counts)
 	if n == 0 || len(f.Edges) != n+1 {
-		return nil, ""
+		return nil
 	}
 	var most int64
 	for _, k := range f.Counts {
 		most = max(most, k)
 	}
-	out := &figure{Title: cmp.Or(plain(f.Title), "Histogram"), Alt: "Histogram: " + alt, Height: 280}
+	out := &figure{Title: cmp.Or(plain(f.Title), "Histogram"), Alt: "Histogram: " + alt, live: live{Height: 280}}
 	low, high := f.Edges[0], f.Edges[n]
 	_, top, _ := numberAxis(0, float64(most))
 	g := graph{
@@ -52,5 +52,5 @@ func histDrawing(f *record.Figure, alt string) (*figure, string) {
 		elements.names = append(elements.names, fmt.Sprintf("%.4g to %.4g", f.Edges[i], f.Edges[i+1]))
 	}
 	g.series = []series{elements}
-	return out, g.draw(out)
+	return g.draw(out)
 }

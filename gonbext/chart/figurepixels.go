@@ -38,16 +38,16 @@ func blocksLine(c *record.Card, what string) string {
 	return line
 }
 
-func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
+func heatMapDrawing(c *record.Card, alt string) *figure {
 	f := c.Figure
 	low, high, ok := finite(f.Means)
 	if !ok || f.Rows < 1 || f.Cols < 1 || f.Rows*f.Cols != len(f.Means) || math.IsInf(high-low, 0) {
-		return nil, ""
+		return nil
 	}
 	if f.Low < f.High {
 		low, high = f.Low, f.High
 	}
-	out := &figure{Title: cmp.Or(plain(f.Title), "Heat map"), Caption: "Down: " + cmp.Or(plain(f.Y), "axis 0") + "; across: " + cmp.Or(plain(f.X), "axis 1") + ".", Alt: "Heat map: " + alt, Block: f.Block, Shape: c.Shape}
+	out := &figure{Title: cmp.Or(plain(f.Title), "Heat map"), Caption: "Down: " + cmp.Or(plain(f.Y), "axis 0") + "; across: " + cmp.Or(plain(f.X), "axis 1") + ".", Alt: "Heat map: " + alt, live: live{Block: f.Block, Shape: c.Shape}}
 	layout := downsampledGrid{rows: f.Rows, cols: f.Cols, cells: len(f.Means)}
 	out.Cells = layout.columns(newColumn(len(f.Means), func(i int) any {
 		if math.IsNaN(f.Means[i]) {
@@ -76,9 +76,8 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		m.down = append(m.down, tick{v / shape[0], units.Count(int64(v))})
 	}
 	out.Switch = []choice{{"value", 2, low, above(low, high)}}
-	svg := m.draw(out)
-	out.Height += 26
-	return out, svg
+	m.draw(out).Height += 26
+	return out
 }
 
 var palette = sync.OnceValue(func() (all [256]color.NRGBA) {

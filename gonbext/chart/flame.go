@@ -152,7 +152,7 @@ func (s *summary) held(samples []record.Sample) [][]record.Bytes {
 }
 
 // flameFigure draws who held the memory when it was most; the script draws it for any moment.
-func (t *timeline) flameFigure() (*figure, string) {
+func (t *timeline) flameFigure() *figure {
 	var best int
 	var most int64
 	for i := range t.samples {
@@ -165,9 +165,9 @@ func (t *timeline) flameFigure() (*figure, string) {
 		}
 	}
 	if most == 0 || len(t.flame) < 2 {
-		return nil, ""
+		return nil
 	}
-	f := &figure{Title: "Memory by line and operation", Height: 4*flameRow + 4, Flame: t.flame, Moment: best,
+	f := &figure{Title: "Memory by line and operation", live: live{Height: 4*flameRow + 4, Flame: t.flame, Moment: best},
 		Caption: "When it was largest; where scripts run, a click on the chart above chooses another moment."}
 	d := newDrawing(760, float64(f.Height))
 	d.printf(`<g stroke="%s" stroke-width=".7">`, edgeColor)
@@ -194,7 +194,8 @@ func (t *timeline) flameFigure() (*figure, string) {
 	draw(tree, 0, 0)
 	d.printf(`</g>%s`, labels.String())
 	f.Alt = fmt.Sprintf("Memory by line and operation after %s: %s.", units.Duration(t.samples[best].At), strings.Join(words, ", "))
-	return f, d.done()
+	f.Picture = d.done()
+	return f
 }
 
 // flameRow is the height of a row of a flame view.

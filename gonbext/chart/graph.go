@@ -102,10 +102,10 @@ func byteStep(most float64) float64 {
 	return step
 }
 
-// draw sets the live chart of a figure and returns its picture.
-func (g *graph) draw(f *figure) string {
-	f.Option = g.option(f)
-	return g.svg(float64(f.Height) - 20)
+// draw sets the live chart of a figure and its picture.
+func (g *graph) draw(f *figure) *figure {
+	f.Option, f.Picture = g.option(f), g.svg(float64(f.Height)-20)
+	return f
 }
 
 // option is the live chart. The figure's Points get the values that are packed.
@@ -240,7 +240,7 @@ func (g *graph) liveData(s *series, unit float64) (all []any) {
 }
 
 // svg is the picture.
-func (g *graph) svg(height float64) string {
+func (g *graph) svg(height float64) markup {
 	d := newDrawing(760, height)
 	p := &plot{drawing: d, graph: g, left: 70, right: d.width - 16, top: 16, bottom: d.height - 38}
 	down := &g.value

@@ -17,10 +17,10 @@ import (
 
 // gridFigure draws a stage's chunk grid, coloured by time; live, by bytes too. Last is the
 // run's end.
-func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
+func gridFigure(st *stageSummary, last time.Duration) *figure {
 	g := st.grid
 	if g == nil || st.done == 0 {
-		return nil, ""
+		return nil
 	}
 	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(nil, nil, "the slowest and the largest of them")}
 	f.Folded = true
@@ -65,7 +65,7 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 		f.Switch = append(f.Switch, choice{"worker", 7, 0, float64(workers - 1)})
 	}
 	w, h := g.size()
-	return f, heatMap{left: 12, width: w, height: h, tooltip: "gonbext:cell", name: milliseconds, unknown: "not done", marked: "retried or halved", shades: chunkShades}.draw(f)
+	return heatMap{left: 12, width: w, height: h, tooltip: "gonbext:cell", name: milliseconds, unknown: "not done", marked: "retried or halved", shades: chunkShades}.draw(f)
 }
 
 // size is that of all cells in pixels, across and down.
@@ -146,9 +146,9 @@ type heatMap struct {
 	across, down        []tick               // along the sides of a matrix, each from 0 to 1
 }
 
-// draw sets the live chart of a figure and returns its picture: one pixel, made large, for each cell. The
+// draw sets the live chart of a figure and its picture: one pixel, made large, for each cell. The
 // script makes the live cells, their axes and the scale of the colours.
-func (m heatMap) draw(f *figure) string {
+func (m heatMap) draw(f *figure) *figure {
 	c := charts.NewHeatMap()
 	base(&c.BaseConfiguration, opts.Grid{Left: fmt.Sprintf("%.0f", m.left-4), Top: "8", Width: fmt.Sprintf("%.0f", m.width), Height: fmt.Sprintf("%.0f", m.height)})
 	c.SetGlobalOptions(
@@ -203,7 +203,8 @@ func (m heatMap) draw(f *figure) string {
 		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, marked.String())
 		d.text(x+18, 23, "start", "", m.marked)
 	}
-	return d.done()
+	f.Picture = d.done()
+	return f
 }
 
 // chunkShades is how many colours the picture of a chunk grid has.

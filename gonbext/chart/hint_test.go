@@ -91,7 +91,7 @@ func TestGridFigureDrawsLikeTimesAlike(t *testing.T) {
 	for i, ms := range []int{1000, 1010, 1020, 1030} {
 		st.grid.add(&record.Task{Chunk: int64(i), Duration: time.Duration(ms) * time.Millisecond}, -1)
 	}
-	f, _ := gridFigure(st, 1030*time.Millisecond)
+	f := gridFigure(st, 1030*time.Millisecond)
 	if !strings.Contains(f.Caption, "within 5 %") || f.Switch[0].Min > 0.951*1030 {
 		t.Errorf("%q, from %g", f.Caption, f.Switch[0].Min)
 	}

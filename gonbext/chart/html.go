@@ -6,7 +6,10 @@ import (
 	_ "embed"
 	"encoding/ascii85"
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -75,19 +78,19 @@ func dashIfNone(n int64, s string) string {
 
 // live is a figure as the script takes it.
 type live struct {
-	ID      string   `json:"id"`
-	Height  int      `json:"height"`
-	Unit    float64  `json:"unit,omitempty"`
-	Option  any      `json:"option,omitempty"`
-	Choices []choice `json:"choices,omitempty"`
-	Cells   *columns `json:"cells,omitempty"`
-	Points  *points  `json:"points,omitempty"`
-	Brush   float64  `json:"brush,omitempty"`
-	Spans   []span   `json:"spans,omitempty"`
-	Flame   []leaf   `json:"flame,omitempty"`
-	Moment  int      `json:"moment,omitempty"`
-	Block   []int    `json:"block,omitempty"`
-	Shape   []int    `json:"shape,omitempty"`
+	ID     string   `json:"id"`               // "" of one that stays a picture
+	Height int      `json:"height"`           // in pixels
+	Unit   float64  `json:"unit,omitempty"`   // seconds that one step of a time axis stands for
+	Option any      `json:"option,omitempty"` // nil where there is only the picture
+	Switch []choice `json:"choices,omitempty"`
+	Cells  *columns `json:"cells,omitempty"`  // of a heat map
+	Points *points  `json:"points,omitempty"` // of the first series, where the option has none
+	Brush  float64  `json:"brush,omitempty"`  // seconds of a timeline, in which a window of time can be chosen
+	Spans  []span   `json:"spans,omitempty"`  // that it names
+	Flame  []leaf   `json:"flame,omitempty"`  // of a flame view, which is of the timeline before it
+	Moment int      `json:"moment,omitempty"` // the point that its picture is of
+	Block  []int    `json:"block,omitempty"`  // of the heat map of an array: the elements of a cell
+	Shape  []int    `json:"shape,omitempty"`  // and all
 }
 
 // points are the values of a figure's first series as the script takes them: what they
@@ -117,7 +120,7 @@ func significants(values []float64) []float64 {
 func renderReport(views []*view, o Options) (html string, carries bool, err error) {
 	var figures []figure
 	for _, v := range views {
-		nameless(v.Figures, o)
+		name(v.Figures, o, v.s.h.Run+" "+v.s.run.Path)
 		figures = append(figures, v.Figures...)
 	}
 	s, err := scriptOf(figures, o)
@@ -136,11 +139,15 @@ type script struct {
 	Styled  bool
 }
 
-// nameless takes figures that stay pictures their IDs, by which scripts find those that do not.
-func nameless(figures []figure, o Options) {
+// name gives figures that the script draws their IDs. The same figure in another output has the same
+// one, and another of the same run or array, which of says, has not.
+func name(figures []figure, o Options, of string) {
 	for i := range figures {
-		if o.Mode != Auto {
-			figures[i].ID = ""
+		f := &figures[i]
+		if o.Mode == Auto && (f.Option != nil || f.Flame != nil) {
+			h := fnv.New64a()
+			fmt.Fprintf(h, "%s %q %q %s", of, f.Title, f.Alt, f.Picture)
+			f.ID = "gonbext-" + strconv.FormatUint(h.Sum64(), 36)
 		}
 	}
 }
@@ -149,8 +156,8 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 	s.Styled = o.Library
 	var all []live
 	for _, f := range figures {
-		if f.Live() {
-			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Points, f.Brush, f.Spans, f.Flame, f.Moment, f.Block, f.Shape})
+		if f.ID != "" {
+			all = append(all, f.live)
 		}
 	}
 	if len(all) == 0 {

@@ -166,7 +166,7 @@ func (p *page) figure(f figure) {
 		p.add("<small>%s</small>", f.Caption)
 	}
 	p.add("\n<div")
-	if f.Live() {
+	if f.ID != "" {
 		p.add(` id="%s"`, f.ID)
 	}
 	if f.Width > 0 {
@@ -439,7 +439,7 @@ func sheetPage(sh *sheet, s script) string {
 }
 
 // cardPage shows an array; drawing is of its chunks, "" where there is nothing to see.
-func cardPage(c *record.Card, styled bool, drawing string) string {
+func cardPage(c *record.Card, styled bool, drawing markup) string {
 	p := new(page)
 	p.begin(styled)
 	p.add("\n")
@@ -454,7 +454,7 @@ func cardPage(c *record.Card, styled bool, drawing string) string {
 	}
 	p.add("\n" + `<div style="display:flex;flex-wrap:wrap;align-items:center;gap:8px 28px">`)
 	if drawing != "" {
-		p.add(`<img style="max-width:100%" alt="%s" %s>`, "Chunks: "+cardChunks(c), picture(drawing))
+		p.add(`<img style="max-width:100%" alt="%s" %s>`, "Chunks: "+cardChunks(c), drawing)
 	}
 	if len(c.Sample) > 0 {
 		p.add(`<div style="max-width:100%;min-width:0">`)

@@ -6,10 +6,10 @@ import (
 )
 
 // planFigure draws the prediction of each stage by class, against the budget.
-func planFigure(s *summary) (*figure, string) {
+func planFigure(s *summary) *figure {
 	n := min(len(s.stages), 40)
 	if n == 0 {
-		return nil, ""
+		return nil
 	}
 	stages := s.stages[:n]
 	var most int64
@@ -25,10 +25,10 @@ func planFigure(s *summary) (*figure, string) {
 		}
 	}
 	if most == 0 {
-		return nil, ""
+		return nil
 	}
 	top := topOf(float64(most), []limit{{bytes: s.h.Budget}})
-	f := &figure{Title: "Predicted memory by stage", Height: 90 + 30*n}
+	f := &figure{Title: "Predicted memory by stage", live: live{Height: 90 + 30*n}}
 	f.Alt = "Predicted memory by stage:"
 	for i, st := range stages[:min(n, 8)] {
 		if i > 0 {
@@ -57,5 +57,5 @@ func planFigure(s *summary) (*figure, string) {
 	if b := float64(s.h.Budget); b > 0 && b <= top {
 		g.series = append(g.series, series{key: key{"budget", budgetColor, dashed}, x: []float64{0, float64(n)}, y: []float64{b, b}, width: 1.5})
 	}
-	return f, g.draw(f)
+	return g.draw(f)
 }

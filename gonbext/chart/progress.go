@@ -36,11 +36,10 @@ func (l *Live) picture(h *record.Header, elapsed time.Duration) markup {
 	}
 	t := &timeline{last: elapsed, budget: h.Budget, spans: []span{{To: elapsed.Seconds(), predicted: h.Predicted.Host()}}}
 	t.samples, t.perPoint = l.line.points()
-	_, svg := t.figure()
-	if svg == "" {
-		return ""
+	if f := t.figure(); f != nil {
+		return f.Picture
 	}
-	return picture(svg)
+	return ""
 }
 
 // Place is where a bar is shown, for a page that is loaded anew while its run lasts: the

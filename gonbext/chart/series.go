@@ -11,9 +11,9 @@ import (
 
 // seriesFigure draws figures that an algorithm noted, one after the other; nil where there
 // are none that a line could show.
-func seriesFigure(s record.Series) (*figure, string) {
+func seriesFigure(s record.Series) *figure {
 	if len(s.Values) < 2 {
-		return nil, ""
+		return nil
 	}
 	name := plain(s.Name)
 	values := append(record.Floats{math.NaN()}, s.Values...) // the first has the number 1
@@ -23,11 +23,11 @@ func seriesFigure(s record.Series) (*figure, string) {
 		}
 	}
 	said := fmt.Sprintf("first %.6g, last %.6g, of %d.", s.Values[0], s.Values[len(s.Values)-1], len(s.Values))
-	f, svg := plotDrawing(&record.Figure{Title: strings.ToUpper(name[:1]) + name[1:], Curves: []record.Curve{{Name: name, Length: len(values), Step: 1, Mean: values}}}, said)
+	f := plotDrawing(&record.Figure{Title: strings.ToUpper(name[:1]) + name[1:], Curves: []record.Curve{{Name: name, Length: len(values), Step: 1, Mean: values}}}, said)
 	if f != nil {
 		f.Caption = strings.ToUpper(said[:1]) + said[1:]
 	}
-	return f, svg
+	return f
 }
 
 // round9 drops what rounding left of a sum of steps.

@@ -10,10 +10,11 @@ import (
 
 // A line has a point for each figure that is a number, and a gap for another; what has no line has no figure.
 func TestSeries(t *testing.T) {
-	f, svg := seriesFigure(record.Series{Name: "relative error by iteration", Values: []float64{0.5, 0.25, math.NaN(), 0.2}})
+	f := seriesFigure(record.Series{Name: "relative error by iteration", Values: []float64{0.5, 0.25, math.NaN(), 0.2}})
 	if f == nil || f.Title != "Relative error by iteration" {
 		t.Fatalf("%+v", f)
 	}
+	svg := svgOf(t, f)
 	at := strings.Index(svg, `fill="none" stroke="`+curveColors[0])
 	if at < 0 || strings.Contains(svg, "NaN") {
 		t.Fatal(svg)
@@ -23,7 +24,7 @@ func TestSeries(t *testing.T) {
 		t.Errorf("the line is %s", path)
 	}
 	for _, none := range [][]float64{nil, {1}, {math.NaN(), math.NaN()}} {
-		if f, _ := seriesFigure(record.Series{Name: "x", Values: none}); f != nil {
+		if f := seriesFigure(record.Series{Name: "x", Values: none}); f != nil {
 			t.Errorf("%v has a figure", none)
 		}
 	}

@@ -36,7 +36,7 @@ func (s *sheet) output(o Options) (Output, error) {
 	if o.Mode == "" {
 		o.Mode = Auto
 	}
-	nameless(s.Figures, o)
+	name(s.Figures, o, s.Title)
 	sc, err := scriptOf(s.Figures, o)
 	if err != nil {
 		return Output{}, err

@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -106,7 +105,7 @@ func (m *ChunkMap) Ratio() float64 {
 func (m *ChunkMap) Output(o Options) (Output, error) {
 	s := sheet{Title: plain(m.a.Path), Verdict: m.verdict(), cells: m.text(), Tables: []Table{{Rows: m.facts(), Texts: 2}}}
 	if o.Mode != None && m.sum.stored > 0 {
-		s.Figures = []figure{m.figure()}
+		s.Figures = []figure{*m.figure()}
 	}
 	return s.output(o)
 }
@@ -186,8 +185,8 @@ func (m *ChunkMap) partly() (n int) {
 	return n
 }
 
-func (m *ChunkMap) figure() figure {
-	f := figure{Title: "Stored bytes by chunk", Caption: m.fold.caption(m.a.Shape, m.a.Chunks, "their mean")}
+func (m *ChunkMap) figure() *figure {
+	f := &figure{Title: "Stored bytes by chunk", Caption: m.fold.caption(m.a.Shape, m.a.Chunks, "their mean")}
 	// A border around every cell would hide what it is to show.
 	partly := m.partly()
 	marks := partly <= max(len(m.cells)/8, 1)
@@ -216,17 +215,13 @@ func (m *ChunkMap) figure() figure {
 	}), absent, column(func(i int) any { return mark(marks && m.cells[i].stored > 0 && absent[i] != int64(0)) }),
 		column(func(i int) any { return m.cells[i].stored }),
 		column(func(i int) any { return m.cells[i].least }), column(func(i int) any { return m.cells[i].most }))
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %v %d", m.a.Path, m.a.Shape, m.sum.bytes)
-	f.ID = fmt.Sprintf("gonbext-%x-chunks", h.Sum64())
 	if low := honest(least, most); low < least {
 		f.Caption += fmt.Sprintf(" The means of all squares are within 5 %% of each other, and are drawn alike: chunks take %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
 		least = low
 	}
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
 	width, height := m.fold.size()
-	f.Picture = picture(heatMap{left: 12, width: width, height: height, tooltip: "gonbext:stored", name: mebi, unknown: "not stored", marked: "some not stored", shades: chunkShades}.draw(&f))
-	return f
+	return heatMap{left: 12, width: width, height: height, tooltip: "gonbext:stored", name: mebi, unknown: "not stored", marked: "some not stored", shades: chunkShades}.draw(f)
 }
 
 // honest is where a scale of colours up to most begins: values within 5 % of each

@@ -63,7 +63,8 @@ func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, ar
 // well-formed: XML has no control characters.
 func escape(s string) string { return html.EscapeString(plain(s)) }
 
-func (d *drawing) done() string {
+// done is the picture as the src of an img.
+func (d *drawing) done() markup {
 	style := groundStyle
 	for _, m := range markStyles {
 		for _, use := range []string{`class="` + m.class + `"`, `class="` + m.class + ` `, ` ` + m.class + `">`} {
@@ -73,8 +74,8 @@ func (d *drawing) done() string {
 			}
 		}
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%[1]v" height="%[2]v"><style>%[3]s</style><rect class="c" width="%[1]v" height="%[2]v"/>%[4]s</svg>`,
-		d.width, d.height, style, d.String())
+	return picture(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%[1]v" height="%[2]v"><style>%[3]s</style><rect class="c" width="%[1]v" height="%[2]v"/>%[4]s</svg>`,
+		d.width, d.height, style, d.String()))
 }
 
 // text writes s at x, y; anchor is start, middle or end.

@@ -83,7 +83,7 @@ func topOf(most float64, limits []limit) (top float64) {
 
 // memoryOverTime draws f: areas, which are stacked, and lines, of all of which the limits are levels. Spans are
 // named above it.
-func memoryOverTime(f *figure, end float64, all []series, limits []limit, spans []span) string {
+func memoryOverTime(f *figure, end float64, all []series, limits []limit, spans []span) *figure {
 	var most float64
 	var sum []float64
 	for _, s := range all {

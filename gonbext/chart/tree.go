@@ -27,9 +27,9 @@ const (
 
 // treeFigure draws the stages of a run in the order in which they run, with what each reads
 // of the others: what was predicted above what was measured.
-func treeFigure(stages []record.StageReport) (*figure, string) {
+func treeFigure(stages []record.StageReport) *figure {
 	if len(stages) == 0 {
-		return nil, ""
+		return nil
 	}
 	f := &figure{Title: "Plan", Alt: fmt.Sprintf("The plan of %s; its text is below.", counted(len(stages), "stage", "stages"))}
 	var most int64
@@ -64,7 +64,8 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 		d.printf(`<path class="g" d="M8 %sH752"/>`, num(y-3))
 		d.stage(&drawn[i], y)
 	}
-	return f, d.done()
+	f.Picture = d.done()
+	return f
 }
 
 // tree is the drawing of treeFigure.

@@ -13,7 +13,7 @@ import (
 func TestReportShowsPlanWithMeasuredBesidePredicted(t *testing.T) {
 	runs := cases(t)
 	done := report(t, Options{}, runs["done"])
-	_, drawn := treeFigure(runs["done"].Explain())
+	drawn := svgOf(t, treeFigure(runs["done"].Explain()))
 	if first, second := strings.Index(drawn, ">0 reduce"), strings.Index(drawn, ">1 map"); first < 0 || second < first || !strings.Contains(done.HTML, "The plan of 2 stages") {
 		t.Errorf("the stages are not drawn in their order: %s", drawn)
 	}
@@ -47,11 +47,11 @@ func TestTreeFigureLimitsBranches(t *testing.T) {
 			chain[i].From = []int{i - 1}
 		}
 	}
-	f, svg := treeFigure(chain)
-	if !strings.Contains(f.Caption, "first 40 of") || len(svg) > 40_000 || strings.Count(treeText(chain), "map step") != 500 {
-		t.Errorf("%q, %d bytes", f.Caption, len(svg))
+	f := treeFigure(chain)
+	if !strings.Contains(f.Caption, "first 40 of") || len(f.Picture) > 40_000 || strings.Count(treeText(chain), "map step") != 500 {
+		t.Errorf("%q, %d bytes", f.Caption, len(f.Picture))
 	}
-	if f, _ := treeFigure(nil); f != nil {
+	if f := treeFigure(nil); f != nil {
 		t.Error("a figure of no stages")
 	}
 }

@@ -3,10 +3,8 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,26 +126,13 @@ func (l line) Name() string { return strings.TrimSpace(l.Site + " " + clip(l.Cod
 
 // figure is one chart: a picture, and the same as an ECharts option.
 type figure struct {
-	ID, Title, Caption string
-	Alt                string  // what a picture says to those who do not see it; its title and caption if empty
-	Height             int     // of the live chart, in pixels
-	Unit               float64 // seconds that one step of a time axis stands for
-	Picture            markup
-	Option             any      // nil where there is only the picture
-	Switch             []choice // other values to colour by
-	Cells              *columns // of a heat map
-	Points             *points  // of the first series, where the option has none
-	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
-	Spans              []span   // that it names
-	Flame              []leaf   // of a flame view, which is of the timeline before it
-	Moment             int      // the point that its picture is of
-	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
-	Width              int      // of a picture of few pixels, 0 where it takes the room there is
-	Folded             bool     // it is detail: shown when it is asked for
+	live
+	Title, Caption string
+	Alt            string // what a picture says to those who do not see it; its title and caption if empty
+	Picture        markup
+	Width          int  // of a picture of few pixels, 0 where it takes the room there is
+	Folded         bool // it is detail: shown when it is asked for
 }
-
-// Live reports whether the script draws it.
-func (f figure) Live() bool { return f.ID != "" && (f.Option != nil || f.Flame != nil) }
 
 // choice is one of the values that a heat map can show.
 type choice struct {
@@ -239,10 +224,7 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil {
-		f.Picture = picture(svg)
-		v.Tree = f
-	}
+	v.Tree = treeFigure(stages)
 	if v.Planned {
 		v.add(planFigure(s))
 		return v
@@ -267,16 +249,11 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	return v
 }
 
-// add names a figure; nil is none.
-func (v *view) add(f *figure, svg string) {
-	if f == nil {
-		return
+// add adds a figure, if there is one.
+func (v *view) add(f *figure) {
+	if f != nil {
+		v.Figures = append(v.Figures, *f)
 	}
-	h := fnv.New64a() // the same figure in another output has the same name, and another of the same run has not
-	fmt.Fprintf(h, "%s %s %q %q %s", v.s.h.Run, v.s.run.Path, f.Title, f.Alt, svg)
-	f.ID = "gonbext-" + strconv.FormatUint(h.Sum64(), 36)
-	f.Picture = picture(svg)
-	v.Figures = append(v.Figures, *f)
 }
 
 // operations makes the table: a line for each stage, then one for each of its

@@ -65,10 +65,10 @@ func (s *summary) workerWords() string {
 }
 
 // workersFigure draws a lane for each worker; nil where there are none.
-func workersFigure(s *summary) (*figure, string) {
+func workersFigure(s *summary) *figure {
 	words := s.workerWords()
 	if words == "" {
-		return nil, ""
+		return nil
 	}
 	var names []string
 	for i := range s.workers.sum {
@@ -78,5 +78,6 @@ func workersFigure(s *summary) (*figure, string) {
 	if len(s.begunAgain) > 0 {
 		f.Caption += " Lines mark where."
 	}
-	return f, s.workers.draw(s.last.Seconds(), max(12, 44/float64(1+len(names)/8)), names, laneColors[1:2], s.begunAgain)
+	f.Picture = s.workers.draw(s.last.Seconds(), max(12, 44/float64(1+len(names)/8)), names, laneColors[1:2], s.begunAgain)
+	return f
 }

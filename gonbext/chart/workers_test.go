@@ -30,11 +30,11 @@ func TestWorkersHaveLanes(t *testing.T) {
 	if got, want := s.workerWords(), "2 workers were idle 30 % of 10 s, and tasks were begun again one time: their worker had ended"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	f, svg := workersFigure(s)
-	if f == nil || !strings.Contains(svg, "worker 1") || strings.Count(svg, troubleColor) != 1 {
+	svg := svgOf(t, workersFigure(s))
+	if !strings.Contains(svg, "worker 1") || strings.Count(svg, troubleColor) != 1 {
 		t.Errorf("the figure is %s", svg)
 	}
-	g, _ := gridFigure(s.stages[0], s.last)
+	g := gridFigure(s.stages[0], s.last)
 	column := g.Cells.Columns[len(g.Cells.Columns)-1]
 	if c := g.Switch[len(g.Switch)-1]; c.Label != "worker" || c.Dimension != len(g.Cells.Columns)+1 || c.Max != 1 {
 		t.Errorf("the colours are %+v", c)
