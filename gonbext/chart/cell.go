@@ -277,7 +277,8 @@ func (t *timeline) figure() *figure {
 	if len(t.samples) < 2 {
 		return nil
 	}
-	all := append(stack(t.samples, record.Input, record.Device), t.heap...)
+	at := moments(t.samples)
+	all := append(stack(asArea, at, classKeys()[:record.Device], func(class, i int) int64 { return t.samples[i].Arena[class] }), t.heap...)
 	heap := series{kind: asArea, key: key{name: "Go heap", color: heapColor}}
 	if len(t.heap) > 0 {
 		heap.name = "Go heap, other"
@@ -301,7 +302,6 @@ func (t *timeline) figure() *figure {
 	if seen {
 		all = append(all, process)
 	}
-	at := moments(t.samples)
 	for i := range all {
 		all[i].x, all[i].packed = at, true
 	}

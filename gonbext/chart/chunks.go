@@ -27,23 +27,25 @@ func chunksFigure(s *summary) *figure {
 	if len(bars) == 0 {
 		return nil
 	}
-	var most int64
-	var used []record.Class
-	for c := range record.Classes {
-		any := false
-		for i := range bars {
-			any = any || bars[i][c] > 0
-			most = max(most, bars[i].Host()+bars[i][record.Device])
-		}
-		if any {
-			used = append(used, c)
-		}
-	}
+	g := graph{base: axis{kind: "category", high: float64(len(bars)), ticks: stages, stretches: true, format: "gonbext:chunk"}, legend: true, tooltip: "gonbext:byChunk"}
+	g.series = stack(asBars, upTo(len(bars)), classKeys(), func(class, i int) int64 { return bars[i][class] })
+	most := highest(g.series)
 	if most == 0 {
 		return nil
 	}
+	g.value = bytesTo(most * 1.04)
+	if len(bars) <= 16 { // many bars make an area, few stand apart
+		g.gap = 0.12
+	}
+	for i := range g.series {
+		b := &g.series[i]
+		b.packed = true
+		if b.name == record.Device.String() && !s.modelled() {
+			b.name += " (not in the budget)"
+		}
+	}
 	f := &figure{Title: "Memory by chunk", Folded: true, live: live{Height: 240, Points: named}}
-	f.Alt = fmt.Sprintf("Memory by chunk: the largest task held %s.", units.Bytes(most))
+	f.Alt = fmt.Sprintf("Memory by chunk: the largest task held %s.", units.Bytes(int64(most)))
 	if perBar > 1 {
 		f.Caption = fmt.Sprintf("A bar shows the largest of up to %s neighbouring chunks.", units.Count(perBar))
 	}
@@ -53,25 +55,6 @@ func chunksFigure(s *summary) *figure {
 			order = append(order, clip(st.label, 40))
 		}
 		f.Caption = strings.TrimSpace("From left to right: " + strings.Join(order, ", then ") + ". " + f.Caption)
-	}
-	g := graph{base: axis{kind: "category", high: float64(len(bars)), ticks: stages, stretches: true, format: "gonbext:chunk"}, value: bytesTo(float64(most) * 1.04),
-		legend: true, tooltip: "gonbext:byChunk"}
-	if len(bars) <= 16 { // many bars make an area, few stand apart
-		g.gap = 0.12
-	}
-	edges := make([]float64, len(bars)+1)
-	for i := range edges {
-		edges[i] = float64(i)
-	}
-	for _, class := range used {
-		b := series{kind: asBars, key: key{name: class.String(), color: classColors[class]}, x: edges, packed: true}
-		if class == record.Device && !s.modelled() {
-			b.name += " (not in the budget)"
-		}
-		for i := range bars {
-			b.y = append(b.y, float64(bars[i][class]))
-		}
-		g.series = append(g.series, b)
 	}
 	return g.draw(f)
 }

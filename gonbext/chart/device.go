@@ -11,42 +11,27 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// owners are those who take memory of a device, in the order in which they are stacked.
-var owners = []struct {
-	name, color string
-	bytes       func(m *record.Sample) int64
-}{
-	{"context and cuBLAS", "#975", func(m *record.Sample) int64 { return m.Context }},
-	{"other processes", "#888", func(m *record.Sample) int64 { return m.Others }},
-	{"kept inputs", "#47a", func(m *record.Sample) int64 { return m.Kept }},
-	{"operations", classColors[record.Device], func(m *record.Sample) int64 { return m.Device - m.Kept }},
-}
+// deviceKeys are those who take memory of a device, in the order in which they are stacked.
+var deviceKeys = []key{{"context and cuBLAS", "#975", ""}, {"other processes", "#888", ""}, {"kept inputs", "#47a", ""}, {"operations", classColors[record.Device], ""}}
 
 // deviceFigure draws the memory of the device over time, by owner; nil where none was seen.
 func deviceFigure(s *summary) *figure {
 	if s.device <= 0 || len(s.timeline) < 2 {
 		return nil
 	}
-	var layers []series
-	at := moments(s.timeline)
-	var outside int64 // of what the run may take
-	for _, o := range owners {
-		l := series{kind: asArea, key: key{name: o.name, color: o.color}, x: at, packed: true}
-		var most int64
-		for i := range s.timeline {
-			n := o.bytes(&s.timeline[i])
-			most = max(most, n)
-			l.y = append(l.y, float64(n))
-		}
-		if most > 0 {
-			layers = append(layers, l)
-		}
-	}
-	for i := range s.timeline {
-		outside = max(outside, s.timeline[i].Context+s.timeline[i].Others)
-	}
+	layers := stack(asArea, moments(s.timeline), deviceKeys, func(owner, i int) int64 {
+		m := &s.timeline[i]
+		return [...]int64{m.Context, m.Others, m.Kept, m.Device - m.Kept}[owner]
+	})
 	if len(layers) == 0 {
 		return nil
+	}
+	for i := range layers {
+		layers[i].packed = true
+	}
+	var outside int64 // of what the run may take
+	for i := range s.timeline {
+		outside = max(outside, s.timeline[i].Context+s.timeline[i].Others)
 	}
 	f := &figure{Title: "Memory of " + plain(s.h.Device.Name) + " over time", Caption: caption(s.perPoint), live: live{Height: 220, Points: &points{}}}
 	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))

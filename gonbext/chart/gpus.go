@@ -2,57 +2,42 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// gpu is what a plan means on one GPU, ready to be shown.
-type gpu struct{ Name, Memory, Where, Passes, Link, Time, Limit, Note string }
-
-// gpuHead are the columns of the table of GPUs.
-var gpuHead = []string{"device", "may take", "stages on it", "passes", "over the link", "time", "limit", ""}
-
-func (g gpu) Cells() []string {
-	return []string{g.Name, g.Memory, g.Where, g.Passes, g.Link, g.Time, g.Limit, g.Note}
+// gpusTable has a row for what the plan means on each GPU.
+func gpusTable(rows [][]string) Table {
+	return Table{Caption: "On other GPUs", Head: []string{"device", "may take", "stages on it", "passes", "over the link", "time", "limit", ""}, Rows: joinEqual(rows), Texts: 1,
+		note: "By the makers' data sheets, with a usual machine's disk and this one's cores. Where the disk or the link is the limit, a faster GPU gains nothing."}
 }
 
-func newGPU(w *record.WhatIf, stages int) gpu {
-	g := gpu{Name: plain(w.Device), Memory: units.Bytes(w.Memory), Note: plain(w.Note)}
+func gpuRow(w *record.WhatIf, stages int) []string {
+	name, memory, note := plain(w.Device), units.Bytes(w.Memory), plain(w.Note)
 	if !w.Fits {
-		g.Where, g.Passes, g.Link, g.Time, g.Limit = "–", "–", "–", "–", "–"
-		return g
+		return []string{name, memory, "–", "–", "–", "–", "–", note}
 	}
-	g.Where = fmt.Sprintf("%d of %d", w.OnDevice, stages)
-	g.Passes, g.Link = units.Count(int64(w.Passes)), dashIfNone(w.Link, units.Traffic(w.Link))
-	g.Time, g.Limit = units.Duration(time.Duration(w.Seconds*float64(time.Second))), plain(w.Limit)
-	return g
+	return []string{name, memory, fmt.Sprintf("%d of %d", w.OnDevice, stages), units.Count(int64(w.Passes)), dashIfNone(w.Link, units.Traffic(w.Link)),
+		units.Duration(time.Duration(w.Seconds * float64(time.Second))), plain(w.Limit), note}
 }
 
-// joinEqual joins cards after the first, which is the plan's own, whose rows say the same to one
-// row: a faster card that changes nothing is no news.
-func joinEqual(cards []gpu) (joined []gpu) {
-	first, count := gpu{}, 0 // of the last row
-	for i, g := range cards {
-		same := first
-		same.Name, same.Memory = g.Name, g.Memory
-		if i < 2 || g != same {
-			joined, first, count = append(joined, g), g, 1
+// joinEqual joins the rows of cards after the first, which is the plan's own, where they say the same: a
+// faster card that changes nothing is no news.
+func joinEqual(cards [][]string) (joined [][]string) {
+	var first []string // of the cards of the last row
+	count := 0
+	for i, card := range cards {
+		if i < 2 || !slices.Equal(card[2:], first[2:]) {
+			joined, first, count = append(joined, slices.Clone(card)), card, 1
 			continue
 		}
 		count++
-		row := &joined[len(joined)-1]
-		row.Name = fmt.Sprintf("%s to %s: %d cards", first.Name, g.Name, count)
-		row.Memory = first.Memory + " to " + g.Memory
+		row := joined[len(joined)-1]
+		row[0] = fmt.Sprintf("%s to %s: %d cards", first[0], card[0], count)
+		row[1] = first[1] + " to " + card[1]
 	}
 	return joined
-}
-
-func gpusText(v *view) string {
-	rows := [][]string{gpuHead}
-	for _, g := range v.GPUs {
-		rows = append(rows, g.Cells())
-	}
-	return align(rows, 1)
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/go-echarts/go-echarts/v2/types"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -62,6 +64,59 @@ const (
 	asBars            // stacked
 	asBand            // between low and y, of the line after it: the legend does not list it
 )
+
+// stack makes stacked series with the same x, of the keys of which any value is above 0.
+func stack(kind seriesKind, x []float64, keys []key, value func(of, i int) int64) []series {
+	var all []series
+	for of, k := range keys {
+		s := series{key: k, kind: kind, x: x}
+		for i := range x {
+			if i < len(x)-1 || kind != asBars {
+				s.y = append(s.y, float64(value(of, i)))
+			}
+		}
+		if len(s.y) > 0 && slices.Max(s.y) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// classKeys are the classes of memory.
+func classKeys() []key {
+	var keys []key
+	for c := range record.Classes {
+		keys = append(keys, key{name: c.String(), color: classColors[c]})
+	}
+	return keys
+}
+
+// upTo are the edges of n bars.
+func upTo(n int) []float64 {
+	all := make([]float64, n+1)
+	for i := range all {
+		all[i] = float64(i)
+	}
+	return all
+}
+
+// highest is the most that series reach together.
+func highest(all []series) (most float64) {
+	var sum []float64
+	for _, s := range all {
+		for i, v := range s.y {
+			if i == len(sum) {
+				sum = append(sum, 0)
+			}
+			if s.stacked() {
+				sum[i] += v
+				v = sum[i]
+			}
+			most = max(most, v)
+		}
+	}
+	return most
+}
 
 func (s *series) stacked() bool { return s.kind == asArea || s.kind == asBars }
 

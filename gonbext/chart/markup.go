@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // markup is HTML, CSS or JavaScript that goes into a page as it is. Nothing becomes markup that
@@ -127,8 +125,10 @@ func (p *page) view(v *view) {
 	for _, note := range v.Notes {
 		p.add(box+"%s</div>", note)
 	}
-	p.whatIf(v)
-	p.gpus(v)
+	for i := range v.WhatIf {
+		p.add("\n")
+		p.rows(&v.WhatIf[i], "")
+	}
 	p.tree(v)
 	p.operations(v)
 	if v.HasFolded() {
@@ -226,55 +226,7 @@ func (p *page) cell(n int64, exact bool, text string) {
 	p.add(">%s</td>", text)
 }
 
-func sizeCell(n int64) string    { return unbroken(sizeOrDash(n)) }
-func trafficCell(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) }
-
-func durationCell(d time.Duration) string {
-	return unbroken(dashIfNone(int64(d), units.Duration(d)))
-}
-
-func (p *page) whatIf(v *view) {
-	if len(v.WhatIf) == 0 {
-		return
-	}
-	timed := v.Timed()
-	p.add("\n")
-	p.head(v.WhatIfTitle())
-	p.add("\n")
-	p.table("what if")
-	p.add("<thead><tr><th style=text-align:left>chunks</th><th>budget</th><th style=text-align:left>verdict</th><th>needs at least</th><th>peak</th><th>passes</th><th>moved</th><th>tasks</th>%s</tr></thead><tbody>", when(timed, "<th>time</th>"))
-	for _, w := range v.WhatIf {
-		mark := "✗"
-		if w.Fits {
-			mark = "✓"
-		}
-		p.add("\n<tr><td style=text-align:left>%s</td><td>%s</td><td style=text-align:left>%s %s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>", w.Chunks, w.Budget, mark, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks)
-		if timed {
-			p.add("<td>%s</td>", w.Time)
-		}
-		p.add("</tr>")
-	}
-	p.add("\n</table></div>\n<small>Needs at least: the smallest budget that would do, with room for the program itself. Peak: what its arrays would take at the budget of that line.</small>")
-}
-
-func (p *page) gpus(v *view) {
-	if len(v.GPUs) == 0 {
-		return
-	}
-	p.add("\n")
-	p.head("On other GPUs")
-	p.add("\n")
-	p.table("on other GPUs")
-	p.columns(gpuHead, 1)
-	for _, g := range v.GPUs {
-		p.add("\n<tr>")
-		for i, c := range g.Cells() {
-			p.add("<td%s>%s</td>", when(i == 0 || i == 7, ` style="text-align:left"`), c)
-		}
-		p.add("</tr>")
-	}
-	p.add("\n</table></div>\n<small>By the makers' data sheets, with a usual machine's disk and this one's cores. Where the disk or the link is the limit, a faster GPU gains nothing.</small>")
-}
+func sizeCell(n int64) string { return unbroken(sizeOrDash(n)) }
 
 func (p *page) tree(v *view) {
 	if v.TreeText == "" {
@@ -299,7 +251,7 @@ func (p *page) operations(v *view) {
 	if len(v.Operations) == 0 {
 		return
 	}
-	title, timed := markup("Memory and time by operation"), v.Timed()
+	title := markup("Memory and time by operation")
 	if v.Planned {
 		title = "Memory by operation"
 	}
@@ -307,13 +259,7 @@ func (p *page) operations(v *view) {
 	p.fold(false, title, v.OperationsLine())
 	p.add("\n")
 	p.table("operations")
-	p.add("<thead><tr><th style=text-align:left>operation</th><th>chunks</th><th>predicted</th>")
-	if v.Planned {
-		p.add("<th>to move</th>%s", when(timed, "<th>time</th>"))
-	} else {
-		p.add("<th>requested</th><th>reserved</th><th>allocations</th><th>reuses</th><th>moved</th><th>time</th>")
-	}
-	p.add("</tr></thead><tbody>")
+	p.columns(v.operationHead(), 1)
 	for _, o := range v.Operations {
 		if o.Head {
 			p.add("\n" + `<tr class="gonbext-stage"`)
@@ -324,29 +270,12 @@ func (p *page) operations(v *view) {
 			if o.Site != "" {
 				p.add(" · %s", o.Site)
 			}
-			p.add("</small></td><td>%s</td>", o.Chunks)
+			p.add("</small></td>")
 		} else {
-			p.add("\n<tr><td style=text-align:left><b style=color:%s>■</b> %s</td><td></td>", o.Color, o.Name)
+			p.add("\n<tr><td style=text-align:left><b style=color:%s>■</b> %s</td>", o.Color, o.Name)
 		}
-		p.cell(o.Predicted, o.Head, sizeCell(o.Predicted))
-		switch {
-		case v.Planned:
-			p.cell(o.Moved, o.Head, trafficCell(o.Moved))
-			if timed {
-				p.add("<td>%s</td>", o.Likely)
-			}
-		case o.Measured:
-			p.cell(o.Requested, o.Head, sizeCell(o.Requested))
-			p.cell(o.Reserved, o.Head, sizeCell(o.Reserved))
-			allocations, reuses := "", ""
-			if o.Head {
-				allocations, reuses = dashIfNone(o.Allocations, units.Count(o.Allocations)), dashIfNone(o.Reuses, units.Count(o.Reuses))
-			}
-			p.add("<td>%s</td><td>%s</td>", allocations, reuses)
-			p.cell(o.Moved, o.Head, trafficCell(o.Moved))
-			p.add("<td>%s</td>", durationCell(o.Time))
-		default:
-			p.add("<td>–</td><td>–</td><td></td><td></td><td>–</td><td>–</td>")
+		for _, c := range v.operationCells(&o) {
+			p.cell(c.exact, o.Head, unbroken(c.text))
 		}
 		p.add("</tr>")
 	}
@@ -406,28 +335,8 @@ func sheetPage(sh *sheet, s script) string {
 	for _, f := range sh.Figures {
 		p.figure(f)
 	}
-	for _, t := range sh.Tables {
-		label := sh.Title
-		if t.Caption != "" {
-			p.head(t.Caption)
-			label = t.Caption
-		}
-		p.table(label)
-		if len(t.Head) > 0 {
-			p.columns(t.Head, t.Texts)
-		}
-		for _, row := range t.Rows {
-			p.add("\n<tr>")
-			for i, c := range row {
-				if i < t.Texts {
-					p.add(`<td style="text-align:left%s">%s</td>`, wrapped(c), c)
-				} else {
-					p.add("<td>%s</td>", c)
-				}
-			}
-			p.add("</tr>")
-		}
-		p.add("\n</table></div>")
+	for i := range sh.Tables {
+		p.rows(&sh.Tables[i], sh.Title)
 	}
 	if sh.Note != "" {
 		p.add("<small>%s</small>", sh.Note)
@@ -436,6 +345,33 @@ func sheetPage(sh *sheet, s script) string {
 	p.live(s)
 	p.add("\n")
 	return p.done()
+}
+
+// rows writes a table, whose label is its caption if it has one.
+func (p *page) rows(t *Table, label string) {
+	if t.Caption != "" {
+		p.head(t.Caption)
+		label = t.Caption
+	}
+	p.table(label)
+	if len(t.Head) > 0 {
+		p.columns(t.Head, t.Texts)
+	}
+	for _, row := range t.Rows {
+		p.add("\n<tr>")
+		for i, c := range row {
+			if i < t.Texts {
+				p.add(`<td style="text-align:left%s">%s</td>`, wrapped(c), c)
+			} else {
+				p.add("<td>%s</td>", c)
+			}
+		}
+		p.add("</tr>")
+	}
+	p.add("\n</table></div>")
+	if t.note != "" {
+		p.add("\n<small>%s</small>", t.note)
+	}
 }
 
 // cardPage shows an array; drawing is of its chunks, "" where there is nothing to see.

@@ -12,22 +12,14 @@ func planFigure(s *summary) *figure {
 		return nil
 	}
 	stages := s.stages[:n]
-	var most int64
-	var used []record.Class
-	for c := range record.Classes {
-		any := false
-		for _, st := range stages {
-			most = max(most, st.Predicted.Host(), st.Predicted[record.Device])
-			any = any || st.Predicted[c] > 0
-		}
-		if any && c != record.Device {
-			used = append(used, c)
-		}
-	}
+	g := graph{base: axis{kind: "category", high: float64(n)}, lying: true, gap: 0.4, legend: true, tooltip: "gonbext:byChunk"}
+	g.series = stack(asBars, upTo(n), classKeys()[:record.Device], func(class, i int) int64 { return stages[i].Predicted[class] })
+	most := highest(g.series)
 	if most == 0 {
 		return nil
 	}
-	top := topOf(float64(most), []limit{{bytes: s.h.Budget}})
+	top := topOf(most, []limit{{bytes: s.h.Budget}})
+	g.value = bytesTo(top)
 	f := &figure{Title: "Predicted memory by stage", live: live{Height: 90 + 30*n}}
 	f.Alt = "Predicted memory by stage:"
 	for i, st := range stages[:min(n, 8)] {
@@ -41,18 +33,8 @@ func planFigure(s *summary) *figure {
 	} else if b > 0 {
 		f.Caption = "The budget, " + units.Bytes(b) + ", lies beyond the end of the scale."
 	}
-	g := graph{base: axis{kind: "category", high: float64(n)}, value: bytesTo(top), lying: true, gap: 0.4, legend: true, tooltip: "gonbext:byChunk"}
-	edges := []float64{0}
 	for i, st := range stages {
 		g.base.ticks = append(g.base.ticks, tick{float64(i) + 0.5, clip(plain(st.Name), 30)})
-		edges = append(edges, float64(i+1))
-	}
-	for _, class := range used {
-		b := series{kind: asBars, key: key{name: class.String(), color: classColors[class]}, x: edges}
-		for _, st := range stages {
-			b.y = append(b.y, float64(st.Predicted[class]))
-		}
-		g.series = append(g.series, b)
 	}
 	if b := float64(s.h.Budget); b > 0 && b <= top {
 		g.series = append(g.series, series{key: key{"budget", budgetColor, dashed}, x: []float64{0, float64(n)}, y: []float64{b, b}, width: 1.5})

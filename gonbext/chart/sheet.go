@@ -23,6 +23,7 @@ type Table struct {
 	Head    []string
 	Rows    [][]string
 	Texts   int
+	note    string // below it, not in texts
 }
 
 // Tables are a line that says it all, and tables below it.
@@ -55,11 +56,7 @@ func (s *sheet) text() string {
 		if t.Caption != "" {
 			fmt.Fprintf(&b, "%s\n", t.Caption)
 		}
-		rows := t.Rows
-		if len(t.Head) > 0 {
-			rows = append([][]string{t.Head}, rows...)
-		}
-		b.WriteString(align(rows, t.Texts))
+		b.WriteString(t.text())
 	}
 	if s.Note != "" {
 		fmt.Fprintf(&b, "\n%s\n", s.Note)

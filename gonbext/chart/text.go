@@ -47,13 +47,9 @@ func textReport(views []*view) string {
 			}
 			fmt.Fprintf(&b, "\nplan: %s\n%s\n", v.PlanLine(), tree)
 		}
-		if len(v.WhatIf) > 0 {
+		for _, t := range v.WhatIf {
 			b.WriteByte('\n')
-			b.WriteString(whatIfText(v))
-		}
-		if len(v.GPUs) > 0 {
-			b.WriteByte('\n')
-			b.WriteString(gpusText(v))
+			b.WriteString(t.text())
 		}
 		if len(v.Lines) > 0 {
 			rows := [][]string{{"Go heap by line", "code", "most at once", "allocated"}}
@@ -85,32 +81,18 @@ func textReport(views []*view) string {
 }
 
 func operationsText(v *view) string {
-	rows := [][]string{{"operation", "chunks", "predicted", "requested", "reserved", "allocations", "reuses", "moved", "time"}}
-	if v.Planned {
-		rows[0] = []string{"operation", "chunks", "predicted", "to move"}
-		if v.Timed() {
-			rows[0] = append(rows[0], "time")
-		}
-	}
+	rows := [][]string{v.operationHead()}
 	shown := v.Operations
 	if len(v.s.stages) > longestText {
 		shown = mostCostly(v.Operations)
 	}
 	for _, o := range shown {
-		row := []string{clip(o.Name, 40), o.Chunks, sizeOrDash(o.Predicted)}
+		row := []string{clip(o.Name, 40)}
 		if !o.Head {
 			row[0] = "  " + row[0]
 		}
-		switch {
-		case v.Planned:
-			row = append(row, dashIfNone(o.Moved, units.Traffic(o.Moved)), o.Likely)
-		case o.Measured:
-			allocations, reuses := "", ""
-			if o.Head {
-				allocations, reuses = units.Count(o.Allocations), units.Count(o.Reuses)
-			}
-			row = append(row, sizeOrDash(o.Requested), sizeOrDash(o.Reserved), allocations, reuses,
-				dashIfNone(o.Moved, units.Traffic(o.Moved)), dashIfNone(int64(o.Time), units.Duration(o.Time)))
+		for _, c := range v.operationCells(&o) {
+			row = append(row, c.text)
 		}
 		rows = append(rows, row)
 	}
@@ -140,19 +122,13 @@ func mostCostly(operations []operation) []operation {
 	})
 }
 
-func whatIfText(v *view) string {
-	rows := [][]string{{"chunks", "budget", "verdict", "needs at least", "peak", "passes", "moved", "tasks"}}
-	if v.Timed() {
-		rows[0] = append(rows[0], "time")
+// text is the table without its caption.
+func (t *Table) text() string {
+	rows := t.Rows
+	if len(t.Head) > 0 {
+		rows = append([][]string{t.Head}, rows...)
 	}
-	for _, w := range v.WhatIf {
-		row := []string{w.Chunks, w.Budget, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks}
-		if v.Timed() {
-			row = append(row, w.Time)
-		}
-		rows = append(rows, row)
-	}
-	return align(rows, 1)
+	return align(rows, t.Texts)
 }
 
 // align sets rows in columns: the first texts to the left, the others to the right.

@@ -19,24 +19,6 @@ func caption(perPoint int) string {
 	return fmt.Sprintf("Of every %s samples the least and the greatest are drawn.", units.Count(int64(perPoint)))
 }
 
-// stack makes a series of each class that took any memory.
-func stack(samples []record.Sample, from, to record.Class) []series {
-	var all []series
-	for c := from; c < to; c++ {
-		l := series{kind: asArea, key: key{name: c.String(), color: classColors[c]}}
-		var most int64
-		for i := range samples {
-			n := samples[i].Arena[c]
-			most = max(most, n)
-			l.y = append(l.y, float64(n))
-		}
-		if most > 0 {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
 // limit is a level to compare with.
 type limit struct {
 	name  string
@@ -84,24 +66,11 @@ func topOf(most float64, limits []limit) (top float64) {
 // memoryOverTime draws f: areas, which are stacked, and lines, of all of which the limits are levels. Spans are
 // named above it.
 func memoryOverTime(f *figure, end float64, all []series, limits []limit, spans []span) *figure {
-	var most float64
-	var sum []float64
 	for _, s := range all {
 		end = max(end, s.x[len(s.x)-1])
-		if s.kind == asLine {
-			most = max(most, slices.Max(s.y))
-			continue
-		}
-		if sum == nil {
-			sum = make([]float64, len(s.y))
-		}
-		for i, v := range s.y {
-			sum[i] += v
-			most = max(most, sum[i])
-		}
 	}
 	limits = slices.DeleteFunc(limits, func(l limit) bool { return l.bytes <= 0 })
-	top := topOf(most, limits)
+	top := topOf(highest(all), limits)
 	for i := range limits {
 		all = append(all, limits[i].level(end, top))
 	}

@@ -26,8 +26,7 @@ type view struct {
 	Operations []operation
 	HasDevice  bool
 	Rest       []part
-	WhatIf     []whatIf
-	GPUs       []gpu
+	WhatIf     []Table // other chunks and budgets, and GPUs
 	Facts      []fact
 	Lines      []line
 }
@@ -157,6 +156,42 @@ type operation struct {
 	Likely                     string // time that is predicted; "" where it is not known
 }
 
+// quantity is a figure in a table, and the integer behind it, 0 where there is none.
+type quantity struct {
+	text  string
+	exact int64
+}
+
+func (v *view) operationHead() []string {
+	switch {
+	case !v.Planned:
+		return []string{"operation", "chunks", "predicted", "requested", "reserved", "allocations", "reuses", "moved", "time"}
+	case v.Timed():
+		return []string{"operation", "chunks", "predicted", "to move", "time"}
+	}
+	return []string{"operation", "chunks", "predicted", "to move"}
+}
+
+// operationCells are the figures of an operation, below operationHead.
+func (v *view) operationCells(o *operation) []quantity {
+	size := func(n int64) quantity { return quantity{sizeOrDash(n), n} }
+	moved := quantity{dashIfNone(o.Moved, units.Traffic(o.Moved)), o.Moved}
+	cells := []quantity{{text: o.Chunks}, size(o.Predicted)}
+	switch {
+	case v.Timed() && v.Planned:
+		return append(cells, moved, quantity{text: o.Likely})
+	case v.Planned:
+		return append(cells, moved)
+	case !o.Measured:
+		return append(cells, size(0), size(0), quantity{}, quantity{}, size(0), size(0))
+	}
+	var allocations, reuses quantity
+	if o.Head {
+		allocations.text, reuses.text = dashIfNone(o.Allocations, units.Count(o.Allocations)), dashIfNone(o.Reuses, units.Count(o.Reuses))
+	}
+	return append(cells, size(o.Requested), size(o.Reserved), allocations, reuses, moved, quantity{text: dashIfNone(int64(o.Time), units.Duration(o.Time))})
+}
+
 // part is one share of the process's memory.
 type part struct {
 	Name, Note, Color string
@@ -166,12 +201,6 @@ type part struct {
 
 // fact is one exact figure of the run.
 type fact struct{ Name, Value string }
-
-// whatIf is one alternative, ready to be shown.
-type whatIf struct {
-	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks, Time string
-	Fits                                                            bool
-}
 
 // newView is a run as it is drawn; t is the timeline of its cell, nil where another view has it.
 func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
@@ -425,33 +454,36 @@ func likely(s *record.Seconds) string {
 	return secondsText(s.Likely)
 }
 
-// WhatIfTitle says on which device the alternatives are planned.
-func (v *view) WhatIfTitle() string {
-	if d := v.s.h.Device; d.Memory > 0 {
-		return "What if, on " + plain(d.Name)
-	}
-	return "What if"
-}
-
 // Timed reports whether times are predicted.
 func (v *view) Timed() bool { return v.s.h.Seconds.Known() }
 
-// whatIf prepares the tables of alternatives: of chunks and budgets, and of GPUs.
+// whatIf makes the tables of alternatives: of chunks and budgets, and of GPUs.
 func (v *view) whatIf() {
-	for _, w := range v.s.h.WhatIf {
+	h := v.s.h
+	t := Table{Caption: "What if", Head: []string{"chunks", "budget", "verdict", "needs at least", "peak", "passes", "moved", "tasks"}, Texts: 1,
+		note: "Needs at least: the smallest budget that would do, with room for the program itself. Peak: what its arrays would take at the budget of that line."}
+	if h.Device.Memory > 0 {
+		t.Caption += ", on " + plain(h.Device.Name)
+	}
+	if v.Timed() {
+		t.Head = append(t.Head, "time")
+	}
+	var gpus [][]string
+	for _, w := range h.WhatIf {
 		if w.Device != "" {
-			v.GPUs = append(v.GPUs, newGPU(&w, len(v.s.stages)))
+			gpus = append(gpus, gpuRow(&w, len(v.s.stages)))
 			continue
 		}
-		row := whatIf{
-			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget),
-			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
-			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)), Time: cmp.Or(likely(w.Time), "–"),
+		row := []string{units.Shape(w.Chunks), units.Bytes(w.Budget), "✗ does not fit", units.Bytes(w.Need), "–", "–", "–", "–", "–"}
+		if w.Fits {
+			row[2] = "✓ fits"
+			copy(row[4:], []string{units.Bytes(w.Peak), units.Count(int64(w.Passes)), units.Traffic(w.Moved), units.Count(int64(w.Tasks)), cmp.Or(likely(w.Time), "–")})
 		}
-		if !w.Fits {
-			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks, row.Time = "does not fit", "–", "–", "–", "–", "–"
-		}
-		v.WhatIf = append(v.WhatIf, row)
+		t.Rows = append(t.Rows, row[:len(t.Head)])
 	}
-	v.GPUs = joinEqual(v.GPUs)
+	for _, t := range []Table{t, gpusTable(gpus)} {
+		if len(t.Rows) > 0 {
+			v.WhatIf = append(v.WhatIf, t)
+		}
+	}
 }
