@@ -56,12 +56,12 @@ func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, e
 	return b, nil
 }
 
-// extremes are the least and the greatest element, and ok is false where none is finite.
-func (b *blocks) extremes() (low, high float64, ok bool) {
+// extremes are the least and the greatest of some values that are numbers, and ok is false where none is.
+func extremes(values ...[]float64) (low, high float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for i := range b.low {
-		if !math.IsNaN(b.low[i]) {
-			low, high, ok = min(low, b.low[i]), max(high, b.high[i]), true
+	for _, v := range slices.Concat(values...) {
+		if !math.IsNaN(v) {
+			low, high, ok = min(low, v), max(high, v), true
 		}
 	}
 	return low, high, ok

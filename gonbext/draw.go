@@ -3,6 +3,7 @@ package gonbext
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -101,13 +102,9 @@ func figureText(f *record.Figure) string {
 	switch f.Kind {
 	case record.PlotFigure:
 		for _, c := range f.Curves {
-			low, high := c.Low, c.High
-			if c.Step == 1 {
-				low, high = c.Mean, c.Mean
-			}
 			fmt.Fprintf(&b, "%s\n", shades([]rune("▁▂▃▄▅▆▇█"), c.Mean, len(c.Mean), 60))
-			if least, greatest := least(low), greatest(high); least <= greatest {
-				fmt.Fprintf(&b, "%s elements from %.6g to %.6g\n", units.Count(int64(c.Length)), least, greatest)
+			if low, high, ok := extremes(c.Mean, c.Low, c.High); ok {
+				fmt.Fprintf(&b, "%s elements from %.6g to %.6g\n", units.Count(int64(c.Length)), low, high)
 			} else {
 				fmt.Fprintf(&b, "%s elements, none of them finite\n", units.Count(int64(c.Length)))
 			}
@@ -122,10 +119,10 @@ func figureText(f *record.Figure) string {
 			counts[i] = float64(n)
 		}
 		fmt.Fprintf(&b, "%s\n%d bins from %.6g to %.6g, up to %s elements in one\n",
-			shades([]rune("▁▂▃▄▅▆▇█"), counts, len(counts), 60), len(counts), f.Edges[0], f.Edges[len(f.Edges)-1], units.Count(int64(greatest(counts))))
+			shades([]rune("▁▂▃▄▅▆▇█"), counts, len(counts), 60), len(counts), f.Edges[0], f.Edges[len(f.Edges)-1], units.Count(slices.Max(f.Counts)))
 	case record.HeatMapFigure:
-		if l, h := least(f.Means), greatest(f.Means); l <= h {
-			fmt.Fprintf(&b, "%s\nmeans of blocks from %.6g to %.6g\n", shades([]rune("░▒▓█"), f.Means, f.Cols, 60), l, h)
+		if low, high, ok := extremes(f.Means); ok {
+			fmt.Fprintf(&b, "%s\nmeans of blocks from %.6g to %.6g\n", shades([]rune("░▒▓█"), f.Means, f.Cols, 60), low, high)
 		} else {
 			b.WriteString("no finite elements\n")
 		}
@@ -144,7 +141,7 @@ func shades(marks []rune, values []float64, columns, width int) string {
 	if columns == 0 {
 		return ""
 	}
-	low, high := least(values), greatest(values)
+	low, high, _ := extremes(values)
 	var lines []string
 	step := (columns + width - 1) / width
 	for row := 0; row < len(values); row += columns * step {
@@ -162,25 +159,4 @@ func shades(marks []rune, values []float64, columns, width int) string {
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// least and greatest leave out NaN; least is above greatest where there is nothing else.
-func least(values []float64) float64 {
-	v := math.Inf(1)
-	for _, x := range values {
-		if x < v {
-			v = x
-		}
-	}
-	return v
-}
-
-func greatest(values []float64) float64 {
-	v := math.Inf(-1)
-	for _, x := range values {
-		if x > v {
-			v = x
-		}
-	}
-	return v
 }

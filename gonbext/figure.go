@@ -65,7 +65,7 @@ func histFigure(collect collector, a *oocore.Array, limits [2]float64) (*record.
 		return nil, err
 	}
 	f.Missing = whole.missing
-	low, high, ok := whole.extremes()
+	low, high, ok := extremes(whole.low, whole.high)
 	if !ok {
 		return f, nil
 	}
@@ -159,16 +159,12 @@ func imageFigure(collect collector, a *oocore.Array, limits [2]float64) (*record
 	case a.DType() == oocore.Bool, channels > 1 && canBeMissing(a.DType()):
 		f.High = 1
 	case channels == 1:
-		f.Low, f.High = math.Inf(1), math.Inf(-1)
-		for _, v := range b.mean {
-			if !math.IsNaN(v) {
-				f.Low, f.High = min(f.Low, v), max(f.High, v)
-			}
+		if low, high, ok := extremes(b.mean); ok {
+			f.Low, f.High = low, high
+			break
 		}
-		if f.Low > f.High { // nothing is finite
-			f.Low, f.High = 0, 0
-			return f, nil
-		}
+		f.High = 0
+		return f, nil
 	}
 	f.Pixels = pixels(f, b.mean, channels)
 	return f, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -200,37 +201,11 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 		return err
 	}
 	opts = append(opts, oocore.Memory(j.memory), oocore.Workers(j.workers), host.Nominal())
-	alone := definitions[0]
-	if alone.Name != "" {
-		paths, err := namedOutputs(definitions, k.to)
-		if err != nil {
-			return err
-		}
-		if err := checkDefinitions(definitions, names, paths); err != nil {
-			return err
-		}
-		return j.saveAll(c, definitions, names, paths, opts)
-	}
-	out, err := oneOutput(k.to)
-	if err != nil {
-		return err
-	}
-	a := host.Eval(c.Context(), alone, names, append(opts[:len(opts):len(opts)], host.Target(out))...)
-	if err := a.Err(); err != nil {
-		return failure(err)
-	}
-	if err := checkUsed(alone, names); err != nil {
-		return err
-	}
-	if out == "" { // compute prints the corners of a large result, and would plan no more
-		_, err = collectResult(c.Context(), a, true, opts)
-	} else {
-		_, err = a.Save(c.Context(), out, opts...)
-	}
+	err = planOnly(c.Context(), definitions, names, k.to, opts, math.MaxInt)
 	if errors.Is(err, oocore.ErrPlanned) {
 		return nil
 	}
-	return failure(err)
+	return err
 }
 
 func plural(n int, what string) string {

@@ -130,9 +130,9 @@ func least(planned func(more ...oocore.Option) error) (most *oocore.MemoryError,
 	}
 }
 
-// planOnly plans an expression, or definitions, as compute runs them, under options that have PlanOnly. An array of one
-// expression without an output that is too large to print is planned into an npy file.
-func planOnly(ctx context.Context, definitions []host.Definition, names oocore.Names, to []string, opts []oocore.Option) error {
+// planOnly plans an expression, or definitions, as compute runs them, under options that have PlanOnly. The array of one
+// expression without an output is planned into memory, and if it has more elements than that into an npy file.
+func planOnly(ctx context.Context, definitions []host.Definition, names oocore.Names, to []string, opts []oocore.Option, inMemory int) error {
 	alone := definitions[0]
 	if alone.Name != "" {
 		paths, err := namedOutputs(definitions, to)
@@ -166,7 +166,7 @@ func planOnly(ctx context.Context, definitions []host.Definition, names oocore.N
 	switch {
 	case out != "":
 		_, err = a.Save(ctx, out, opts...)
-	case a.Size() > mostPrinted:
+	case a.Size() > inMemory:
 		_, err = a.Save(ctx, "result.npy", opts...)
 	default:
 		_, err = collectResult(ctx, a, true, opts)
@@ -197,6 +197,6 @@ func (j *job) unplanned(ctx context.Context, definitions []host.Definition, name
 // leastOf is least of definitions.
 func leastOf(ctx context.Context, definitions []host.Definition, names oocore.Names, to []string, opts []oocore.Option) (*oocore.MemoryError, error) {
 	return least(func(more ...oocore.Option) error {
-		return planOnly(ctx, definitions, names, to, append(opts[:len(opts):len(opts)], more...))
+		return planOnly(ctx, definitions, names, to, append(opts[:len(opts):len(opts)], more...), mostPrinted)
 	})
 }
