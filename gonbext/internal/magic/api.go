@@ -24,7 +24,10 @@ import (
 
 // callable is a function or another name of a package of this module's, or a method of an
 // array.
-type callable struct{ in, name, signature, doc string } // in: oocore, oocore.Array or oocore.Collection
+type callable struct {
+	in, name, signature, doc string // in: oocore, oocore.Array or oocore.Collection
+	deprecated               bool
+}
 
 // does is the first sentence of what the module says of it.
 func (c callable) does() string { return new(doc.Package).Synopsis(c.doc) }
@@ -48,7 +51,7 @@ func (c callable) help() (text, markdown string) {
 var packages = []string{"gonbext", "oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn"}
 
 // readAPI reads what programs call from the module's source, which cells import too; of a
-// folder that cannot be read it is nothing. Deprecated names are left out.
+// folder that cannot be read it is nothing.
 func readAPI(source string) (all []callable) {
 	for _, dir := range packages {
 		all = append(all, readPackage(filepath.Join(source, dir), path.Base(dir))...)
@@ -78,15 +81,14 @@ func readPackage(dir, name string) (all []callable) {
 		return nil
 	}
 	add := func(c callable) {
-		if !strings.Contains("\n"+c.doc, "\nDeprecated: ") {
-			all = append(all, c)
-		}
+		c.deprecated = strings.Contains("\n"+c.doc, "\nDeprecated: ")
+		all = append(all, c)
 	}
 	functions := func(in string, functions []*doc.Func) {
 		for _, f := range functions {
 			var signature bytes.Buffer
 			_ = printer.Fprint(&signature, files, f.Decl.Type) // to memory
-			add(callable{in, f.Name, strings.TrimPrefix(signature.String(), "func"), f.Doc})
+			add(callable{in: in, name: f.Name, signature: strings.TrimPrefix(signature.String(), "func"), doc: f.Doc})
 		}
 	}
 	values := func(groups []*doc.Value) {
@@ -143,17 +145,35 @@ func (s *scope) standardOf(e ast.Expr) string {
 // standardPrefix begins what stands for a package of Go's library.
 const standardPrefix = "std:"
 
-// called are the callables in a package or of a type.
+// called are the callables in a package or of a type, without deprecated ones.
 func (s *Session) called(in string) []callable {
+	all := s.api()
 	if dir, ok := strings.CutPrefix(in, standardPrefix); ok {
-		all, read := s.library[dir]
-		if !read {
+		read := false
+		if all, read = s.library[dir]; !read {
 			all = readPackage(filepath.Join(s.goSource(), filepath.FromSlash(dir)), path.Base(dir))
 			s.library[dir] = all
 		}
-		return all
+		in = path.Base(dir)
 	}
-	return slices.DeleteFunc(slices.Clone(s.api()), func(c callable) bool { return c.in != in })
+	return slices.DeleteFunc(slices.Clone(all), func(c callable) bool { return c.deprecated || c.in != in })
+}
+
+// results are the types of the values that a function returns, as its source names them.
+func (c *callable) results() (types []ast.Expr) {
+	if c.signature == "" { // a type, which converts, or a value
+		return []ast.Expr{anyValue}
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f"+c.signature, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	if list := file.Decls[0].(*ast.FuncDecl).Type.Results; list != nil {
+		for _, r := range list.List {
+			types = append(types, slices.Repeat([]ast.Expr{r.Type}, max(1, len(r.Names)))...)
+		}
+	}
+	return types
 }
 
 // standardResult returns the type of what a function of Go's library returns, nil where that is nothing or
@@ -163,15 +183,11 @@ func standardResult(all []callable, name string) []ast.Expr {
 	if i < 0 {
 		return nil
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f"+all[i].signature, parser.SkipObjectResolution)
-	if err != nil {
+	results := all[i].results()
+	if len(results) != 1 {
 		return nil
 	}
-	f := file.Decls[0].(*ast.FuncDecl).Type
-	if f.Results.NumFields() != 1 {
-		return nil
-	}
-	if t, ok := f.Results.List[0].Type.(*ast.Ident); ok && slices.Contains(basicTypes, t.Name) {
+	if t, ok := results[0].(*ast.Ident); ok && slices.Contains(basicTypes, t.Name) {
 		return []ast.Expr{t}
 	}
 	return []ast.Expr{anyValue} // a type of that package's own, or a parameter's

@@ -74,7 +74,7 @@ func (s *Session) declared() *scope {
 			}
 		}
 	}
-	return &scope{names: names}
+	return &scope{names: names, module: s.api}
 }
 
 // values is how many values a call of a function has; -1 for what is no function.

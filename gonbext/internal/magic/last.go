@@ -6,33 +6,6 @@ import (
 	"slices"
 )
 
-// severalResults are the functions and methods of oocore that give no value, or
-// more than one: a cell whose last line calls one has nothing to show.
-var severalResults = []string{
-	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "CollectAll", "Create", "FromSeq", "FromReader", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath", "LeaveRuntime",
-}
-
-// otherValues are the functions and methods of oocore and linalg that give one value, which is
-// no array.
-var otherValues = []string{
-	"Err", "Shape", "DimNames", "Dims", "DType", "Size", "Bytes", "Chunks", "String", "Nonzero", "UnravelIndex", "Split", "SplitAt", "Unstack", "Quantize",
-	"Batches", "OpenQuantized", "ChunksOf", "RowsOf", "WriteTo", "PathIn", "Reads", "At", "Meshgrid", "Indices", "Memory", "Shards", "ShardSize", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report", "MemoryBytes", "NewPool", "In", "NoWait",
-	"Length", "Lstsq", "PCA", "RandomizedPCA", "P",
-}
-
-// collections are the functions and methods of oocore that give a collection.
-var collections = []string{"OpenAll", "Pyramid", "PyramidAlong"}
-
-// collectionResults are what methods of a collection give that have one value.
-var collectionResults = map[string][]ast.Expr{
-	"Err": {oocoreValue}, "Len": {oocoreValue}, "Names": {oocoreValue}, "String": {oocoreValue}, "Get": {arrayType},
-	"Match": {collectionType}, "Without": {collectionType}, "Map": {collectionType}, "With": {collectionType}, "Like": {collectionType},
-	"MergeLoRA": {collectionType},
-}
-
-// decompositions are the functions of package linalg that give several arrays, with how many.
-var decompositions = map[string]int{"QR": 2, "SVD": 3, "FullSVD": 3, "LU": 3, "RandomizedSVD": 3, "SlogDet": 2, "EigH": 2}
-
 // arrayPackages are packages whose functions make arrays.
 var arrayPackages = []string{"oocore", "decomp", "fft", "filter", "linalg", "nn"}
 

@@ -3,7 +3,6 @@ package magic
 import (
 	"cmp"
 	goflag "flag"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -12,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf16"
 
@@ -22,9 +22,11 @@ var update = goflag.Bool("update", false, "rewrite golden files")
 
 func newSession() *Session {
 	s := NewSession()
-	s.notebook, s.newID = "", func() string { return "ID" }
+	s.notebook, s.newID, s.api = "", func() string { return "ID" }, moduleAPI
 	return s
 }
+
+var moduleAPI = sync.OnceValue(func() []callable { return readAPI("../../..") })
 
 // asGoNB drops what GoNB drops from a cell and makes a file of the rest.
 func asGoNB(code string) string {
@@ -569,48 +571,26 @@ func TestLastValueOfPlainCellIsShown(t *testing.T) {
 	}
 }
 
-// Every function and method of oocore that has no result, several, or one that is no array is
-// known, or a cell that ends with one would not compile.
-func TestSeveralResultsAreKnown(t *testing.T) {
-	for _, dir := range []string{"", "fft", "filter", "linalg"} {
-		paths, err := filepath.Glob(filepath.Join("../../../oocore", dir, "*.go"))
-		if err != nil || len(paths) == 0 {
-			t.Fatal(err)
+// What functions and methods return is read from the module's sources.
+func TestResultsAreThoseOfTheSources(t *testing.T) {
+	for name, want := range map[string]string{
+		"oocore.Open": "*oocore.Array", "oocore.OpenAll": "*oocore.Collection", "oocore.Array.Sum": "*oocore.Array", "oocore.Array.Shape": "value", "oocore.Array.Save": "*oocore.Array value", "oocore.Array.Print": "",
+		"oocore.Collection.Get": "*oocore.Array", "oocore.Meshgrid": "[]*oocore.Array", "oocore.FromSlice": "*oocore.Array", "linalg.QR": "*oocore.Array *oocore.Array", "gonbext.Plot": "", "oocore.None": "",
+	} {
+		in, of, _ := strings.Cut(name, ".")
+		if kind, method, ok := strings.Cut(of, "."); ok {
+			in, of = in+"."+kind, method
 		}
-		for _, path := range paths {
-			if strings.HasSuffix(path, "_test.go") {
-				continue
+		var got []string
+		for _, r := range newSession().declared().resultsOf(in, of) {
+			if r == oocoreValue {
+				got = append(got, "value")
+			} else {
+				got = append(got, types.ExprString(r))
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range file.Decls {
-				f, ok := d.(*ast.FuncDecl)
-				if !ok || !f.Name.IsExported() || slices.Contains(severalResults, f.Name.Name) || dir == "linalg" && decompositions[f.Name.Name] == f.Type.Results.NumFields() {
-					continue
-				}
-				if f.Type.Results.NumFields() == 1 && (slices.Contains([]string{"*Array", "*oocore.Array"}, types.ExprString(f.Type.Results.List[0].Type)) || slices.Contains(otherValues, f.Name.Name) || dir == "fft" && f.Name.Name == "Norm") {
-					continue
-				}
-				if slices.Contains(collections, f.Name.Name) {
-					continue
-				}
-				if f.Recv != nil && types.ExprString(f.Recv.List[0].Type) == "*Collection" {
-					if known := len(collectionResults[f.Name.Name]); known == 1 && f.Type.Results.NumFields() == 1 {
-						if result := types.ExprString(f.Type.Results.List[0].Type); (result == "*Collection") != (collectionResults[f.Name.Name][0] == collectionType) ||
-							(result == "*Array") != (collectionResults[f.Name.Name][0] == arrayType) {
-							t.Errorf("%s: a collection's %s has %s", path, f.Name.Name, result)
-						}
-						continue
-					} else if !slices.Contains([]string{"All", "Save", "Plan"}, f.Name.Name) { // nothing to show
-						t.Errorf("%s: a collection's %s is not known", path, f.Name.Name)
-					}
-				}
-				if f.Recv == nil || strings.HasSuffix(types.ExprString(f.Recv.List[0].Type), "Array") {
-					t.Errorf("%s: %s has %d results, or one that is no array", path, f.Name.Name, f.Type.Results.NumFields())
-				}
-			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s returns %q, want %q", name, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package magic
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"path"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type scope struct {
 	local bool // a function's block
 	// library has the functions of a package of Go's library; nil where calls of it are not looked at
 	library func(in string) []callable
+	module  func() []callable // of the outermost scope: what programs call of this module
 }
 
 // find returns what name means, and the scope that says so: nil where none does.
@@ -37,7 +39,7 @@ func (s *scope) find(name string) (meaning, *scope) {
 	return meaning{}, nil
 }
 
-// Types that stand for what the tables of package oocore's names say.
+// Types that stand for those of this module's sources.
 var (
 	arrayType      = pointerTo("Array")
 	collectionType = pointerTo("Collection")
@@ -180,10 +182,10 @@ func (s *scope) typeOf(e ast.Expr) ast.Expr {
 // memberOf returns the type of a method or a field of a value of type t.
 func (s *scope) memberOf(t ast.Expr, name string) ast.Expr {
 	if s.isArray(t) {
-		return signature(resultsNamed(name))
+		return signature(s.resultsOf("oocore.Array", name))
 	}
 	if s.isPointer(t, collectionType) {
-		return signature(collectionResults[name])
+		return signature(s.resultsOf("oocore.Collection", name))
 	}
 	if p, ok := t.(*ast.StarExpr); ok {
 		t = p.X
@@ -219,7 +221,7 @@ func (s *scope) results(call *ast.CallExpr) []ast.Expr {
 	}
 	if f, ok := fun.(*ast.SelectorExpr); ok {
 		if name := s.packageOf(f.X); name != "" {
-			return packageResults(name, f.Sel.Name)
+			return s.resultsOf(name, f.Sel.Name)
 		}
 		if dir := s.standardOf(f.X); dir != "" && s.library != nil {
 			return standardResult(s.library(standardPrefix+dir), f.Sel.Name)
@@ -348,31 +350,33 @@ func signature(results []ast.Expr) *ast.FuncType {
 	return f
 }
 
-// resultsNamed are the results of oocore's functions and methods of that name, and nil where
-// those are none, or several that are no arrays alone.
-func resultsNamed(name string) []ast.Expr {
-	switch {
-	case slices.Contains(severalResults, name):
-		return nil
-	case slices.Contains(collections, name):
-		return []ast.Expr{collectionType}
-	case slices.Contains(otherValues, name):
-		return []ast.Expr{oocoreValue}
-	}
-	return []ast.Expr{arrayType}
+// ofOocore are the types that this module's sources name in these ways. Any other type is oocoreValue.
+var ofOocore = map[string]ast.Expr{
+	"*Array": arrayType, "*oocore.Array": arrayType, "*Collection": collectionType, "*oocore.Collection": collectionType,
+	"[]*Array": &ast.ArrayType{Elt: arrayType}, "[]*oocore.Array": &ast.ArrayType{Elt: arrayType},
 }
 
-// packageResults are those of a function of a package.
-func packageResults(in, name string) []ast.Expr {
-	switch {
-	case in == "gonbext" && name == "Save":
-		return []ast.Expr{arrayType}
-	case in == "gonbext" && name == "SaveAll":
-		return []ast.Expr{&ast.ArrayType{Elt: arrayType}}
-	case in == "gonbext":
-		return nil
-	case in == "linalg" && decompositions[name] > 0:
-		return slices.Repeat([]ast.Expr{arrayType}, decompositions[name])
+// resultsOf are the types of the values that a function of one of this module's packages returns, or a method of an array or
+// a collection; nil where it has none, or is not known.
+func (s *scope) resultsOf(in, name string) (all []ast.Expr) {
+	for s.outer != nil {
+		s = s.outer
 	}
-	return resultsNamed(name)
+	module := s.module()
+	i := slices.IndexFunc(module, func(c callable) bool { return c.in == in && c.name == name })
+	if i < 0 {
+		return nil
+	}
+	results := module[i].results()
+	if len(results) == 1 && types.ExprString(results[0]) == "error" && name != "Err" { // it was called for what it does
+		return nil
+	}
+	for _, r := range results {
+		t := ofOocore[types.ExprString(r)]
+		if t == nil {
+			t = oocoreValue
+		}
+		all = append(all, t)
+	}
+	return all
 }
