@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -157,6 +159,7 @@ func (b *batch) call(ctx context.Context, command []string, in string) (string, 
 	}
 	c := osexec.CommandContext(ctx, command[0], command[1:]...)
 	c.Stdin, c.WaitDelay = strings.NewReader(in), time.Second
+	c.Dir = filepath.VolumeName(os.TempDir()) + string(filepath.Separator) // Grid Engine takes options from files of the present folder
 	endWhole(c)
 	var words strings.Builder
 	c.Stderr = &words

@@ -37,6 +37,35 @@ func needsRoot(t *testing.T, what string) {
 	t.Skipf("left out: %s (GONBEXT_TEST=full as root runs it)", what)
 }
 
+func TestCreateRejectsLinkOfAnotherUser(t *testing.T) {
+	needsRoot(t, "a link of another user in a folder that all can write to")
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(t.TempDir(), "mine.npy")
+	testcases.WriteFile(t, mine, []byte("mine"), 0o600)
+	for name, owner := range map[string]int{"other.npy": 65534, "own.npy": os.Getuid()} {
+		link := filepath.Join(dir, name)
+		if err := os.Symlink(mine, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Lchown(link, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+		w, err := store.Create(link, small)
+		if err == nil {
+			err = w.Abort()
+		}
+		if name == "other.npy" && (err == nil || !strings.Contains(err.Error(), "another user") || string(testcases.ReadFile(t, mine)) != "mine") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "own.npy" && err != nil && strings.Contains(err.Error(), "another user") {
+			t.Error(err)
+		}
+	}
+}
+
 func TestOpenRefusesPaths(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()

@@ -271,6 +271,9 @@ func (missingFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
 // followed is where links lead to. What is not there yet has to have a folder.
 func followed(path string) (string, error) {
+	if disk.Planted(path) {
+		return "", fmt.Errorf("%s is a link that another user has made in a folder that all can write to: remove it, or save elsewhere", path)
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target, nil
 	}

@@ -99,7 +99,8 @@ var pythonFolders = sync.OnceValue(func() (all []string) {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
 	python := exec.CommandContext(ctx, "python3", "-c", `import sys; print(sys.prefix, *filter(None, sys.path), sep="\n")`)
-	python.WaitDelay = time.Second // what it has started may live on
+	python.Dir = filepath.VolumeName(os.TempDir()) + string(filepath.Separator) // a version manager would take one that the present folder names
+	python.WaitDelay = time.Second                                              // what it has started may live on
 	out, err := python.Output()
 	if err != nil {
 		return nil

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// folderLists are the variables with folders in which the programs, libraries and modules of Python are looked for that this process,
-// or one that it starts, runs.
-var folderLists = []string{"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"}
+// folderLists are the variables with folders in which programs, libraries, modules of Python, kernels and settings are looked for that
+// this process, or one that it starts, runs.
+var folderLists = []string{"PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "JUPYTER_PATH", "JUPYTER_CONFIG_PATH", "HOME",
+	"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"}
 
 // leavePresentFolder takes relative and empty folders out of these lists. They mean the present folder, mostly by an accident, such as
 // PATH=$PATH:$UNSET, and whoever made what is in it would decide what runs. It reports whether a list has changed that the system

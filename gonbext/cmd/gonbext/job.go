@@ -550,10 +550,10 @@ func writeWhole(path string, data []byte) error {
 // temporaryRecords is the run log of a command that has no other; "" for none.
 var temporaryRecords string
 
-// keepRecords makes a run log of this command's own where the user has none, or none that can be written: summaries and
-// reports are made of records.
+// keepRecords makes a run log of this command's own where the user has none, or none that can be written, or another user could have
+// written what it says of outputs: summaries and reports are made of records.
 func keepRecords() {
-	if dir, err := record.Dir(); err == nil && os.MkdirAll(dir, 0o700) == nil {
+	if dir, err := record.Dir(); err == nil && os.MkdirAll(dir, 0o700) == nil && (os.Getenv("GONBEXT_RUNS") != "" || !setup.Shared(dir)) {
 		if f, err := os.CreateTemp(dir, ".try-"); err == nil {
 			_ = errors.Join(f.Close(), os.Remove(f.Name())) // which anyone may remove
 			return

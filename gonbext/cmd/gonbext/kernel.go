@@ -30,9 +30,11 @@ func newKernel() *cobra.Command {
 				session.PlanOnly(budget, workers)
 			}
 			var magics relay.Rewriter = session
+			env := tools.Env(os.Environ())
 			source, err := setup.Source()
 			if err != nil {
 				magics = sourceless{magics, err}
+				env = append(env, "GOWORK=off") // there is no workspace, but for one above the folder of temporary files
 			} else {
 				session.ReadAPI(source)
 			}
@@ -56,7 +58,7 @@ func newKernel() *cobra.Command {
 				// GoNB's HTML of a compile error is for eyes only; raw ones also
 				// reach programs that run notebooks.
 				GoNB:    []string{tools.GoNB, "-raw_error=true"},
-				Env:     tools.Env(os.Environ()),
+				Env:     env,
 				Source:  source,
 				Magic:   magics,
 				Watch:   watched.Watch,

@@ -76,7 +76,12 @@ func execute(ctx context.Context, w io.Writer, notebook string, flags ...string)
 	if err != nil {
 		return err
 	}
-	cmd := python(ctx, program, append([]string{"-c", runScript, notebook, "--kernel", setup.Kernel}, flags...)...)
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	cmd := python(ctx, program, append([]string{"-c", runScript, notebook, "--kernel", setup.Kernel, "--folder", folder}, flags...)...)
+	cmd.Dir = setup.Elsewhere()
 	cmd.Stdout, cmd.Stderr = w, untilDone{ctx, os.Stderr}
 	err = cmd.Run()
 	if ctx.Err() != nil {

@@ -64,10 +64,12 @@ def main():
     p.add_argument("--output", default="")
     p.add_argument("--html", default="")
     p.add_argument("--kernel", required=True)
+    p.add_argument("--folder", required=True, help="that paths are relative to: Python itself runs in another, since nbconvert runs templates of its working directory")
     a = p.parse_args()
+    path = os.path.abspath(os.path.join(a.folder, a.notebook))
 
     try:
-        notebook = nbformat.read(a.notebook, as_version=4)
+        notebook = nbformat.read(path, as_version=4)
     except Exception as e:
         sys.exit(f"gonbext: {a.notebook} is not a notebook: {e}".splitlines()[0])
     count = sum(1 for c in notebook.cells if c.cell_type == "code" and c.source.strip())
@@ -83,7 +85,7 @@ def main():
         for output in cell.outputs:
             show(output)
 
-    folder = os.path.dirname(os.path.abspath(a.notebook))
+    folder = os.path.dirname(path)
     with tempfile.TemporaryDirectory(prefix="gx-") as sockets:  # names of sockets have to be short
         client = NotebookClient(
             notebook,
@@ -103,6 +105,8 @@ def main():
             sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {why.strip()}")
         except DeadKernelError:
             sys.exit(f"gonbext: the kernel died in cell {done} of {a.notebook}")
+        except RuntimeError as e:
+            sys.exit(f"gonbext: the kernel of {a.notebook} does not start: {e}")
         except KeyboardInterrupt:
             sys.exit(f"gonbext: interrupted in cell {done} of {a.notebook}")
 
@@ -112,12 +116,12 @@ def main():
 
     try:
         if a.output:
-            write(a.output, nbformat.writes(notebook) + "\n")
+            write(os.path.join(a.folder, a.output), nbformat.writes(notebook) + "\n")
         if a.html:
             from nbconvert import HTMLExporter
 
             page, _ = HTMLExporter().from_notebook_node(notebook)
-            write(a.html, page)
+            write(os.path.join(a.folder, a.html), page)
     except OSError as e:
         sys.exit(f"gonbext: the executed notebook could not be written: {e.strerror}")
 

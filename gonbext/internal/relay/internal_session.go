@@ -84,7 +84,7 @@ func (r *relay) awaitReady() error {
 func (r *relay) prepareCell(source string) {
 	code := "%noautoget\n!*pwd"
 	if source != "" {
-		code += " && go work init . " + shellQuote(source)
+		code += ` && GOWORK="$PWD/go.work" go work init . ` + shellQuote(source) // whatever go.work is above
 	}
 	m := newMessage("execute_request", r.session, nil, map[string]any{
 		"code": code, "silent": true, "store_history": false, "user_expressions": map[string]any{},

@@ -20,7 +20,17 @@ func cacheDir() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no folder for what gonbext sets up: set HOME or XDG_CACHE_HOME (%w)", err)
 	}
-	return filepath.Join(dir, "gonbext"), nil
+	dir = filepath.Join(dir, "gonbext")
+	if Shared(dir) { // as XDG_CACHE_HOME may be
+		return "", fmt.Errorf("%s belongs to another user, or others can write to it: programs that they put there would run. Remove it, or set XDG_CACHE_HOME to a folder of your own", dir)
+	}
+	return dir, nil
+}
+
+// Shared reports a folder that another user has made, or can write to.
+func Shared(dir string) bool {
+	st, err := os.Stat(dir)
+	return err == nil && !ownedAlone(st)
 }
 
 // stamp is the file that says that a folder is whole: it is written last.

@@ -124,6 +124,9 @@ func workspaceFlags() string {
 	if !slices.ContainsFunc(keep, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "ldflags=") }) {
 		keep = append(keep, "-ldflags=-s")
 	}
+	if !slices.ContainsFunc(keep, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "buildvcs=") }) {
+		keep = append(keep, "-buildvcs=false") // go would run git on a repository that somebody has made in the folder of temporary files
+	}
 	return strings.Join(keep, " ")
 }
 

@@ -84,7 +84,9 @@ func findPython(ctx context.Context) (p pythonProgram, err error) {
 		if p.path, err = exec.LookPath(name); err != nil {
 			continue
 		}
-		out, err := exec.CommandContext(ctx, p.path, "-I", "-c", "import sys; print(*sys.version_info[:2])").Output()
+		cmd := exec.CommandContext(ctx, p.path, "-I", "-c", "import sys; print(*sys.version_info[:2])")
+		cmd.Dir = Elsewhere() // a version manager would take one that the present folder names
+		out, err := cmd.Output()
 		if err != nil {
 			continue
 		}
@@ -143,7 +145,9 @@ func Elsewhere() string { return filepath.VolumeName(os.TempDir()) + string(file
 
 // quietly runs a program whose output matters only if it fails.
 func quietly(ctx context.Context, name string, args ...string) error {
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = Elsewhere()
+	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

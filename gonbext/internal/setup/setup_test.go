@@ -120,12 +120,12 @@ func TestEnvIsThatOfAWorkspace(t *testing.T) {
 	t.Setenv("PATH", path)
 	t.Setenv("XDG_CACHE_HOME", path) // without gopls
 	env := Tools{GoImports: "/tools/goimports"}.Env([]string{"A=1", "GOWORK=off", "GOFLAGS=-mod=mod"})
-	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x -ldflags=-s", "GOWORK=auto"}
+	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x -ldflags=-s -buildvcs=false", "GOWORK=auto"}
 	if strings.Join(env, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", env, want)
 	}
 	program(t, path, "go", `echo "-ldflags=-w"`)
-	if env := (Tools{GoImports: "/tools/goimports"}).Env(nil); !slices.Contains(env, "GOFLAGS=-ldflags=-w") {
+	if env := (Tools{GoImports: "/tools/goimports"}).Env(nil); !slices.Contains(env, "GOFLAGS=-ldflags=-w -buildvcs=false") {
 		t.Errorf("what the user says of linking is overruled: %q", env)
 	}
 	if env := (Tools{GoImports: "/tools/goimports"}).Env([]string{"CGO_ENABLED=1"}); env[0] != "CGO_ENABLED=1" {

@@ -1,8 +1,10 @@
 package watchdog
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"sync"
@@ -20,9 +22,9 @@ type request struct {
 	Begun        time.Time
 }
 
-// address is a socket without a file.
+// address is a socket without a file. Its name, which all users can list, does not tell the session's, by which told names a file.
 func address(session string) *syscall.SockaddrUnix {
-	return &syscall.SockaddrUnix{Name: "@gonbext-" + session}
+	return &syscall.SockaddrUnix{Name: fmt.Sprintf("@gonbext-%x", sha256.Sum256([]byte(session)))}
 }
 
 // Ask has the kernel above, if there is one, end this process when it takes more than most.

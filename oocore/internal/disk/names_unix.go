@@ -5,6 +5,7 @@ package disk
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -66,6 +67,18 @@ func Foreign(st fs.FileInfo) string {
 		return "others can write to it"
 	}
 	return ""
+}
+
+// Planted reports a link that another user has made in a folder that all may write to, as in /tmp: by the rule of Linux's
+// fs.protected_symlinks it is not followed.
+func Planted(path string) bool {
+	link, err := os.Lstat(path)
+	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	shared := err == nil && dir.Mode()&fs.ModeSticky != 0 && dir.Mode().Perm()&0o002 != 0
+	return shared && int(Owner(link)) != os.Geteuid() && Owner(link) != Owner(dir)
 }
 
 // Free returns the number of bytes that this user can still write in a folder.

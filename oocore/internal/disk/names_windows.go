@@ -40,6 +40,9 @@ func Owner(fs.FileInfo) uint32 { return 0 }
 // inherit who can write to them, and temporary ones are each user's own.
 func Foreign(fs.FileInfo) string { return "" }
 
+// Planted reports no link: Windows has no such folder.
+func Planted(string) bool { return false }
+
 // Free returns the number of bytes that this user can still write in a folder.
 func Free(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
