@@ -386,6 +386,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 	s.info.ID.Version = hex.EncodeToString(all.Sum(nil)[:16])
 	s.versions = hex.EncodeToString(states.Sum(nil)[:16])
 	s.info.Work = s.work
+	s.info.Work.Encoded = 0
 	for _, file := range s.files {
 		s.info.Work.Open += 2 * int64(len(file)+fileBytes) // as much again is garbage at times
 	}

@@ -152,6 +152,9 @@ type Work struct {
 	// Open is what an array takes of Go's heap while it is open, however many goroutines
 	// read it.
 	Open int64 `json:"open,omitempty"`
+	// Encoded is the most that an encoded chunk has, where it is read or stored by one request:
+	// of an array that is a Prefetcher, and of a writer whose sessions are Encoders. 0 elsewhere.
+	Encoded int64 `json:"encoded,omitempty"`
 }
 
 // FileVersion tells one version of a file from another.
@@ -225,6 +228,16 @@ type Session interface {
 	Close() error
 }
 
+// Prefetcher is a Coded array whose encoded chunks can be read before there is memory to
+// decode them.
+type Prefetcher interface {
+	Coded
+	// Prefetch reads the encoded chunk that a region lies in to p, which has at least
+	// Info().Work.Encoded bytes. What it returns is Read of that region in a session of the array,
+	// which takes the chunk from p.
+	Prefetch(ctx context.Context, p []byte, r types.Region) (func(ctx context.Context, s Session, dst []byte) (stored int64, err error), error)
+}
+
 // Listed is an Array whose chunks are stored by themselves.
 type Listed interface {
 	Array
@@ -272,6 +285,14 @@ type WriteSession interface {
 	Write(ctx context.Context, src []byte, b types.Box) (stored int64, err error)
 	// Close gives up a unit that is not whole.
 	Close() error
+}
+
+// Encoder is a WriteSession that can leave it to its caller when a unit is stored.
+type Encoder interface {
+	WriteSession
+	// Encode is Write of a whole unit, which it encodes to p, of at least Layout.Work.Encoded bytes.
+	// put stores it from there, at the same time as the session encodes others; nil where there is nothing to store.
+	Encode(ctx context.Context, p, src []byte, b types.Box) (put func(context.Context) error, stored int64, err error)
 }
 
 // Layout is how a new array will lie, which planning needs before it exists.

@@ -109,6 +109,14 @@ func newEvaluator(s *slot, p *plan.Program, d *plan.Lane) (e *evaluator, err err
 	return e, err
 }
 
+// source is that of a load of an array.
+func (e *evaluator) source(load int) *source {
+	if e.lane != nil {
+		return e.lane.loads.from[load].(*source)
+	}
+	return e.plain.(*source)
+}
+
 // eval fills dst with the values for a box.
 func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
 	if e.lane != nil {

@@ -14,6 +14,9 @@ func newMapRunner(r *run, stage int) (Runner, error) {
 	if n := r.plan.FirstReads(s); n > 0 {
 		turns = make(chan struct{}, n)
 	}
+	if s.Workspaces > 0 {
+		return newPrefetchRunner(r, stage, turns)
+	}
 	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
 		m, err := newMapper(sl)
 		if err != nil {
@@ -127,9 +130,14 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 
 // read computes a tile, the first when it is the slot's turn.
 func (m *mapper) read(ctx context.Context, tile grid.Box, out []byte) error {
-	turns := m.turns
-	if m.turns = nil; turns == nil {
-		return m.eval.eval(ctx, tile, out)
+	return inTurn(ctx, &m.turns, func() error { return m.eval.eval(ctx, tile, out) })
+}
+
+// inTurn calls f, the first time with one of the tokens.
+func inTurn(ctx context.Context, of *chan struct{}, f func() error) error {
+	turns := *of
+	if *of = nil; turns == nil {
+		return f()
 	}
 	select {
 	case turns <- struct{}{}:
@@ -137,7 +145,7 @@ func (m *mapper) read(ctx context.Context, tile grid.Box, out []byte) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-turns }()
-	return m.eval.eval(ctx, tile, out)
+	return f()
 }
 
 // cut computes a chunk and writes it chunk by chunk of its store.

@@ -6,6 +6,8 @@
 // than workers, some read and write while others compute; since their number is
 // fixed, memory is too. What is allocated is what the plan predicted, to the byte.
 //
+//   - Where each task waits for an object store, slots have memory for what a request moves, and share what decodes,
+//     computes and encodes it: more requests are under way at once.
 //   - Elementwise chains are one program over registers of 16,384 elements that stay in
 //     a core's cache. Shared parts are computed once; reductions of one array share a
 //     pass.

@@ -15,6 +15,8 @@ type source struct {
 	slot    *slot
 	array   int
 	session store.Session
+
+	prefetched readPrefetched // the next region; nil where the store is asked
 }
 
 func newSource(s *slot, array int, d plan.Session) (*source, error) {
@@ -36,9 +38,12 @@ func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (er
 	}
 	t := time.Now()
 	n := int64(len(dst))
-	if src.session == nil {
+	switch {
+	case src.prefetched != nil:
+		n, err = src.prefetched(ctx, src.session, dst)
+	case src.session == nil:
 		err = s.run.arrays.readers[src.array].Read(ctx, dst, region)
-	} else {
+	default:
 		n, err = src.session.Read(ctx, dst, region)
 	}
 	if err != nil {
@@ -64,6 +69,8 @@ type sink struct {
 	slot    *slot
 	array   int
 	session store.WriteSession
+	encoded []byte                      // where the session encodes to; nil where it stores what it is given
+	put     func(context.Context) error // stores what is there; nil for nothing
 }
 
 // newSink is that of a map stage's output, which may be encoded.
@@ -89,9 +96,12 @@ func (w *sink) write(ctx context.Context, src []byte, box grid.Box) (err error) 
 	if r := s.run.plan.Arrays[w.array].Region; r != nil {
 		box = box.Move(r.Start)
 	}
-	if w.session == nil {
+	switch {
+	case w.encoded != nil:
+		w.put, n, err = w.session.(store.Encoder).Encode(ctx, w.encoded, src, box)
+	case w.session == nil:
 		err = s.run.arrays.writers[w.array].Write(ctx, src, box)
-	} else {
+	default:
 		n, err = w.session.Write(ctx, src, box)
 	}
 	if err != nil {

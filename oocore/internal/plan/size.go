@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"maps"
@@ -195,10 +196,12 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	for _, s.DecodeWholeChunks = range modes {
 		for bytes := p.longest(s); ; bytes /= 2 {
 			smallest := p.shapes(s, bytes)
-			p.declare(s)
-			for s.Slots = p.mostSlots(s); s.Slots >= few; s.Slots-- {
-				if s.predict(); s.Predicted.Host() <= room {
-					return 0
+			for _, s.Workspaces = range p.workspaces(s, room) {
+				p.declare(s)
+				for s.Slots = p.mostSlots(s); s.Slots >= cmp.Or(4*s.Workspaces, few); s.Slots-- {
+					if s.predict(); s.Predicted.Host() <= room {
+						return 0
+					}
 				}
 			}
 			if smallest {
@@ -217,6 +220,58 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 			return s.Predicted.Host()
 		}
 	}
+}
+
+// workspaces are how many a stage's slots may share, the best first, and 0. They share them where
+// requests bring one encoded chunk of each input, and store one, which takes less memory than what decodes and
+// encodes it: so there is room for more requests at once. Workspaces take a quarter of the room.
+func (p *Sized) workspaces(s *SizedStage, room int64) []int {
+	s.Workspaces = 0
+	if !p.prefetches(s) {
+		return []int{0}
+	}
+	p.declare(s)
+	own, t := s.Buffers.slot.sum.Host(), tally{plan: p.Plan}
+	if t.encoded(s); 2*t.sum.Host() > own {
+		return []int{0}
+	}
+	return []int{int(max(min(room/4/own, int64(p.Workers)), 1)), 0}
+}
+
+// prefetches reports a stage of which each task reads one whole stored chunk of each input by a request, and
+// stores one by another.
+func (p *Sized) prefetches(s *SizedStage) bool {
+	out := &p.Arrays[s.Outputs[0]]
+	if s.Kind != MapStage || len(s.Folds)+len(s.Factors) > 0 || s.Grid.Offset != nil || !s.DecodeWholeChunks || out.Layout.Work.Encoded == 0 ||
+		!slices.Equal(s.Grid.Chunks, out.Layout.Unit) || !slices.Equal(s.Grid.Chunks, s.Tile) || !slices.Equal(s.Grid.Chunks, s.WriteTile) {
+		return false
+	}
+	prog, arrays := &s.Programs[0], 0
+	if prog.Plain() && len(prog.Loads) > 1 { // of which one is read
+		return false
+	}
+	for i := range prog.Loads {
+		switch l := &prog.Loads[i]; l.Kind {
+		case LoadBlocks:
+			return false
+		case LoadArray:
+			arrays++
+			if a := &p.Arrays[l.Array]; a.Work.Encoded == 0 || !l.inOneChunk(a.Chunks, s.Grid.Chunks) {
+				return false
+			}
+		}
+	}
+	return arrays > 0
+}
+
+// inOneChunk reports that what a load needs for a box of a grid lies in one stored chunk.
+func (l *Load) inOneChunk(stored, boxes []int) bool {
+	for d, n := range stored {
+		if a := l.View.Axis[d]; a >= 0 && (l.View.Step[d] != 1 || l.View.Start[d]%n != 0 || boxes[a] != n) {
+			return false
+		}
+	}
+	return true
 }
 
 // The most tasks that are in flight where each waits for the network: between these, as many as have remoteBytes

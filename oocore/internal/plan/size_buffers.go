@@ -65,13 +65,14 @@ func (p *Sized) ArrayBuffer(array int) Buffer {
 
 // Buffers declares the memory of a stage.
 type Buffers struct {
-	Slot    Slot     // of each slot of a map or a reduce stage
+	Slot    Slot     // of each slot of a map or a reduce stage, or of each workspace where slots share these
+	Encoded []Buffer // of each slot that shares them, for each load: an encoded chunk, and of the first the encoded result too
 	Product Product  // of a matmul stage
 	Merge   Slot     // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
 	Rare    Buffer   // registers by which the CPU computes tiles that a device leaves to it
 
-	slot, stage tally // of a slot, and of the stage as a whole
+	slot, workspace, stage tally // of a slot, of a workspace, and of the stage as a whole
 }
 
 // Slot declares what a slot of a map or a reduce stage takes.
@@ -338,6 +339,21 @@ func (t *tally) mapSlot(s *SizedStage) (d Slot) {
 	return d
 }
 
+// encoded declares what a slot takes that shares workspaces. The result is encoded when the first
+// input is decoded.
+func (t *tally) encoded(s *SizedStage) (all []Buffer) {
+	result := t.plan.Arrays[s.Outputs[0]].Layout.Work.Encoded
+	for i := range s.Programs[0].Loads {
+		var b Buffer
+		if l := &s.Programs[0].Loads[i]; l.Kind == LoadArray {
+			b = t.buffer(record.Codec, max(t.plan.Arrays[l.Array].Work.Encoded, result))
+			result = 0
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
 func (t *tally) reduceSlot(s *SizedStage) (d Slot) {
 	prog := &s.Programs[0]
 	d.Lane = t.loads(prog, s.Tile)
@@ -467,6 +483,8 @@ func (p *Sized) declare(s *SizedStage) {
 	b := p.beginBuffers(s)
 	switch {
 	case s.Tasks() == 0: // nothing is opened
+	case s.Workspaces > 0:
+		b.Slot, b.Encoded = b.workspace.mapSlot(s), b.slot.encoded(s)
 	case s.Kind == MapStage:
 		b.Slot = b.slot.mapSlot(s)
 	case s.Kind == ReduceStage:
@@ -480,7 +498,7 @@ func (p *Sized) declare(s *SizedStage) {
 func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
 	b := &s.Buffers
 	t := tally{plan: p.Plan, spills: p.spills, whole: s.DecodeWholeChunks}
-	*b = Buffers{slot: t, stage: t}
+	*b = Buffers{slot: t, workspace: t, stage: t}
 	if s.Merges() && !p.attached {
 		b.Merge = b.stage.merge(s.Stage)
 	}
@@ -491,13 +509,14 @@ func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
 func (s *SizedStage) predict() {
 	s.Predicted = s.Buffers.stage.sum
 	add(&s.Predicted, s.Buffers.slot.sum, s.Slots)
+	add(&s.Predicted, s.Buffers.workspace.sum, s.Workspaces)
 }
 
 // Heap is the most that codec libraries take of Go's heap in any stage.
 func (p *Sized) Heap() (most int64) {
 	for i := range p.Stages {
 		s := p.Placed(i)
-		most = max(most, s.Buffers.stage.heap+s.Buffers.slot.heap*int64(s.Slots))
+		most = max(most, s.Buffers.stage.heap+s.Buffers.slot.heap*int64(s.Slots)+s.Buffers.workspace.heap*int64(s.Workspaces))
 	}
 	return most
 }

@@ -63,6 +63,7 @@ type SizedStage struct {
 	Tile              []int // what it reads at once: a multiple of Block
 	Block             []int // what it computes at once
 	Slots             int   // tasks in flight
+	Workspaces        int   // what slots share to decode, compute and encode with; 0 where each has its own
 	DecodeWholeChunks bool  // stored chunks are decoded and encoded in one go, not as streams
 
 	Super *SuperTile // of a product

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Temporary arrays that are not needed at the same time have the same memory: of ten
@@ -77,6 +78,27 @@ func TestReductionAcrossAFileReadsLongRuns(t *testing.T) {
 			}
 			if run := p.Placed(0).ReadRun; run < 512 {
 				t.Errorf("along axis %d within %d bytes: runs of %d bytes", axis, budget, run)
+			}
+		}
+	}
+}
+
+// A copy between object stores shares what decodes and encodes among its slots, whose own memory has one encoded chunk
+// each: inside 64 MiB 30 chunks of 1 MiB are under way, by any number of workers. One whose chunks are cut otherwise does not.
+func TestCopyBetweenObjectStoresSharesWorkspaces(t *testing.T) {
+	const chunk = 1 << 18
+	info := store.Info{Path: "s3://bucket/x.zarr", Format: "zarr v3", Shape: []int{1000 * chunk}, DType: dtype.Float32, Chunks: []int{chunk},
+		Work: store.Work{Whole: 2200 << 10, Stream: 2200 << 10, Encoded: 1028 << 10}}
+	x := node(t)(graph.Open(graph.Site{}, info, ""))
+	moved := node(t)(graph.Slice(graph.Site{}, x, "1:"))
+	for _, workers := range []int{1, 2, 64} {
+		for of, least := range map[*graph.Node]int{x: 30, apply(t, kernel.Sqrt, x): 30, moved: 0} {
+			p, err := sized(of, Target{Path: "s3://bucket/y.zarr", Chunks: []int{chunk}, Codec: "zstd:1"}, Options{Budget: 64 * mebi, Overhead: 16 * mebi, Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := &p.Stages[0]; s.Workspaces > 0 != (least > 0) || s.Slots < least || s.Predicted.Host() > p.Arena {
+				t.Errorf("%d workers: %d slots share %d workspaces, and take %d of %d bytes", workers, s.Slots, s.Workspaces, s.Predicted.Host(), p.Arena)
 			}
 		}
 	}

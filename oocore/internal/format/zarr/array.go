@@ -43,10 +43,19 @@ func (a *array) Info() store.Info {
 	if m.noFill {
 		info.Details.Fill = ""
 	}
+	if a.fetches() {
+		info.Work.Encoded = m.pipeline.MaxEncoded()
+	}
 	if len(m.shards) > 0 {
 		info.Shards, info.IndexBytes = slices.Clone(m.unit()), m.allIndexBytes()
 	}
 	return info
+}
+
+// fetches reports that chunks are objects of an object store, which one request reads.
+func (a *array) fetches() bool {
+	_, local := a.bucket.(blob.Folder)
+	return !local && len(a.meta.shards) == 0
 }
 
 func fileVersion(e blob.Entry) store.FileVersion {

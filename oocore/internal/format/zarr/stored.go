@@ -45,10 +45,10 @@ func (a *array) newIndex(memory []byte, read *int64) chunked.Index {
 		x, memory = o.kept[0].another(memory)
 		o.kept = append(o.kept, x)
 	}
-	if _, local := a.bucket.(blob.Folder); local || len(a.meta.shards) > 0 {
-		return o
+	if a.fetches() {
+		return fetcher{o}
 	}
-	return fetcher{o}
+	return o
 }
 
 // fetcher is the index of chunks that are objects of an object store.

@@ -155,6 +155,24 @@ func (w *writer) wrote(ctx context.Context) error {
 	return w.sync(ctx)
 }
 
+// put stores a unit that Encode made.
+func (w *writer) put(ctx context.Context, key string, p []byte) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return w.named("write", err)
+	}
+	return w.named("write", w.store(ctx, key, p))
+}
+
+// store stores a whole unit.
+func (w *writer) store(ctx context.Context, key string, p []byte) error {
+	if _, err := blob.Put(ctx, w.bucket, key, p); err != nil {
+		return err
+	}
+	return w.wrote(ctx)
+}
+
 func (w *writer) sync(ctx context.Context) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()

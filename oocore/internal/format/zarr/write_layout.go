@@ -157,8 +157,11 @@ func (d *writeLayout) work(box grid.Box) store.Work {
 	case d.random:
 	case d.shard() != nil:
 		w.Heap += blob.UploadHeap
-	case w.Stream < w.Whole: // a chunk that was encoded whole is put from there
-		w.StreamHeap = blob.UploadHeap
+	default:
+		w.Encoded = d.pipeline.MaxEncoded()
+		if w.Stream < w.Whole { // a chunk that was encoded whole is put from there
+			w.StreamHeap = blob.UploadHeap
+		}
 	}
 	return w
 }

@@ -290,20 +290,21 @@ func (u *objectWriter) open(ctx context.Context) error {
 	return nil
 }
 
-// put uploads the whole unit at once. Where p is the session's own memory that may
-// continue until its next Write.
+// put uploads the whole unit at once, or prepares Encode's put. Where p is the session's own
+// memory that may continue until its next Write.
 func (u *objectWriter) put(ctx context.Context, p []byte, own bool) error {
 	s, key := u.s, u.s.d.key(u.index)
-	if own && s.flies {
+	s.stored += int64(len(p))
+	switch {
+	case s.into != nil:
+		p = append(s.into[:0], p...)
+		s.put = func(ctx context.Context) error { return s.w.put(ctx, key, p) }
+		return nil
+	case own && s.flies:
 		s.flight = s.w.flights.begin(func() error { _, err := blob.Put(ctx, s.w.bucket, key, p); return err })
-		s.stored += int64(len(p))
 		return nil
 	}
-	if _, err := blob.Put(ctx, s.w.bucket, key, p); err != nil {
-		return err
-	}
-	s.stored += int64(len(p))
-	return s.w.wrote(ctx)
+	return s.w.store(ctx, key, p)
 }
 
 // release gives up what of the unit is not whole.

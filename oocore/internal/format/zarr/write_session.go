@@ -27,6 +27,8 @@ type writeSession struct {
 	stored int64         // bytes that the present Write has stored
 	flies  bool          // a put may continue after its Write
 	flight *asyncPut     // the last that did, from the encoder's memory
+	into   []byte        // where Encode wants the unit
+	put    func(context.Context) error
 }
 
 // newSession divides the caller's memory.
@@ -59,6 +61,14 @@ func (s *writeSession) Write(ctx context.Context, src []byte, b grid.Box) (store
 	}
 	stored, err = s.write(ctx, src, b)
 	return stored, s.w.named("write", err)
+}
+
+// Encode is Write of a whole unit to p, from where put stores it.
+func (s *writeSession) Encode(ctx context.Context, p, src []byte, b grid.Box) (put func(context.Context) error, stored int64, err error) {
+	s.into, s.put = p, nil
+	stored, err = s.Write(ctx, src, b)
+	put, s.into, s.put = s.put, nil, nil
+	return put, stored, err
 }
 
 // write stores a box. After an error nothing of its unit is stored.
