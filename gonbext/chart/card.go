@@ -49,18 +49,10 @@ func cardChunks(c *record.Card) string {
 		return "one chunk"
 	}
 	var size int64
-	if all := elementsOf(c.Shape); all > 0 {
+	if all := product(c.Shape); all > 0 {
 		size = one * (c.Bytes / all)
 	}
 	return fmt.Sprintf("%s chunks of %s, %s each", units.Count(n), units.Shape(c.Chunks), units.Bytes(size))
-}
-
-func elementsOf(lengths []int) int64 {
-	n := int64(1)
-	for _, l := range lengths {
-		n *= int64(l)
-	}
-	return n
 }
 
 // chunkDrawing draws the last two axes of an array to scale, cut into its chunks;
@@ -78,7 +70,7 @@ func chunkDrawing(c *record.Card) markup {
 	const most, least, left, top = 150.0, 24.0, 70.0, 24.0
 	scale := most / float64(max(rows, columns))
 	w, h := max(float64(columns)*scale, least), max(float64(rows)*scale, least)
-	behind := min(elementsOf(c.Shape[:max(n-2, 0)]), 4) - 1
+	behind := min(product(c.Shape[:max(n-2, 0)]), 4) - 1
 	d := newDrawing(max(left+w+6*float64(behind), left+w/2+40)+8, h+top+8+6*float64(behind)) // 40: half of a long figure
 	for i := behind; i > 0; i-- {
 		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#47a" fill-opacity=".25" stroke="#47a"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))

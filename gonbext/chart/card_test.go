@@ -42,7 +42,7 @@ func TestChunkDrawingHasALineBetweenChunks(t *testing.T) {
 		{[]int{40, 20}, []int{10, 10}, 3 + 1}, {[]int{40, 20}, []int{40, 20}, 0}, {[]int{7}, []int{2}, 3},
 		{[]int{1000, 1000}, []int{1, 1000}, 0}, {nil, nil, 0}, {[]int{5, 0}, []int{5, 1}, 0},
 	} {
-		drawing := chunkDrawing(&record.Card{Shape: c.shape, Chunks: c.chunks, DType: "int8", Bytes: elementsOf(c.shape)})
+		drawing := chunkDrawing(&record.Card{Shape: c.shape, Chunks: c.chunks, DType: "int8", Bytes: product(c.shape)})
 		if n := strings.Count(string(drawing), "<path"); n != c.lines {
 			t.Errorf("%v in chunks of %v: %d lines, not %d", c.shape, c.chunks, n, c.lines)
 		}

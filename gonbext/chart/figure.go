@@ -68,43 +68,42 @@ func numberAxis(low, high float64) (bottom, top, step float64) {
 	return max(math.Floor(low/step)*step, -math.MaxFloat64), min(math.Ceil(high/step)*step, math.MaxFloat64), step
 }
 
-// numberTicks are the ticks of an axis of values.
-func numberTicks(bottom, top, step float64) (all []tick) {
-	for i := range int((top-bottom)/step+1e-6) + 1 {
-		v := bottom + float64(i)*step
-		all = append(all, tick{v, fmt.Sprintf("%.6g", round9(v))})
-	}
-	return all
-}
-
-// countTicks are those of an axis of counts from 0, at most n and one.
-func countTicks(high float64, n int) (all []tick) {
-	step := max(roundStep(high, n), 1)
-	for v := 0.0; v <= high*1.0001; v += step {
-		all = append(all, tick{v, units.Count(int64(v))})
+// ticksAt are the ticks at the multiples of a step from low to high.
+func ticksAt(low, high, step float64, label func(float64) string) (all []tick) {
+	for i := math.Ceil(low/step - 1e-6); i <= high/step+1e-6 && len(all) < mostTicks; i++ {
+		v := min(max(i*step, low), high)
+		all = append(all, tick{v, label(v)})
 	}
 	return all
 }
 
 // roundTicks are at most n round values from low to high, and one more, no nearer than least.
-func roundTicks(low, high float64, n int, least float64) (all []float64) {
+func roundTicks(low, high float64, n int, least float64, label func(float64) string) []tick {
 	if high <= low {
 		return nil
 	}
-	step := max(roundStep(high-low, n), least)
-	for i := math.Ceil(low / step); i*step <= high && len(all) <= n+1; i++ {
-		all = append(all, round9(i*step))
-	}
-	return all
+	return ticksAt(low, high, max(roundStep(high-low, n), least), label)
 }
+
+// mostTicks is more than any axis has.
+const mostTicks = 20
+
+func numberLabel(v float64) string {
+	if math.Abs(v) < 1e-300 { // what rounding left
+		v = 0
+	}
+	return fmt.Sprintf("%.6g", v)
+}
+
+func countLabel(v float64) string { return units.Count(int64(v)) }
 
 // maxPlotted is how many values the curves of a figure have together, so that it takes 20 kB at
 // most: those of one curve of blocks.
 const maxPlotted = 1200
 
-// digits is v in the six digits that a figure shows.
-func digits(v float64) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+// digits is v in n digits.
+func digits(v float64, n int) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	return v
 }
 
@@ -115,15 +114,15 @@ func near(v, low, high, parts float64) float64 {
 	}
 	step := (high - low) / parts
 	if step <= 0 || math.IsInf(v/step, 0) {
-		return digits(v)
+		return digits(v, 6)
 	}
 	each := math.Pow(10, math.Floor(math.Log10(step)))
-	return digits(math.Round(v/each) * each)
+	return digits(math.Round(v/each)*each, 6)
 }
 
 // nothingFinite says why there is no picture.
 func nothingFinite(c *record.Card) string {
-	if elementsOf(c.Shape) == 0 {
+	if product(c.Shape) == 0 {
 		return units.Shape(c.Shape) + " " + plain(c.DType) + ": there is no element to draw"
 	}
 	return units.Shape(c.Shape) + " " + plain(c.DType) + ": no element is finite, so there is nothing to draw"

@@ -169,7 +169,7 @@ func TestAxisOfAConstantIsOfItsSize(t *testing.T) {
 	for v, want := range map[float64][2]float64{0: {0, 1}, 1e-310: {0, 1}, 1e-30: {0, 2e-30}, -1e-30: {-2e-30, 0}, 0.5: {0, 1}, 7: {6, 8}, -7: {-8, -6}, 4e6: {3.996e6, 4.004e6},
 		math.MaxFloat64: {1.7955e308, 1.79769313e308}, -math.MaxFloat64: {-1.79769313e308, -1.7955e308}} {
 		bottom, top, step := numberAxis(v, v)
-		if round9(bottom) != want[0] || round9(top) != want[1] || bottom > v || top < v || (top-bottom)/step < 2 || (top-bottom)/step > 10 {
+		if digits(bottom, 9) != want[0] || digits(top, 9) != want[1] || bottom > v || top < v || (top-bottom)/step < 2 || (top-bottom)/step > 10 {
 			t.Errorf("the axis of %g goes from %g to %g by %g, want %g to %g", v, bottom, top, step, want[0], want[1])
 		}
 	}
@@ -187,7 +187,11 @@ func TestRoundTicksAreRoundAndInside(t *testing.T) {
 		{0, 10_000, 1, 6, []float64{0, 2000, 4000, 6000, 8000, 10_000}},
 		{5, 5, 0, 8, nil},
 	} {
-		if got := roundTicks(c.low, c.high, c.n, c.least); !slices.Equal(got, c.want) {
+		var got []float64
+		for _, tick := range roundTicks(c.low, c.high, c.n, c.least, numberLabel) {
+			got = append(got, digits(tick.at, 9))
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%g to %g: %v, not %v", c.low, c.high, got, c.want)
 		}
 	}

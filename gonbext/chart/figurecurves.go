@@ -116,8 +116,8 @@ func plotDrawing(f *record.Figure, alt string) *figure {
 		}
 	}
 	g := graph{
-		base:   axis{kind: "value", name: plain(f.X), high: float64(max(length-1, 1)), step: 1, ticks: countTicks(float64(max(length-1, 1)), 8)},
-		value:  axis{kind: "value", name: plain(f.Y), low: bottom, high: top, ticks: numberTicks(bottom, top, step), format: "gonbext:number"},
+		base:   axis{kind: "value", name: plain(f.X), high: float64(max(length-1, 1)), step: 1, ticks: roundTicks(0, float64(max(length-1, 1)), 8, 1, countLabel)},
+		value:  axis{kind: "value", name: plain(f.Y), low: bottom, high: top, ticks: ticksAt(bottom, top, step, numberLabel), format: "gonbext:number"},
 		legend: len(curves) > 1,
 	}
 	for i := range curves {
@@ -126,7 +126,7 @@ func plotDrawing(f *record.Figure, alt string) *figure {
 			width: 2, marks: c.Step == 1 && len(c.Mean) <= maxMarked}
 		short := func(list []float64) []float64 {
 			for j, v := range list {
-				if list[j] = digits(v); !s.marks {
+				if list[j] = digits(v, 6); !s.marks {
 					list[j] = near(v, bottom, top, 1000)
 				}
 			}

@@ -38,13 +38,10 @@ func histDrawing(f *record.Figure, alt string) *figure {
 	low, high := f.Edges[0], f.Edges[n]
 	_, top, _ := numberAxis(0, float64(most))
 	g := graph{
-		base:    axis{kind: "value", name: plain(f.X), low: low, high: high, format: "gonbext:number"},
-		value:   axis{kind: "value", name: plain(f.Y), high: max(top, 1), step: 1, ticks: countTicks(top, 5)},
+		base:    axis{kind: "value", name: plain(f.X), low: low, high: high, ticks: roundTicks(low, high, 8, 0, numberLabel), format: "gonbext:number"},
+		value:   axis{kind: "value", name: plain(f.Y), high: max(top, 1), step: 1, ticks: roundTicks(0, top, 5, 1, countLabel)},
 		gap:     0.04,
 		tooltip: "gonbext:bin",
-	}
-	for _, v := range roundTicks(low, high, 8, 0) {
-		g.base.ticks = append(g.base.ticks, tick{v, fmt.Sprintf("%.6g", v)})
 	}
 	elements := series{kind: asBars, key: key{name: "elements", color: curveColors[0]}, x: f.Edges}
 	for i, k := range f.Counts {

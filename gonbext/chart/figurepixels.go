@@ -69,12 +69,8 @@ func heatMapDrawing(c *record.Card, alt string) *figure {
 	}
 	left := 20 + 6.8*float64(len(units.Count(int64(shape[0]))))
 	m := heatMap{left: left, width: w, height: h, tooltip: "gonbext:block", name: func(v float64) string { return fmt.Sprintf("%.5g", v) }, unknown: "nothing finite", shades: heatShades}
-	for _, v := range roundTicks(0, shape[1], max(min(6, int(w/60)), 1), 1) {
-		m.across = append(m.across, tick{v / shape[1], units.Count(int64(v))})
-	}
-	for _, v := range roundTicks(0, shape[0], max(min(6, int(h/24)), 1), 1) {
-		m.down = append(m.down, tick{v / shape[0], units.Count(int64(v))})
-	}
+	m.across = axis{high: shape[1], ticks: roundTicks(0, shape[1], max(min(6, int(w/60)), 1), 1, countLabel)}
+	m.down = axis{high: shape[0], ticks: roundTicks(0, shape[0], max(min(6, int(h/24)), 1), 1, countLabel)}
 	out.Switch = []choice{{"value", 2, low, above(low, high)}}
 	m.draw(out).Height += 26
 	return out

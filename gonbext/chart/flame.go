@@ -99,7 +99,7 @@ func (t *timeline) leaves(all []*summary) []leaf {
 		}
 		l.Values = l.Values[l.From:end]
 		for i, v := range l.Values {
-			l.Values[i] = int64(significant(float64(v)))
+			l.Values[i] = int64(digits(float64(v), 4))
 		}
 		leaves = append(leaves, *l)
 	}

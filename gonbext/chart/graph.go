@@ -123,9 +123,7 @@ func (s *series) stacked() bool { return s.kind == asArea || s.kind == asBars }
 // bytesTo is an axis of bytes up to a top.
 func bytesTo(top float64) axis {
 	a := axis{kind: "value", high: max(top, 1), step: byteStep(top), format: "gonbext:bytes"}
-	for v := 0.0; v <= a.high*1.0001; v += a.step {
-		a.ticks = append(a.ticks, tick{v, units.Bytes(int64(v))})
-	}
+	a.ticks = ticksAt(0, a.high, a.step, func(v float64) string { return units.Bytes(int64(v)) })
 	return a
 }
 
@@ -137,9 +135,7 @@ func secondsTo(end float64) axis {
 		// Whole minutes read better than their hundreds of seconds.
 		step = 60 * math.Max(1, roundStep(a.high/60, 6))
 	}
-	for v := 0.0; v <= a.high*1.0001; v += step {
-		a.ticks = append(a.ticks, tick{v, seconds(v)})
-	}
+	a.ticks = ticksAt(0, a.high, step, seconds)
 	return a
 }
 

@@ -166,10 +166,10 @@ func gridCounts(shape, chunks []int, n int64) (counts []int64, axes []int) {
 	return counts, axes
 }
 
-func product(v []int64) int64 {
-	p := int64(1)
-	for _, n := range v {
-		p *= n
+func product[T int | int64](lengths []T) int64 {
+	n := int64(1)
+	for _, l := range lengths {
+		n *= int64(l)
 	}
-	return p
+	return n
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,10 +35,10 @@ func gridFigure(st *stageSummary, last time.Duration) *figure {
 		if g.cells[i].done == 0 {
 			return nil
 		}
-		return significant(cellTime(&g.cells[i]))
+		return digits(cellTime(&g.cells[i]), 4)
 	})
 	f.Cells = g.columns(taken,
-		newColumn(len(g.cells), func(i int) any { return significant(cellBytes(&g.cells[i])) }),
+		newColumn(len(g.cells), func(i int) any { return digits(cellBytes(&g.cells[i]), 4) }),
 		newColumn(len(g.cells), func(i int) any { return mark(g.cells[i].trouble) }),
 		newColumn(len(g.cells), func(i int) any { // later than the one before it
 			from := perMille(g.cells[i].from, last, math.Floor)
@@ -109,12 +108,6 @@ func newColumn(n int, value func(int) any) []any {
 	return all
 }
 
-// significant cuts v to four figures, of which a tooltip shows three.
-func significant(v float64) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
-	return v
-}
-
 func mark(b bool) int {
 	if b {
 		return 1
@@ -143,7 +136,7 @@ type heatMap struct {
 	name                func(float64) string // the ends of the scale
 	unknown, marked     string               // what grey cells and borders mean
 	shades              int                  // how many colours the picture has: with that of unknown cells, 16 are a PNG of four bits a pixel
-	across, down        []tick               // along the sides of a matrix, each from 0 to 1
+	across, down        axis                 // along the sides of a matrix
 }
 
 // draw sets the live chart of a figure and its picture: one pixel, made large, for each cell. The
@@ -160,7 +153,7 @@ func (m heatMap) draw(f *figure) *figure {
 
 	const top = 40
 	d := newDrawing(760, top+m.height+12)
-	if m.across != nil {
+	if m.across.ticks != nil {
 		d.height += 20
 	}
 	colours, cols, values := f.Switch[0], f.Cells.Cols, f.Cells.Columns[0]
@@ -182,15 +175,15 @@ func (m heatMap) draw(f *figure) *figure {
 		}
 	}
 	d.raster(m.left, top, m.width, m.height, cells.Paletted)
-	if m.across == nil && w >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
+	if m.across.ticks == nil && w >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
 		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %sh%s"/>`, num(m.height), num(w-1), num(m.left), num(top+m.height/2), num(m.width))
 		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %dv%s"/></g>`, num(m.width), num(h-1), num(m.left+m.width/2), top, num(m.height))
 	}
-	for _, t := range m.across {
-		d.text(m.left+m.width*t.at, top+m.height+16, "middle", "m", t.label)
+	for _, t := range m.across.ticks {
+		d.text(m.left+m.width*m.across.share(t.at), top+m.height+16, "middle", "m", t.label)
 	}
-	for _, t := range m.down {
-		d.text(m.left-6, top+4+m.height*t.at, "end", "m", t.label)
+	for _, t := range m.down.ticks {
+		d.text(m.left-6, top+4+m.height*m.down.share(t.at), "end", "m", t.label)
 	}
 	x := d.scale(m.name(colours.Min), m.name(colours.Max))
 	if unknown {

@@ -217,7 +217,7 @@ func wholeRows(st *stageSummary) []int {
 	if len(shape) == 0 || len(st.Chunks) != len(shape) {
 		return shape
 	}
-	left := max(elementsOf(st.Chunks), 1)
+	left := max(product(st.Chunks), 1)
 	for axis := len(shape) - 1; axis >= 0; axis-- {
 		shape[axis] = int(max(min(int64(shape[axis]), left), 1))
 		left /= int64(shape[axis])

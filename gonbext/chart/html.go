@@ -108,10 +108,11 @@ type barSpan struct {
 	Per   int64  `json:"per"` // chunks behind a bar
 }
 
+// significants are values in four digits, of which a tooltip shows three.
 func significants(values []float64) []float64 {
 	short := make([]float64, len(values))
 	for i, v := range values {
-		short[i] = significant(v)
+		short[i] = digits(v, 4)
 	}
 	return short
 }

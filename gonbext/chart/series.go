@@ -30,15 +30,6 @@ func seriesFigure(s record.Series) *figure {
 	return f
 }
 
-// round9 drops what rounding left of a sum of steps.
-func round9(v float64) float64 {
-	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
-	if math.Abs(out) < 1e-300 {
-		return 0
-	}
-	return out
-}
-
 // seriesText is the same for a terminal.
 func seriesText(s record.Series) string {
 	if len(s.Values) == 0 {

@@ -52,13 +52,10 @@ const maxStoredCells = 4000
 // NewChunkMap begins the map of an array that has chunks.
 func NewChunkMap(a Stored) *ChunkMap {
 	m := &ChunkMap{a: a}
-	n := int64(1)
 	for d, length := range a.Shape {
-		k := (length + a.Chunks[d] - 1) / a.Chunks[d]
-		m.counts = append(m.counts, k)
-		n *= int64(k)
+		m.counts = append(m.counts, (length+a.Chunks[d]-1)/a.Chunks[d])
 	}
-	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxStoredCells)
+	m.fold = newDownsampledGrid(a.Shape, a.Chunks, product(m.counts), maxStoredCells)
 	m.cells = make([]storedCell, m.fold.cells)
 	return m
 }
@@ -78,13 +75,7 @@ func (m *ChunkMap) Add(index []int, bytes int64) {
 }
 
 // Chunks is how many chunks the grid has.
-func (m *ChunkMap) Chunks() int64 {
-	n := int64(1)
-	for _, k := range m.counts {
-		n *= int64(k)
-	}
-	return n
-}
+func (m *ChunkMap) Chunks() int64 { return m.fold.n }
 
 // Missing is how many of them are not stored.
 func (m *ChunkMap) Missing() int64 { return m.Chunks() - m.sum.stored }
