@@ -8,7 +8,8 @@
 // notebooks that are not trusted) with the numbers in a table; and a script
 // that replaces the pictures with live ECharts where scripts may run. The
 // library travels with one report of a notebook, the others wait for it;
-// nothing is fetched.
+// nothing is fetched. A figure is described once, as a graph or a heatMap: both its picture
+// and its options of ECharts follow from that.
 //
 // Every text that comes from a user or a file is escaped: in HTML by page.add, in
 // the SVG by escape, and in scripts by encoding/json. Drawing streams over a

@@ -108,15 +108,6 @@ type barSpan struct {
 	Per   int64  `json:"per"` // chunks behind a bar
 }
 
-// significants are values in four digits, of which a tooltip shows three.
-func significants(values []float64) []float64 {
-	short := make([]float64, len(values))
-	for i, v := range values {
-		short[i] = digits(v, 4)
-	}
-	return short
-}
-
 // renderReport is the report's HTML, and whether it carries the library.
 func renderReport(views []*view, o Options) (html string, carries bool, err error) {
 	var figures []figure

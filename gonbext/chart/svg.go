@@ -128,19 +128,6 @@ func (d *drawing) scale(least, most string) float64 {
 	return x + 30 + 6.6*float64(len(most))
 }
 
-// lineType is a stroke as ECharts names it; the script knows the others.
-func lineType(s stroke) string {
-	switch s {
-	case "":
-		return "solid"
-	case dotted:
-		return "dotted"
-	case dashed:
-		return "dashed"
-	}
-	return "gonbext:" + string(s)
-}
-
 // legend writes the names of series in rows from the top. It returns the height that they took, and
 // sets the path of each one's mark, a box or a dash, which what it names begins with.
 func (d *drawing) legend(all []series, marks []string) (height float64) {

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -86,24 +84,3 @@ func moments(samples []record.Sample) []float64 {
 	}
 	return at
 }
-
-// timeUnit is what the live time axis counts in, in seconds. ECharts takes its
-// steps for milliseconds, and cuts only those into tens: seconds it shows whole.
-func timeUnit(end float64) float64 {
-	if end < 0.8 || end > 80 {
-		return 1e-3
-	}
-	return 0.1
-}
-
-// base sets what the charts have in common; colours of text and lines are the
-// page's and come with the script.
-func base(c *charts.BaseConfiguration, grid opts.Grid) {
-	c.Colors = nil // each series has its own
-	charts.WithAnimation(false)(c)
-	charts.WithGridOpts(grid)(c)
-	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)})(c)
-}
-
-// round cuts x to 1/unit, which keeps an option short.
-func round(x, unit float64) float64 { return float64(int64(x*unit+0.5)) / unit }

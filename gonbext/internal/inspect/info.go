@@ -50,12 +50,6 @@ type listings struct {
 	left  int // of the chunks that are listed without being asked for
 }
 
-// Read says what the array at path is. It reads no more than its header, and lists
-// its chunks where that is asked for, or where they are few.
-func Read(ctx context.Context, path string, list bool) (*Info, error) {
-	return newListings(list).read(ctx, path)
-}
-
 func newListings(asked bool) *listings { return &listings{asked, 100_000} }
 
 func (l *listings) read(ctx context.Context, path string) (*Info, error) {
@@ -67,7 +61,8 @@ func (l *listings) read(ctx context.Context, path string) (*Info, error) {
 	return l.of(ctx, a, path)
 }
 
-// Of is Read of an array that is open.
+// Of says what an open array is. It reads no more than its header, and lists
+// its chunks where that is asked for, or where they are few.
 func Of(ctx context.Context, a store.Array, path string, list bool) (*Info, error) {
 	return newListings(list).of(ctx, a, path)
 }

@@ -137,7 +137,7 @@ func TestChunksOfEveryShape(t *testing.T) {
 		if err != nil || !strings.Contains(out.Text, "x.zarr") || strings.Contains(out.Text+out.HTML, "NaN") || strings.Contains(out.Text, "%!") {
 			t.Errorf("%d: %v\n%s", i, err, out.Text)
 		}
-		info, err := Read(t.Context(), path, true)
+		info, err := read(t, path, true)
 		if err != nil || info.Listing == nil || info.Listing.Chunks != c.stored {
 			t.Errorf("%d: %+v, %v", i, info, err)
 		} else if text := info.Text(); strings.Contains(text, "%!") {

@@ -11,6 +11,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
+// read describes the array at a path.
+func read(t *testing.T, path string, list bool) (*Info, error) {
+	return newListings(list).read(t.Context(), path)
+}
+
 // missing unpacks arrays of zarr-python and TensorStore.
 func missing(t *testing.T) string {
 	t.Helper()
@@ -39,7 +44,7 @@ func TestReadSaysHowManyChunksAreStored(t *testing.T) {
 		"whole.zarr":   "",
 	} {
 		for _, asked := range []bool{false, true} {
-			i, err := Read(t.Context(), filepath.Join(dir, name), asked)
+			i, err := read(t, filepath.Join(dir, name), asked)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -81,7 +86,7 @@ func TestReadListsFewChunksOnly(t *testing.T) {
 		meta := string(testcases.ReadFile(t, filepath.Join(path, "zarr.json")))
 		grown := strings.Replace(strings.NewReplacer(" ", "", "\n", "").Replace(meta), `"shape":[1]`, `"shape":[60000]`, 1)
 		testcases.WriteFile(t, filepath.Join(path, "zarr.json"), []byte(grown), 0o644)
-		if i, err := Read(t.Context(), path, false); err != nil || i.Listing == nil || i.Listing.Missing != 59_999 {
+		if i, err := read(t, path, false); err != nil || i.Listing == nil || i.Listing.Missing != 59_999 {
 			t.Errorf("%s: %+v, %v", name, i, err)
 		}
 		many := strings.Replace(grown, `"shape":[60000]`, `"shape":[100001]`, 1)
@@ -89,10 +94,10 @@ func TestReadListsFewChunksOnly(t *testing.T) {
 			continue
 		}
 		testcases.WriteFile(t, filepath.Join(path, "zarr.json"), []byte(many), 0o644)
-		if i, err := Read(t.Context(), path, false); err != nil || i.Listing != nil || len(i.Notes) > 0 {
+		if i, err := read(t, path, false); err != nil || i.Listing != nil || len(i.Notes) > 0 {
 			t.Errorf("many chunks: %+v, %v", i, err)
 		}
-		if i, err := Read(t.Context(), path, true); err != nil || i.Listing == nil || i.Listing.Missing != 100_000 {
+		if i, err := read(t, path, true); err != nil || i.Listing == nil || i.Listing.Missing != 100_000 {
 			t.Errorf("many chunks, asked for: %+v, %v", i, err)
 		}
 		testcases.WriteFile(t, filepath.Join(path, "zarr.json"), []byte(grown), 0o644)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/gonbext/gonbext/cuda"
@@ -74,27 +74,18 @@ func checkGo(ctx context.Context) Check {
 		c.Missing = "not found in PATH; cells are compiled by it"
 		return c
 	}
-	version, err := goEnv(ctx, "GOVERSION")
-	c.Found = version + " at " + path
-	if err != nil || !atLeast(strings.TrimPrefix(version, "go"), minGo) {
+	found, err := goEnv(ctx, "GOVERSION")
+	c.Found = found + " at " + path
+	if err != nil || !newEnough(found) {
 		c.Missing = "older than " + minGo
 	}
 	return c
 }
 
-// atLeast compares versions of the form 1.26.8 by their first two numbers.
-func atLeast(version, least string) bool {
-	number := func(v string) int {
-		major, rest, _ := strings.Cut(v, ".")
-		minor, _, _ := strings.Cut(rest, ".")
-		if i := strings.IndexFunc(minor, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-			minor = minor[:i] // 27rc1
-		}
-		a, _ := strconv.Atoi(major)
-		b, _ := strconv.Atoi(minor)
-		return a*1000 + b
-	}
-	return number(version) >= number(least)
+// newEnough compares what go env GOVERSION says with minGo: of a release candidate, too, by its language.
+func newEnough(goVersion string) bool {
+	name, _, _ := strings.Cut(goVersion, " ") // experiments follow
+	return version.Compare(version.Lang(name), "go"+minGo) >= 0
 }
 
 func checkSource() Check {

@@ -315,7 +315,7 @@ func TestDoctorNamesFixes(t *testing.T) {
 		t.Errorf("on a machine with nothing, %d things are missing", missing)
 	}
 	for name, want := range map[string]bool{"1.26.0": true, "1.26": true, "1.27rc1": true, "2.0": true, "1.25.9": false, "": false} {
-		if atLeast(name, "1.26") != want {
+		if newEnough("go"+name) != want {
 			t.Errorf("Go %q is new enough: %v", name, !want)
 		}
 	}
