@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,43 +64,36 @@ func newTransport() *http.Transport {
 }
 
 // clients are shared by all who open the same bucket.
-var clients = struct {
-	sync.Mutex
-	of map[string]*client
-}{of: map[string]*client{}}
+var clients sync.Map // of *client
 
 // clientOf is the client of a bucket or server, by a name for it.
 func clientOf(name string, redirects func(*http.Request, []*http.Request) error) *client {
-	clients.Lock()
-	defer clients.Unlock()
-	c := clients.of[name]
-	if c == nil {
-		c = &client{
-			http:  http.Client{Transport: transport, CheckRedirect: redirects},
-			slots: make(chan struct{}, maxRequests),
-			retry: defaultRetry,
-		}
-		clients.of[name] = c
-	}
-	return c
+	c, _ := clients.LoadOrStore(name, &client{
+		http:  http.Client{Transport: transport, CheckRedirect: redirects},
+		slots: make(chan struct{}, maxRequests),
+		retry: defaultRetry,
+	})
+	return c.(*client)
 }
 
-// call is a request that can be sent several times.
-type call struct {
-	// build makes the request for the next try.
-	build func(context.Context) (*http.Request, error)
-	// read takes the response, and returns an error where it isn't what was asked for.
-	// That the body ended early is one that makes another try.
+// request is a request that can be sent several times, and what its answer may be.
+type request struct {
+	method, key string // GET where there is no method
+	query       url.Values
+	header      http.Header // read may change it for the next try
+	body        []byte
+	receives    int   // bytes
+	accept      []int // what the answer's status may be besides 200
+	// read takes the response, where it is not nil, and returns an error where it isn't
+	// what was asked for. That the body ended early is one that makes another try.
 	read func(*http.Response) error
-	// bytes is how much is sent or received.
-	bytes int64
 	// progress reports, where it is not nil, whether the last try got nearer to the
 	// end, so that it does not count as failed.
 	progress func() bool
 }
 
 // do sends a request until it is answered, tries are used up or ctx ends.
-func (c *client) do(ctx context.Context, r call) error {
+func (c *client) do(ctx context.Context, q request, build func(context.Context) (*http.Request, error)) error {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -107,7 +102,7 @@ func (c *client) do(ctx context.Context, r call) error {
 	}
 	began := time.Now() // or got nearer to the end
 	for failed := 0; ; {
-		err := c.try(ctx, r, min(silence, max(c.retry.total-time.Since(began), time.Second)))
+		err := c.try(ctx, q, build, min(silence, max(c.retry.total-time.Since(began), time.Second)))
 		if err == nil {
 			return nil
 		}
@@ -117,7 +112,7 @@ func (c *client) do(ctx context.Context, r call) error {
 		if !isRetryable(err) {
 			return err
 		}
-		if failed++; r.progress != nil && r.progress() {
+		if failed++; q.progress != nil && q.progress() {
 			failed, began = 0, time.Now()
 		}
 		if _, ok := errors.AsType[*statusError](err); ok { // the server is not silent
@@ -131,15 +126,15 @@ func (c *client) do(ctx context.Context, r call) error {
 
 // try sends a request once, in bounded time, and gives it up where the server is silent
 // for too long.
-func (c *client) try(ctx context.Context, r call, silent time.Duration) error {
+func (c *client) try(ctx context.Context, q request, build func(context.Context) (*http.Request, error), silent time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slow := func() { cancel(errSlow) }
-	defer time.AfterFunc(tryTime+time.Duration(r.bytes/slowest)*time.Second, slow).Stop()
+	defer time.AfterFunc(tryTime+time.Duration((len(q.body)+q.receives)/slowest)*time.Second, slow).Stop()
 	quiet := time.AfterFunc(silent, slow)
 	defer quiet.Stop()
 	sign := func() { quiet.Reset(silent) }
-	req, err := r.build(ctx)
+	req, err := build(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +147,12 @@ func (c *client) try(ctx context.Context, r call, silent time.Duration) error {
 		sign()
 		drip := time.AfterFunc(leastTime, slow)
 		resp.Body = &heard{resp.Body, sign, func() { drip.Reset(leastTime) }, 0}
-		err = r.read(resp)
+		switch {
+		case resp.StatusCode != http.StatusOK && !slices.Contains(q.accept, resp.StatusCode):
+			err = rejected(resp)
+		case q.read != nil:
+			err = q.read(resp)
+		}
 		drip.Stop()
 		resp.Body.Close()
 	}

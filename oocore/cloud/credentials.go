@@ -137,10 +137,7 @@ func reasonOf(err error) error {
 
 // providers are shared by all buckets, so that they ask once, as long as the settings that
 // they come from are the same.
-var providers = struct {
-	sync.Mutex
-	of map[string]*provider
-}{of: map[string]*provider{}}
+var providers sync.Map // of *provider
 
 // shared is the provider that came from the same settings before, or p.
 func shared(p *provider, name string) *provider {
@@ -156,13 +153,8 @@ func shared(p *provider, name string) *provider {
 			from = append(from, fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
 		}
 	}
-	key := strings.Join(from, "\x00")
-	providers.Lock()
-	defer providers.Unlock()
-	if providers.of[key] == nil {
-		providers.of[key] = p
-	}
-	return providers.of[key]
+	held, _ := providers.LoadOrStore(strings.Join(from, "\x00"), p)
+	return held.(*provider)
 }
 
 func (p *provider) get(ctx context.Context) (aws.Credentials, error) {
@@ -201,33 +193,15 @@ func (p *provider) drop() bool {
 	return true
 }
 
-// awsSigner signs requests as Amazon's Signature Version 4 describes, with the
-// hash of the body, so that what is damaged under way is rejected.
-type awsSigner struct {
-	region      *region
-	credentials *provider  // nil signs nothing
-	signature   *v4.Signer // of these alone, since it remembers what it derives from a secret
-}
-
-// newSignature signs for S3, which wants paths that are escaped once.
+// newSignature signs for S3, which wants paths that are escaped once. It serves one
+// opening, since it remembers what it derives from a secret.
 func newSignature() *v4.Signer {
 	return v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 }
 
-func (s *awsSigner) switchRegion(name, tried string) bool { return s.region.learn(name, tried) }
-func (s *awsSigner) currentRegion() string                { return s.region.get() }
-
-// expired drops credentials that the server says are no longer valid.
-func (s *awsSigner) expired() bool { return s.credentials != nil && s.credentials.drop() }
-
-func (s *awsSigner) credentialSource() string {
-	if s.credentials == nil {
-		return ""
-	}
-	return s.credentials.place
-}
-
-func (s *awsSigner) sign(ctx context.Context, r *http.Request, body []byte) error {
+// sign signs a request as Amazon's Signature Version 4 describes, with the hash of the
+// body, so that what is damaged under way is rejected.
+func (s *source) sign(ctx context.Context, r *http.Request, body []byte) error {
 	if s.credentials == nil {
 		return nil
 	}
@@ -237,7 +211,7 @@ func (s *awsSigner) sign(ctx context.Context, r *http.Request, body []byte) erro
 	}
 	hash := hashHex(body)
 	r.Header.Set("X-Amz-Content-Sha256", hash)
-	return s.signature.SignHTTP(ctx, c, r, hash, "s3", s.region.get(), clock())
+	return s.signature.SignHTTP(ctx, c, r, hash, "s3", *s.region.name.Load(), clock())
 }
 
 // clock is when requests are signed.

@@ -9,22 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 )
 
 // server is a folder of a web server. It can be read only.
 type server struct{ source }
-
-// nobody does not sign requests.
-type nobody struct{}
-
-func (nobody) sign(context.Context, *http.Request, []byte) error { return nil }
-func (nobody) credentialSource() string                          { return "" }
-func (nobody) currentRegion() string                             { return "" }
-func (nobody) expired() bool                                     { return false }
-func (nobody) switchRegion(string, string) bool                  { return false }
 
 // openServer opens an http:// or https:// URL of a folder.
 func openServer(text string) (blob.Bucket, error) {
@@ -40,7 +30,7 @@ func openServer(text string) (blob.Bucket, error) {
 		client: clientOf(u.Scheme+"://"+u.Host, noDowngrade),
 		root:   func() *url.URL { return u },
 		name:   u.Scheme + "://" + u.Host + u.Path,
-		signer: nobody{},
+		region: newRegion(""),
 	}}, nil
 }
 
@@ -71,22 +61,9 @@ func noDowngrade(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (s *server) Open(ctx context.Context, key string) (blob.Object, error) {
-	if err := checkKey(key); err != nil {
-		return nil, s.fail("open", key, err)
-	}
-	o, err := s.open(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	return o, nil
-}
-
 func (s *server) Create(_ context.Context, key string) (blob.Upload, error) {
 	return nil, s.fail("create", key, errReadOnly)
 }
-
-func (s *server) Sync(context.Context) error { return nil }
 
 func (s *server) Delete(_ context.Context, key string) error {
 	return s.fail("delete", key, errReadOnly)
@@ -99,8 +76,6 @@ func (s *server) List(_ context.Context, prefix string) iter.Seq2[blob.Entry, er
 }
 
 func (s *server) Join(prefix string) blob.Bucket { return &server{s.join(prefix)} }
-func (s *server) Random() bool                   { return false }
-func (s *server) String() string                 { return strings.TrimSuffix(s.place(""), "/") }
 
 // errReadOnly rejects writing to web servers.
 var errReadOnly = fmt.Errorf("%w: http:// and https:// can only be read: write to this machine or to s3://", fs.ErrPermission)

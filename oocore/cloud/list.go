@@ -29,7 +29,7 @@ func (b *bucket) list(ctx context.Context, prefix string, yield func(blob.Entry,
 	whole.prefix = "" // the listing is the bucket's own
 	for {
 		var p page
-		err := whole.send(ctx, request{method: http.MethodGet, query: query, read: func(resp *http.Response) error {
+		err := whole.send(ctx, request{query: query, read: func(resp *http.Response) error {
 			p = page{}
 			return xml.NewDecoder(resp.Body).Decode(&p)
 		}})

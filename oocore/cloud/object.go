@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,60 +37,70 @@ type object struct {
 	stream stream
 }
 
-// open asks for one byte, which tells the size and whether ranges are read.
-func (s *source) open(ctx context.Context, key string) (*object, error) {
-	o := &object{source: s, entry: blob.Entry{Key: key}}
-	empty := false
-	err := s.do(ctx, call{
-		build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, key, "bytes=0-0", "") },
-		read: func(resp *http.Response) (err error) {
-			o.identify(resp.Header)
-			switch resp.StatusCode {
-			case http.StatusPartialContent:
-				_, o.entry.Size, err = contentRange(resp.Header)
-				return err
-			case http.StatusRequestedRangeNotSatisfiable:
-				empty = true
-				return nil
-			case http.StatusOK:
-				o.whole, err = wholeSmall(resp)
-				o.entry.Size = int64(len(o.whole))
-				return err
-			}
-			return rejected(resp)
-		},
-	})
-	if err == nil && empty { // and the answer did not say of which version
-		err = s.do(ctx, call{
-			build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, key, "", "") },
-			read: func(resp *http.Response) (err error) {
-				if resp.StatusCode != http.StatusOK {
-					return rejected(resp)
-				}
-				o.identify(resp.Header)
-				o.whole, err = wholeSmall(resp)
-				o.entry.Size = int64(len(o.whole))
-				return err
-			},
-		})
-	}
-	if err != nil {
+// Open opens an object by a request for one byte, which tells the size and whether ranges
+// are read.
+func (s *source) Open(ctx context.Context, key string) (blob.Object, error) {
+	return s.OpenAt(ctx, key, nil, 0)
+}
+
+// OpenAt opens an object by the request that reads its first range, which tells the object's
+// size too. A range of the last bytes is no longer than one request.
+func (s *source) OpenAt(ctx context.Context, key string, p []byte, at int64) (blob.Object, error) {
+	if err := checkKey(key); err != nil {
 		return nil, s.fail("open", key, err)
+	}
+	const oneByte = "bytes=0-0"
+	o := &object{source: s, entry: blob.Entry{Key: key}}
+	first, from, span := p[:min(len(p), pieceBytes)], at, oneByte
+	if at < 0 {
+		first, span = p, fmt.Sprintf("bytes=-%d", len(p))
+	} else if len(p) > 0 {
+		span = fmt.Sprintf("bytes=%d-%d", at, at+int64(len(first))-1)
+	}
+	done, known := 0, false
+	q := request{key: key, receives: len(p), accept: partial, read: func(resp *http.Response) (err error) {
+		o.identify(resp.Header)
+		known = resp.StatusCode != http.StatusRequestedRangeNotSatisfiable
+		switch resp.StatusCode {
+		case http.StatusOK:
+			o.whole, err = wholeSmall(resp)
+			o.entry.Size = int64(len(o.whole))
+		case http.StatusPartialContent:
+			var begins int64
+			begins, o.entry.Size, err = contentRange(resp.Header, from)
+			if err == nil && (from >= 0 || begins == o.entry.Size-int64(len(p))) { // else it is short, or the server takes no range of last bytes
+				done, _ = io.ReadFull(resp.Body, first[:min(int64(len(first)), o.entry.Size-begins)]) // what is missing is read below
+			}
+		}
+		return err
+	}}
+	// That a range lies outside of the object tells neither its size nor its version.
+	for _, span := range slices.Compact([]string{span, oneByte, ""}) {
+		if q.header = ranged(span, ""); span == "" {
+			q.accept = nil
+		}
+		if err := s.send(ctx, q); err != nil {
+			return nil, s.fail("open", key, err)
+		}
+		if known {
+			break
+		}
+		first, from = nil, 0
+	}
+	n := len(p)
+	if p, at = blob.There(p, at, o.entry.Size); n > 0 {
+		o.stream.next, o.stream.reads, o.stream.bytes = at+int64(done), 1, int64(done)
+	}
+	if rest := p[min(done, len(p)):]; len(rest) > 0 {
+		if err := o.ReadAt(ctx, rest, at+int64(done)); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
 	}
 	return o, nil
 }
 
-// get is a signed request for a range, of one version where etag is not empty.
-func (s *source) get(ctx context.Context, key, bytes, etag string) (*http.Request, error) {
-	r := newRequest(ctx, http.MethodGet, s.address(key), nil)
-	if bytes != "" {
-		r.Header.Set("Range", bytes)
-	}
-	if etag != "" && !isWeak(etag) { // weak ones never match
-		r.Header.Set("If-Match", etag)
-	}
-	return r, s.signer.sign(ctx, r, nil)
-}
+// partial is what the answer to a range may be besides the whole object.
+var partial = []int{http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable}
 
 // identify keeps what tells one version of the object from another.
 func (o *object) identify(h http.Header) {
@@ -178,34 +189,31 @@ func (o *object) readRange(ctx context.Context, p []byte, at int64) error {
 	if len(p) == 0 {
 		return nil
 	}
+	span := func(from int) string { return fmt.Sprintf("bytes=%d-%d", at+int64(from), at+int64(len(p))-1) }
 	done, before := 0, 0
-	return o.source.do(ctx, call{
-		bytes: int64(len(p)),
-		build: func(ctx context.Context) (*http.Request, error) {
-			before = done
-			return o.source.get(ctx, o.entry.Key, fmt.Sprintf("bytes=%d-%d", at+int64(done), at+int64(len(p))-1), o.etag)
-		},
+	header := ranged(span(0), o.etag)
+	return o.source.send(ctx, request{
+		key: o.entry.Key, header: header, receives: len(p), accept: []int{http.StatusPartialContent, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable},
 		read: func(resp *http.Response) error {
 			switch resp.StatusCode {
-			case http.StatusPartialContent:
 			case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
 				return store.ErrChanged
 			case http.StatusOK:
-				if err := o.same(resp.Header); err != nil {
-					return err
-				}
-				return errNoRanges
-			default:
-				return rejected(resp)
+				return cmp.Or(o.same(resp.Header), errNoRanges)
 			}
 			if err := o.checkRange(resp.Header, at+int64(done)); err != nil {
 				return err
 			}
 			n, err := io.ReadFull(resp.Body, p[done:])
 			done += n
+			header.Set("Range", span(done))
 			return err
 		},
-		progress: func() bool { return done-before >= slowest },
+		progress: func() bool {
+			got := done - before
+			before = done
+			return got >= slowest
+		},
 	})
 }
 
@@ -214,7 +222,7 @@ func (o *object) checkRange(h http.Header, at int64) error {
 	if err := o.same(h); err != nil {
 		return err
 	}
-	from, size, err := contentRange(h)
+	from, size, err := contentRange(h, -1)
 	if err == nil && (from != at || size != o.entry.Size) {
 		err = fmt.Errorf("the server sent bytes from %d of %d on, those from %d of %d on were asked for", from, size, at, o.entry.Size)
 	}
@@ -239,8 +247,9 @@ func wholeSmall(resp *http.Response) ([]byte, error) {
 	return b, err
 }
 
-// contentRange reads where the bytes of an answer lie: bytes 0-9/100.
-func contentRange(h http.Header) (from, size int64, err error) {
+// contentRange reads where the bytes of an answer lie, as bytes 0-9/100: they are to be
+// those from at on, or any where that is negative.
+func contentRange(h http.Header, at int64) (from, size int64, err error) {
 	v := h.Get("Content-Range")
 	span, total, ok := strings.Cut(strings.TrimPrefix(v, "bytes "), "/")
 	first, _, ok2 := strings.Cut(span, "-")
@@ -250,6 +259,9 @@ func contentRange(h http.Header) (from, size int64, err error) {
 	}
 	if !ok || !ok2 || err != nil || from < 0 || size <= from {
 		return 0, 0, fmt.Errorf("the server's Content-Range %.80q does not tell where the bytes lie", v)
+	}
+	if at >= 0 && from != at {
+		return 0, 0, fmt.Errorf("the server sent bytes from %d on, those from %d on were asked for", from, at)
 	}
 	return from, size, nil
 }

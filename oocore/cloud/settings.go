@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
@@ -41,7 +42,7 @@ func settingsOf() (*settings, error) {
 	}
 	options := []func(*config.LoadOptions) error{
 		config.WithDefaultRegion("us-east-1"),
-		config.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: noRedirects, Timeout: silence}),
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(silence).WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })),
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
 		config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) {
 			o.Client = imds.New(imds.Options{HTTPClient: metadata, Retryer: aws.NopRetryer{}, EnableFallback: aws.FalseTernary})

@@ -2,8 +2,12 @@ package cloud
 
 import (
 	"context"
+	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,6 +135,33 @@ func TestNoCredentials(t *testing.T) {
 	b := at(t, "s3://data")
 	if _, err := b.Open(context.Background(), "x"); err == nil || !strings.HasPrefix(err.Error(), "open s3://data/x: no credentials are found") {
 		t.Error(err)
+	}
+}
+
+// The certificates of AWS_CA_BUNDLE vouch for the services that give credentials.
+func TestCredentialsFromServerOfCABundle(t *testing.T) {
+	noLeaks(t)
+	s := httptest.NewTLSServer(startAmazon(t).faults)
+	defer s.Close()
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Setenv("AWS_ENDPOINT_URL_STS", s.URL)
+	t.Setenv("AWS_PROFILE", "role")
+	profiles(t, assumeConfig, testCredentials)
+	bundle := filepath.Join(t.TempDir(), "bundle.pem")
+	if err := os.WriteFile(bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, known := range []bool{true, false} {
+		if t.Setenv("AWS_CA_BUNDLE", bundle); !known {
+			t.Setenv("AWS_CA_BUNDLE", "")
+		}
+		set, err := settingsOf()
+		if err == nil {
+			_, err = set.credentials.get(t.Context())
+		}
+		if (err == nil) != known {
+			t.Errorf("known %v: %v", known, err)
+		}
 	}
 }
 

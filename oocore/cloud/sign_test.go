@@ -14,7 +14,7 @@ import (
 // TestSignature compares with the examples in Amazon's description of Signature
 // Version 4 for S3.
 func TestSignature(t *testing.T) {
-	who := &awsSigner{region: &region{name: "us-east-1"}, signature: newSignature(), credentials: &provider{held: aws.Credentials{AccessKeyID: "AKIAIOSFODNN7EXAMPLE", SecretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}}}
+	who := &provider{held: aws.Credentials{AccessKeyID: "AKIAIOSFODNN7EXAMPLE", SecretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}}
 	clock = func() time.Time { return time.Date(2013, 5, 24, 0, 0, 0, 0, time.UTC) }
 	t.Cleanup(func() { clock = time.Now })
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestSignature(t *testing.T) {
 		{"GET", "", url.Values{"lifecycle": {""}}, nil, "", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"},
 		{"GET", "", url.Values{"max-keys": {"2"}, "prefix": {"J"}}, nil, "", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"},
 	} {
-		s := source{root: func() *url.URL {
+		s := source{region: newRegion("us-east-1"), credentials: who, signature: newSignature(), root: func() *url.URL {
 			return &url.URL{Scheme: "https", Host: "examplebucket.s3.amazonaws.com", Path: "/"}
 		}}
 		u := s.address(c.key)
@@ -39,7 +39,7 @@ func TestSignature(t *testing.T) {
 			r.Header[name] = v
 		}
 		r.ContentLength = 0 // which the examples do not sign
-		if err := who.sign(t.Context(), r, []byte(c.body)); err != nil {
+		if err := s.sign(t.Context(), r, []byte(c.body)); err != nil {
 			t.Error(err)
 		}
 		if got := r.Header.Get("Authorization"); !strings.HasSuffix(got, "Signature="+c.want) {

@@ -1,16 +1,19 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"unicode"
 
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/smithy-go/encoding/httpbinding"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -22,36 +25,54 @@ type source struct {
 	root   func() *url.URL // the bucket or server's folder; its path ends with a slash
 	name   string          // of root for people, such as s3://bucket/
 	prefix string          // of the keys
-	signer signer
+	// What requests are signed for and with: nothing where there are no credentials.
+	region      *region
+	credentials *provider
+	signature   *v4.Signer
 }
 
-// signer adds to a request what lets the server know who asks.
-type signer interface {
-	sign(ctx context.Context, r *http.Request, body []byte) error
-	// credentialSource names the place that the credentials come from, "" where there are none.
-	credentialSource() string
-	// currentRegion is the region that it signs for, and elsewhere takes another that an
-	// answer named when one was tried; it reports whether to try again.
-	currentRegion() string
-	switchRegion(name, tried string) bool
-	// expired drops keys that the server says have expired, and reports whether others
-	// can be fetched.
-	expired() bool
-}
-
-// do sends a call, and once more where the bucket turns out to be in another
-// region.
-func (s *source) do(ctx context.Context, c call) error {
-	tried := s.signer.currentRegion()
-	err := s.client.do(ctx, c)
-	if e, ok := errors.AsType[*statusError](err); ok && s.signer.switchRegion(e.region, tried) {
-		err = s.client.do(ctx, c)
+// send sends a request, and once more where the bucket turns out to be in another
+// region, or the credentials to have expired.
+func (s *source) send(ctx context.Context, q request) error {
+	do := func() error {
+		return s.client.do(ctx, q, func(ctx context.Context) (*http.Request, error) { return s.build(ctx, q) })
 	}
-	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.signer.expired() {
-		err = s.client.do(ctx, c)
+	tried := *s.region.name.Load()
+	err := do()
+	if e, ok := errors.AsType[*statusError](err); ok && s.region.learn(e.region, tried) {
+		err = do()
+	}
+	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.credentials != nil && s.credentials.drop() {
+		err = do()
 	}
 	return err
 }
+
+// build makes a request for one try.
+func (s *source) build(ctx context.Context, q request) (*http.Request, error) {
+	u := s.address(q.key)
+	u.RawQuery = strings.ReplaceAll(q.query.Encode(), "+", "%20") // as it is signed
+	r := newRequest(ctx, cmp.Or(q.method, http.MethodGet), u, q.body)
+	maps.Copy(r.Header, q.header)
+	return r, s.sign(ctx, r, q.body)
+}
+
+// ranged are the headers that ask for bytes of a version; either may be empty.
+func ranged(bytes, etag string) http.Header {
+	h := http.Header{}
+	if bytes != "" {
+		h.Set("Range", bytes)
+	}
+	if etag != "" && !isWeak(etag) { // weak ones never match
+		h.Set("If-Match", etag)
+	}
+	return h
+}
+
+// Sync has nothing to do: what a server has confirmed is durable.
+func (s *source) Sync(ctx context.Context) error { return ctx.Err() }
+func (s *source) Random() bool                   { return false }
+func (s *source) String() string                 { return strings.TrimSuffix(s.place(""), "/") }
 
 // checkKey rejects what would lead out of the bucket.
 func checkKey(key string) error {
@@ -65,7 +86,11 @@ func checkKey(key string) error {
 func (s *source) place(key string) string { return s.name + s.prefix + key }
 
 func (s *source) fail(op, key string, err error) error {
-	return failure(op, s.place(key), err, s.signer.credentialSource())
+	who := ""
+	if s.credentials != nil {
+		who = s.credentials.place
+	}
+	return failure(op, s.place(key), err, who)
 }
 
 // address is the URL of an object.

@@ -77,7 +77,7 @@ func (s *stream) begin(ctx context.Context, o *object, at, need int64) {
 	lasting, cancel := context.WithCancel(context.Background())
 	late := time.AfterFunc(silence, cancel)
 	ended := context.AfterFunc(ctx, cancel)
-	req, err := o.source.get(lasting, o.entry.Key, fmt.Sprintf("bytes=%d-%d", at, at+size-1), o.etag)
+	req, err := o.source.build(lasting, request{key: o.entry.Key, header: ranged(fmt.Sprintf("bytes=%d-%d", at, at+size-1), o.etag)})
 	if err != nil {
 		cancel()
 		return
