@@ -90,10 +90,12 @@ type request struct {
 	// progress reports, where it is not nil, whether the last try got nearer to the
 	// end, so that it does not count as failed.
 	progress func() bool
+	// build makes the request for the next try; send sets it.
+	build func(context.Context) (*http.Request, error)
 }
 
 // do sends a request until it is answered, tries are used up or ctx ends.
-func (c *client) do(ctx context.Context, q request, build func(context.Context) (*http.Request, error)) error {
+func (c *client) do(ctx context.Context, q request) error {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -102,7 +104,7 @@ func (c *client) do(ctx context.Context, q request, build func(context.Context) 
 	}
 	began := time.Now() // or got nearer to the end
 	for failed := 0; ; {
-		err := c.try(ctx, q, build, min(silence, max(c.retry.total-time.Since(began), time.Second)))
+		err := c.try(ctx, q, min(silence, max(c.retry.total-time.Since(began), time.Second)))
 		if err == nil {
 			return nil
 		}
@@ -126,7 +128,7 @@ func (c *client) do(ctx context.Context, q request, build func(context.Context) 
 
 // try sends a request once, in bounded time, and gives it up where the server is silent
 // for too long.
-func (c *client) try(ctx context.Context, q request, build func(context.Context) (*http.Request, error), silent time.Duration) error {
+func (c *client) try(ctx context.Context, q request, silent time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slow := func() { cancel(errSlow) }
@@ -134,7 +136,7 @@ func (c *client) try(ctx context.Context, q request, build func(context.Context)
 	quiet := time.AfterFunc(silent, slow)
 	defer quiet.Stop()
 	sign := func() { quiet.Reset(silent) }
-	req, err := build(ctx)
+	req, err := q.build(ctx)
 	if err != nil {
 		return err
 	}

@@ -59,9 +59,8 @@ var errAnswer = errors.New("the answer holds no credentials")
 func providerOf(name string, profile config.SharedConfig, source aws.CredentialsProvider) (*provider, error) {
 	is := func(other aws.CredentialsProvider) bool { return aws.IsCredentialsProvider(source, other) }
 	p := &provider{place: placeOf(name)}
-	// what went wrong, of which the reason is said.
-	failed := func(reason error) error {
-		return fmt.Errorf("the role %.100q cannot be assumed: %w", profile.RoleARN, reason)
+	failed := func(err error) error {
+		return fmt.Errorf("the role %.100q cannot be assumed: %w", profile.RoleARN, reasonOf(err))
 	}
 	switch {
 	case is(credentials.StaticCredentialsProvider{}):
@@ -76,21 +75,27 @@ func providerOf(name string, profile config.SharedConfig, source aws.Credentials
 		}
 		p.place, failed = "the machine's role", func(error) error { return errNoCredentials }
 	case is(&endpointcreds.Provider{}):
-		p.place, failed = "the container's role", func(reason error) error {
-			return fmt.Errorf("the container's role gives no credentials: %w", reason)
+		p.place, failed = "the container's role", func(err error) error {
+			return fmt.Errorf("the container's role gives no credentials: %w", reasonOf(err))
 		}
 	case profile.RoleARN != "" && profile.Source == nil && profile.CredentialSource == "" && profile.WebIdentityTokenFile == "":
 		return nil, fmt.Errorf("%s has a role_arn, and neither source_profile nor credential_source says who assumes it", p.place)
 	case profile.RoleARN != "":
 	case profile.SSOSession != nil || profile.SSOStartURL != "":
-		failed = func(reason error) error {
-			if errors.Is(reason, fs.ErrNotExist) {
+		failed = func(err error) error {
+			reason := reasonOf(err)
+			if errors.Is(err, fs.ErrNotExist) {
 				reason = errors.New("nobody has signed on")
 			}
 			return fmt.Errorf("%s: %w: run aws sso login --profile %s", p.place, reason, name)
 		}
 	case profile.CredentialProcess != "":
-		failed = func(reason error) error { return fmt.Errorf("%s: its credential_process fails: %w", p.place, reason) }
+		failed = func(err error) error {
+			if reason := reasonOf(err); reason != errAnswer {
+				return fmt.Errorf("%s: its credential_process fails: %w", p.place, reason)
+			}
+			return fmt.Errorf("%s: its credential_process prints something other than credentials of version 1", p.place)
+		}
 	default:
 		p.place = "AWS_WEB_IDENTITY_TOKEN_FILE"
 		profile.RoleARN = os.Getenv("AWS_ROLE_ARN")
@@ -106,7 +111,7 @@ func providerOf(name string, profile config.SharedConfig, source aws.Credentials
 		case errors.Is(ctx.Err(), context.Canceled):
 			return c, ctx.Err()
 		}
-		return c, failed(reasonOf(err))
+		return c, failed(err)
 	}
 	return shared(p, name), nil
 }
@@ -127,7 +132,7 @@ func reasonOf(err error) error {
 		return u.Err
 	}
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
-		return file
+		return errors.New(file.Error()) // what is missing is no object
 	}
 	if program, ok := errors.AsType[*exec.ExitError](err); ok {
 		return program

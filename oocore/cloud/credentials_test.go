@@ -3,8 +3,10 @@ package cloud
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -92,6 +94,11 @@ sso_account_id = 12
 sso_role_name = reader
 [profile process]
 credential_process = printf '{"Version": 1, "AccessKeyId": "PROCESS", "SecretAccessKey": "very-secret-key", "SessionToken": "%s", "Expiration": "2999-01-01T00:00:00Z"}' t
+[profile other]
+credential_process = echo very-secret-key
+[profile none]
+role_arn = arn:aws:iam::1:role/w
+web_identity_token_file = /nowhere/token
 [profile broken]
 credential_process = echo very-secret-key; exit 3
 [profile circle]
@@ -147,6 +154,8 @@ func TestFetchedCredentials(t *testing.T) {
 		"circle":  {fails: "assumes roles in a circle"},
 		"alone":   {fails: "neither source_profile nor credential_source"},
 		"mfa":     {fails: "wants the code of a device"},
+		"none":    {fails: `the role "arn:aws:iam::1:role/w" cannot be assumed: open /nowhere/token: `},
+		"other":   {fails: "profile other of the AWS files: its credential_process prints something other than credentials of version 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range c.env {
@@ -164,7 +173,7 @@ func TestFetchedCredentials(t *testing.T) {
 				k, err = s.credentials.get(t.Context())
 			}
 			if c.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "very-secret") || strings.Contains(err.Error(), "\n") {
+				if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "very-secret") || strings.Contains(err.Error(), "\n") {
 					t.Error(err)
 				}
 				return

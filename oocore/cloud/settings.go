@@ -141,7 +141,11 @@ func adviseProfile(name string, err error) error {
 	if _, ok := errors.AsType[config.AssumeRoleTokenProviderNotSetError](err); ok {
 		return fmt.Errorf("%s wants the code of a device (mfa_serial), for which nobody is asked here: run eval \"$(aws configure export-credentials --profile %s --format env)\" before", place, name)
 	}
-	return fmt.Errorf("the AWS settings of the environment and of %s cannot be used: %s", place, oneLine(err.Error()))
+	text := oneLine(err.Error())
+	if strings.Contains(text, "partial credentials") { // an error without a type
+		return fmt.Errorf("%s has only one of aws_access_key_id and aws_secret_access_key: set both", place)
+	}
+	return fmt.Errorf("the AWS settings of the environment or of %s are invalid: %s", place, text)
 }
 
 // isRegion keeps anything else out of servers' names.

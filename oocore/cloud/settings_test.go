@@ -32,6 +32,13 @@ sso_session = my-sso
 sso_start_url = https://start.example
 [profile role]
 role_arn = arn:aws:iam::1:role/x
+[profile services]
+services = mine
+[services mine]
+sts =
+  endpoint_url = https://sts.mine.example
+s3 =
+  endpoint_url = https://s3.mine.example
 `
 
 const testCredentials = `[default]
@@ -65,6 +72,8 @@ func TestSettings(t *testing.T) {
 		"environment": {map[string]string{"AWS_ACCESS_KEY_ID": "ENVID", "AWS_SECRET_ACCESS_KEY": "very-secret-key", "AWS_REGION": "cn-north-1"}, "cn-north-1", "", "ENVID", "", "https://b.s3.cn-north-1.amazonaws.com.cn/"},
 		"endpoints": {map[string]string{"AWS_ENDPOINT_URL": "http://one:9000", "AWS_ENDPOINT_URL_S3": "http://two:9000/below/", "AWS_DEFAULT_REGION": "x-1"},
 			"x-1", "http://two:9000/below/", "DEFAULTID", "", "http://two:9000/below/b/"},
+		"services": {map[string]string{"AWS_PROFILE": "services", "AWS_ACCESS_KEY_ID": "ENVID", "AWS_SECRET_ACCESS_KEY": "very-secret-key", "AWS_ENDPOINT_URL": "http://all:9000"},
+			"us-east-1", "https://s3.mine.example", "ENVID", "", "https://s3.mine.example/b/"},
 		"unsigned": {map[string]string{"AWS_NO_SIGN_REQUEST": "true"}, "eu-central-1", "", "", "", "https://b.s3.eu-central-1.amazonaws.com/"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,12 +122,13 @@ func TestRefusedSettings(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
+		"[default]\naws_access_key_id = very-secret-id": "profile default of the AWS files has only one of aws_access_key_id and aws_secret_access_key: set both",
 		"[default\nx=1":              "line 1: a ] is missing",
 		"[default]\nvery-secret-key": "line 2: it is not of the form name = value",
 		"[default]\nx=" + strings.Repeat("very-secret-key", 10_000): "no credentials are found",
 	} {
 		profiles(t, "", text)
-		if _, err := settingsOf(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+		if _, err := settingsOf(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "very-secret") {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}

@@ -34,16 +34,14 @@ type source struct {
 // send sends a request, and once more where the bucket turns out to be in another
 // region, or the credentials to have expired.
 func (s *source) send(ctx context.Context, q request) error {
-	do := func() error {
-		return s.client.do(ctx, q, func(ctx context.Context) (*http.Request, error) { return s.build(ctx, q) })
-	}
+	q.build = func(ctx context.Context) (*http.Request, error) { return s.build(ctx, q) }
 	tried := *s.region.name.Load()
-	err := do()
+	err := s.client.do(ctx, q)
 	if e, ok := errors.AsType[*statusError](err); ok && s.region.learn(e.region, tried) {
-		err = do()
+		err = s.client.do(ctx, q)
 	}
 	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.credentials != nil && s.credentials.drop() {
-		err = do()
+		err = s.client.do(ctx, q)
 	}
 	return err
 }
