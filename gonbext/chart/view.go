@@ -24,7 +24,6 @@ type view struct {
 	Tree       *figure // of the stages; TreeText says the same
 	TreeText   string
 	Operations []operation
-	HasDevice  bool
 	Rest       []part
 	WhatIf     []Table // other chunks and budgets, and GPUs
 	Facts      []fact

@@ -10,18 +10,8 @@ import (
 
 // device sets the device of the cells that follow, and describes it.
 func (r *rewriting) device(operands []string) error {
-	if err := atMostOne(operands, "name"); err != nil {
+	if err := inherit(&r.inherited.device, operands, "name", checkDevice); err != nil {
 		return err
-	}
-	switch {
-	case len(operands) == 0:
-	case operands[0] == unset:
-		r.inherited.device = ""
-	default:
-		if err := checkDevice(operands[0]); err != nil {
-			return err
-		}
-		r.inherited.device = operands[0]
 	}
 	name := r.inherited.device
 	if name == "" || name == "cpu" {

@@ -128,6 +128,26 @@ func (l *runLog) find(name string) (record.Summary, error) {
 	return record.Summary{}, fmt.Errorf("%q is the beginning of %d runs, %s for one", name, len(found), l.all[found[0]].Header.Run)
 }
 
+// readRuns reads the runs of a notebook that have these names.
+func readRuns(notebook string, names ...string) (runs []*record.Run, err error) {
+	log, err := readRunLog(notebook)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		s, err := log.find(name)
+		if err != nil {
+			return nil, err
+		}
+		run, err := record.Read(s.Path)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
 // unreadable is why a run of the name, which has a record, is not among the runs; nil where
 // it has none.
 func (l *runLog) unreadable(name string) error {
@@ -185,19 +205,9 @@ func (r *rewriting) compare(given []setting, operands []string) error {
 	}
 	names, notebook, mode := [2]string(slices.Clone(operands)), r.notebook, modeOf(given)
 	r.later("%compare", func(_ context.Context, now relay.Now) (chart.Output, error) {
-		log, err := readRunLog(notebook)
+		runs, err := readRuns(notebook, names[:]...)
 		if err != nil {
 			return chart.Output{}, err
-		}
-		var runs [2]*record.Run
-		for i, name := range names {
-			s, err := log.find(name)
-			if err != nil {
-				return chart.Output{}, err
-			}
-			if runs[i], err = record.Read(s.Path); err != nil {
-				return chart.Output{}, err
-			}
 		}
 		return chart.Compare(runs[0], runs[1], names, chart.Options{Mode: mode, Library: now.Library})
 	})
@@ -230,20 +240,12 @@ func (r *rewriting) report(given []setting, operands []string) error {
 		name = operands[0]
 	}
 	r.later("%report", func(_ context.Context, now relay.Now) (chart.Output, error) {
-		log, err := readRunLog(notebook)
-		if err != nil {
-			return chart.Output{}, err
-		}
-		s, err := log.find(name)
-		if err != nil {
-			return chart.Output{}, err
-		}
-		run, err := record.Read(s.Path)
+		runs, err := readRuns(notebook, name)
 		if err != nil {
 			return chart.Output{}, err
 		}
 		if page != "" {
-			html, err := chart.Standalone(run.Header.Title, []*record.Run{run})
+			html, err := chart.Standalone(runs[0].Header.Title, runs)
 			if err == nil {
 				err = os.WriteFile(from(now.Dir, page), html, 0o644)
 			}
@@ -251,7 +253,7 @@ func (r *rewriting) report(given []setting, operands []string) error {
 				return chart.Output{}, err
 			}
 		}
-		return chart.Report([]*record.Run{run}, chart.Options{Mode: mode, Library: now.Library})
+		return chart.Report(runs, chart.Options{Mode: mode, Library: now.Library})
 	})
 	return nil
 }

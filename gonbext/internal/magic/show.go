@@ -77,18 +77,8 @@ func (r *rewriting) budget(operands []string) error {
 			return fmt.Errorf("write the size in one word: %%budget %s", size)
 		}
 	}
-	if err := atMostOne(operands, "size"); err != nil {
+	if err := inherit(&r.inherited.budget, operands, "size", checkSize); err != nil {
 		return err
-	}
-	switch {
-	case len(operands) == 0:
-	case operands[0] == unset:
-		r.inherited.budget = ""
-	default:
-		if err := checkSize(operands[0]); err != nil {
-			return err
-		}
-		r.inherited.budget = operands[0]
 	}
 	if r.inherited.budget == "" {
 		n, why := machine.Read().DefaultBudget()
@@ -100,6 +90,22 @@ func (r *rewriting) budget(operands []string) error {
 		return err
 	}
 	r.say(fmt.Sprintf("Budget of the cells that follow: %s (%s).", units.Bytes(n), units.Exact(n)))
+	return nil
+}
+
+// inherit sets what later cells inherit to an operand, if there is one and a check lets it pass, or takes it back.
+func inherit(to *string, operands []string, what string, check func(string) error) error {
+	if err := atMostOne(operands, what); err != nil || len(operands) == 0 {
+		return err
+	}
+	if operands[0] == unset {
+		*to = ""
+		return nil
+	}
+	if err := check(operands[0]); err != nil {
+		return err
+	}
+	*to = operands[0]
 	return nil
 }
 
