@@ -28,12 +28,12 @@ func chunksFigure(s *summary) *figure {
 		return nil
 	}
 	g := graph{base: axis{kind: "category", high: float64(len(bars)), ticks: stages, stretches: true, format: "gonbext:chunk"}, legend: true, tooltip: "gonbext:byChunk"}
-	g.series = stack(asBars, upTo(len(bars)), classKeys(), func(class, i int) int64 { return bars[i][class] })
+	g.series = stackedSeries(asBars, barEdges(len(bars)), classKeys(), func(class, i int) int64 { return bars[i][class] })
 	most := highest(g.series)
 	if most == 0 {
 		return nil
 	}
-	g.value = bytesTo(most * 1.04)
+	g.value = byteAxis(most * 1.04)
 	if len(bars) <= 16 { // many bars make an area, few stand apart
 		g.gap = 0.12
 	}

@@ -19,7 +19,7 @@ func deviceFigure(s *summary) *figure {
 	if s.device <= 0 || len(s.timeline) < 2 {
 		return nil
 	}
-	layers := stack(asArea, moments(s.timeline), deviceKeys, func(owner, i int) int64 {
+	layers := stackedSeries(asArea, moments(s.timeline), deviceKeys, func(owner, i int) int64 {
 		m := &s.timeline[i]
 		return [...]int64{m.Context, m.Others, m.Kept, m.Device - m.Kept}[owner]
 	})
@@ -143,7 +143,7 @@ func lanesFigure(s *summary) *figure {
 func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark) markup {
 	height := row * float64(len(names))
 	d := newDrawing(760, height+56)
-	p := &plot{drawing: d, graph: &graph{base: secondsTo(last)}, left: 90, right: d.width - 16, top: 10, bottom: 10 + height}
+	p := &plot{drawing: d, graph: &graph{base: timeAxis(last)}, left: 90, right: d.width - 16, top: 10, bottom: 10 + height}
 	for i, name := range names {
 		base := p.top + float64(i+1)*row
 		d.text(p.left-8, base-row/2+min(8, row/4), "end", "", name)

@@ -10,16 +10,16 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// graph describes a figure with two axes. Both of its forms are drawn from it alone: svg is the
-// picture, option the live chart. A heatMap is the same for cells in rows and columns.
+// graph describes a figure with two axes. Both of its forms are drawn from it alone: svg returns the
+// picture, option the live chart. A heatMap describes a figure of cells in rows and columns.
 type graph struct {
 	base, value axis
-	lying       bool // the base axis goes down, and bars from left to right
+	horizontal  bool // bars go from left to right, and the base axis goes down
 	series      []series
 	legend      bool
-	spans       []span        // that are named above the plot
-	gap         float64       // between bars, as a part of the room that each has
-	tooltip     types.FuncStr // of report.js; that of ECharts if empty
+	spans       []span        // named above the plot
+	gap         float64       // between bars, as a share of the room of each
+	tooltip     types.FuncStr // a formatter of report.js; ECharts has its own if it is empty
 }
 
 // axis is one of the two axes of a graph.
@@ -27,10 +27,10 @@ type axis struct {
 	kind      string // of ECharts: value, time or category
 	name      string
 	low, high float64
-	step      float64 // between the ticks of the live chart; 0 where ECharts chooses it
-	ticks     []tick  // of the picture
-	stretches bool    // a label stands for all up to the next tick
-	format    types.FuncStr
+	step      float64       // the least between ticks of the live chart; 0 lets ECharts choose
+	ticks     []tick        // of the picture
+	stretches bool          // a label names all that is between its tick and the next one
+	format    types.FuncStr // a formatter of report.js
 }
 
 // tick is a place on an axis with its label.
@@ -43,11 +43,11 @@ type tick struct {
 type series struct {
 	key
 	kind   seriesKind
-	x, y   []float64 // of bars, x has the edges: one more; a y that is no number is a gap
+	x, y   []float64 // x of bars are their edges, one more than y; a y that is NaN is a gap
 	low    []float64 // of a band
 	width  float64   // of a line
 	marks  bool      // each point of a line has one
-	packed bool      // its values are in the figure's Points: it is one of the first series, and those have the same x
+	packed bool      // y goes to the figure's Points; packed series come first and have the same x
 	names  []string  // of bars, for their tooltips
 }
 
@@ -57,11 +57,11 @@ const (
 	asLine seriesKind = iota
 	asArea            // stacked
 	asBars            // stacked
-	asBand            // between low and y, of the line after it: the legend does not list it
+	asBand            // from low to y, around the line that follows; the legend does not list it
 )
 
-// stack makes stacked series with the same x, of the keys of which any value is above 0.
-func stack(kind seriesKind, x []float64, keys []key, value func(of, i int) int64) []series {
+// stackedSeries returns series with the same x, one for each key that has a value above 0.
+func stackedSeries(kind seriesKind, x []float64, keys []key, value func(of, i int) int64) []series {
 	var all []series
 	for of, k := range keys {
 		s := series{key: k, kind: kind, x: x}
@@ -77,7 +77,7 @@ func stack(kind seriesKind, x []float64, keys []key, value func(of, i int) int64
 	return all
 }
 
-// classKeys are the classes of memory.
+// classKeys returns the classes of memory.
 func classKeys() []key {
 	var keys []key
 	for c := range record.Classes {
@@ -86,8 +86,8 @@ func classKeys() []key {
 	return keys
 }
 
-// upTo are the edges of n bars.
-func upTo(n int) []float64 {
+// barEdges returns the edges of n bars of the same width.
+func barEdges(n int) []float64 {
 	all := make([]float64, n+1)
 	for i := range all {
 		all[i] = float64(i)
@@ -95,7 +95,7 @@ func upTo(n int) []float64 {
 	return all
 }
 
-// highest is the most that series reach together.
+// highest returns the largest value that is drawn: of stacked series, of their sums.
 func highest(all []series) (most float64) {
 	var sum []float64
 	for _, s := range all {
@@ -115,15 +115,15 @@ func highest(all []series) (most float64) {
 
 func (s *series) stacked() bool { return s.kind == asArea || s.kind == asBars }
 
-// bytesTo is an axis of bytes up to a top.
-func bytesTo(top float64) axis {
+// byteAxis returns an axis of bytes up to a top.
+func byteAxis(top float64) axis {
 	a := axis{kind: "value", high: max(top, 1), step: byteStep(top), format: "gonbext:bytes"}
 	a.ticks = ticksAt(0, a.high, a.step, func(v float64) string { return units.Bytes(int64(v)) })
 	return a
 }
 
-// secondsTo is an axis of times up to an end.
-func secondsTo(end float64) axis {
+// timeAxis returns an axis of times up to an end.
+func timeAxis(end float64) axis {
 	a := axis{kind: "time", high: max(end, 1e-9), format: "gonbext:time"} // ECharts stacks sideways on an axis of plain values
 	step := roundStep(a.high, 6)
 	if a.high > 120 {
@@ -134,12 +134,12 @@ func secondsTo(end float64) axis {
 	return a
 }
 
-// share is the place of v on the axis, from 0 to 1.
+// share returns the place of v on the axis, from 0 to 1.
 func (a *axis) share(v float64) float64 { // of halves: the whole may be more than a float64 counts
 	return (v/2 - a.low/2) / (a.high/2 - a.low/2)
 }
 
-// byteStep is a round step in binary units that gives four to eight lines.
+// byteStep returns a round step in binary units that gives four to eight lines.
 func byteStep(most float64) float64 {
 	step := 1.0
 	for step*8 < most {
@@ -148,13 +148,13 @@ func byteStep(most float64) float64 {
 	return step
 }
 
-// draw sets the live chart of a figure and its picture.
+// draw sets the live chart and the picture of a figure.
 func (g *graph) draw(f *figure) *figure {
 	f.Option, f.Picture = g.option(f), g.svg(float64(f.Height)-20)
 	return f
 }
 
-// numbers are the stretches of values that are numbers, each from an index up to another.
+// numbers yields the runs of values without NaN, each from an index up to another.
 func numbers(values []float64) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for from := 0; from < len(values); from++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
-// option is the live chart. The figure's Points get the values that are packed.
+// option returns the live chart, and adds the values of packed series to the figure's Points.
 func (g *graph) option(f *figure) any {
 	unit := 1.0
 	if g.base.kind == "time" {
@@ -41,7 +41,7 @@ func (g *graph) option(f *figure) any {
 			one.ItemStyle.Opacity, one.LineStyle = opts.Float(0.4), &opts.LineStyle{Width: 1, Color: s.color, Opacity: opts.Float(0.4)}
 		case asLine:
 			one.LineStyle = &opts.LineStyle{Width: float32(s.width), Type: lineType(s.line), Color: s.color}
-			if g.lying {
+			if g.horizontal {
 				one.YAxisIndex = 1
 			}
 		}
@@ -66,7 +66,7 @@ func (g *graph) option(f *figure) any {
 	return c.JSON()
 }
 
-// live is the axis in the live chart. Its labels of categories are the script's, unless it has ticks.
+// live returns the axis of the live chart.
 func (a *axis) live(unit float64) opts.XAxis {
 	x := opts.XAxis{Type: a.kind, Name: a.name, MinInterval: a.step, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: a.format, HideOverlap: opts.Bool(true)}}
 	if a.kind != "category" {
@@ -82,7 +82,7 @@ func (a *axis) live(unit float64) opts.XAxis {
 func (g *graph) liveAxes(c *charts.Line, unit float64) {
 	hide := opts.Bool(false)
 	x, up := g.base.live(unit), g.value.live(1)
-	if g.lying {
+	if g.horizontal {
 		x, up = up, x
 		x.AxisLine = &opts.AxisLine{Show: hide}
 	} else if g.base.kind != "category" {
@@ -96,7 +96,7 @@ func (g *graph) liveAxes(c *charts.Line, unit float64) {
 	}
 	y := opts.YAxis{Type: up.Type, Name: up.Name, Min: up.Min, Max: up.Max, MinInterval: up.MinInterval, MaxInterval: up.MaxInterval, AxisLabel: up.AxisLabel}
 	c.XAxisList, c.YAxisList = []opts.XAxis{x}, []opts.YAxis{y}
-	if g.lying {
+	if g.horizontal {
 		var names []string
 		for _, t := range g.base.ticks {
 			names = append(names, t.label)
@@ -107,13 +107,13 @@ func (g *graph) liveAxes(c *charts.Line, unit float64) {
 	}
 }
 
-// liveData are the points of a series in the live chart.
+// liveData returns the points of a series in the live chart.
 func (g *graph) liveData(s *series, unit float64) (all []any) {
 	point := func(x, y float64) {
 		switch {
 		case math.IsNaN(y):
 			all = append(all, [2]any{x, nil})
-		case g.lying:
+		case g.horizontal:
 			all = append(all, [2]any{y, g.base.share(x)})
 		default:
 			all = append(all, [2]any{x, y})

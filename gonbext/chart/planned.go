@@ -12,14 +12,14 @@ func planFigure(s *summary) *figure {
 		return nil
 	}
 	stages := s.stages[:n]
-	g := graph{base: axis{kind: "category", high: float64(n)}, lying: true, gap: 0.4, legend: true, tooltip: "gonbext:byChunk"}
-	g.series = stack(asBars, upTo(n), classKeys()[:record.Device], func(class, i int) int64 { return stages[i].Predicted[class] })
+	g := graph{base: axis{kind: "category", high: float64(n)}, horizontal: true, gap: 0.4, legend: true, tooltip: "gonbext:byChunk"}
+	g.series = stackedSeries(asBars, barEdges(n), classKeys()[:record.Device], func(class, i int) int64 { return stages[i].Predicted[class] })
 	most := highest(g.series)
 	if most == 0 {
 		return nil
 	}
 	top := topOf(most, []limit{{bytes: s.h.Budget}})
-	g.value = bytesTo(top)
+	g.value = byteAxis(top)
 	f := &figure{Title: "Predicted memory by stage", live: live{Height: 90 + 30*n}}
 	f.Alt = "Predicted memory by stage:"
 	for i, st := range stages[:min(n, 8)] {

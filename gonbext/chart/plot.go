@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// svg is the picture.
+// svg returns the picture.
 func (g *graph) svg(height float64) markup {
 	d := newDrawing(760, height)
 	p := &plot{drawing: d, graph: g, left: 70, right: d.width - 16, top: 16, bottom: d.height - 38}
 	down := &g.value
-	if g.lying {
+	if g.horizontal {
 		down = &g.base
 	}
 	for _, t := range down.ticks {
@@ -54,17 +54,17 @@ type plot struct {
 	left, top, right, bottom float64
 }
 
-// along is the pixel of a place on the base axis.
+// along returns the pixel of a place on the base axis.
 func (p *plot) along(v float64) float64 {
-	if p.lying {
+	if p.horizontal {
 		return p.top + (p.bottom-p.top)*p.base.share(v)
 	}
 	return p.left + (p.right-p.left)*p.base.share(v)
 }
 
-// up is the pixel of a value.
+// up returns the pixel of a value.
 func (p *plot) up(v float64) float64 {
-	if p.lying {
+	if p.horizontal {
 		return p.left + (p.right-p.left)*p.value.share(v)
 	}
 	return p.bottom - (p.bottom-p.top)*p.value.share(v)
@@ -72,18 +72,18 @@ func (p *plot) up(v float64) float64 {
 
 // to continues a line.
 func (p *plot) to(line *polyline, along, up float64) {
-	if p.lying {
+	if p.horizontal {
 		along, up = up, along
 	}
 	line.to(along, up)
 }
 
-// lines draws one across the plot at each tick of the value axis, and its label.
+// lines draws a line across the plot at each tick of the value axis, with its label.
 func (p *plot) lines() {
 	var lines strings.Builder
-	p.printf(`<g class="m %s">`, map[bool]string{true: "k", false: "r"}[p.lying])
+	p.printf(`<g class="m %s">`, map[bool]string{true: "k", false: "r"}[p.horizontal])
 	for _, t := range p.value.ticks {
-		if at := p.up(t.at); p.lying {
+		if at := p.up(t.at); p.horizontal {
 			fmt.Fprintf(&lines, "M%.0f %sV%s", at, num(p.top), num(p.bottom))
 			p.text(at, p.bottom+17, "start", "", t.label)
 		} else {
@@ -97,14 +97,14 @@ func (p *plot) lines() {
 // baseline draws the base axis with its labels.
 func (p *plot) baseline() {
 	class, marks := "m k", fmt.Sprintf("M%s %sH%s", num(p.left), num(p.bottom), num(p.right))
-	if p.lying || p.base.stretches {
+	if p.horizontal || p.base.stretches {
 		class = "m"
 	}
 	p.printf(`<g class="%s">`, class)
 	for i, t := range p.base.ticks {
 		at := p.along(t.at)
 		switch {
-		case p.lying:
+		case p.horizontal:
 			p.text(p.left-8, at+4, "end", "", t.label)
 			continue
 		case p.base.stretches:
@@ -123,7 +123,7 @@ func (p *plot) baseline() {
 		}
 	}
 	p.printf(`</g>`)
-	if !p.lying {
+	if !p.horizontal {
 		p.printf(`<path class="a" d="%s"/>`, marks)
 	}
 }
@@ -175,7 +175,7 @@ func (p *plot) stack(marks []string) {
 	}
 }
 
-// outline is the path around what is below the tops of a series.
+// outline returns the path around the area below the tops of a series.
 func (p *plot) outline(s *series, tops []float64) string {
 	var path polyline
 	floor := p.up(p.value.low)
@@ -202,7 +202,7 @@ func (p *plot) outline(s *series, tops []float64) string {
 	return path.done()
 }
 
-// line draws a line with gaps where values are no numbers; a point without neighbours is a dot.
+// line draws a line with gaps where values are NaN. A point without neighbours is a dot.
 func (p *plot) line(s *series, mark string) {
 	var path, dots strings.Builder
 	for from, to := range numbers(s.y) {

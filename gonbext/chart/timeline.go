@@ -72,7 +72,7 @@ func memoryOverTime(f *figure, end float64, all []series, limits []limit, spans 
 	for i := range limits {
 		all = append(all, limits[i].level(end, top))
 	}
-	g := graph{base: secondsTo(end), value: bytesTo(top), series: all, legend: true, spans: spans, tooltip: "gonbext:overTime"}
+	g := graph{base: timeAxis(end), value: byteAxis(top), series: all, legend: true, spans: spans, tooltip: "gonbext:overTime"}
 	return g.draw(f)
 }
 
