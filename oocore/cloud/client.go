@@ -79,6 +79,7 @@ func clientOf(name string, redirects func(*http.Request, []*http.Request) error)
 // request is a request that can be sent several times, and what its answer may be.
 type request struct {
 	method, key string // GET where there is no method
+	ofBucket    bool   // not of an object
 	query       url.Values
 	header      http.Header // read may change it for the next try
 	body        []byte

@@ -66,15 +66,13 @@ func (b *bucket) deleteMany(ctx context.Context, keys []string) (left []string, 
 		return nil, err
 	}
 	sum := md5.Sum(body) // S3 wants this, or a checksum that older servers do not know
-	whole := *b
-	whole.prefix = "" // the request is the bucket's own
 	var answer struct {
 		XMLName xml.Name `xml:"DeleteResult"`
 		Error   []object
 	}
 	var other error // an answer of a server that took it for something else
-	err = whole.send(ctx, request{
-		method: http.MethodPost, body: body,
+	err = b.send(ctx, request{
+		ofBucket: true, method: http.MethodPost, body: body,
 		query:  url.Values{"delete": {""}},
 		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(sum[:])}, "Content-Type": {"application/xml"}},
 		read: func(resp *http.Response) error {

@@ -25,11 +25,9 @@ type page struct {
 // list asks for page after page. It holds one of them.
 func (b *bucket) list(ctx context.Context, prefix string, yield func(blob.Entry, error) bool) {
 	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {b.prefix + prefix}}
-	whole := *b
-	whole.prefix = "" // the listing is the bucket's own
 	for {
 		var p page
-		err := whole.send(ctx, request{query: query, read: func(resp *http.Response) error {
+		err := b.send(ctx, request{ofBucket: true, query: query, read: func(resp *http.Response) error {
 			p = page{}
 			return xml.NewDecoder(resp.Body).Decode(&p)
 		}})

@@ -90,11 +90,7 @@ func (b *bucket) Create(_ context.Context, key string) (blob.Upload, error) {
 var gone = []int{http.StatusNoContent, http.StatusNotFound}
 
 func (b *bucket) Delete(ctx context.Context, key string) error {
-	err := checkKey(key)
-	if err == nil {
-		err = b.send(ctx, request{method: http.MethodDelete, key: key, accept: gone})
-	}
-	return b.fail("delete", key, err)
+	return b.fail("delete", key, b.send(ctx, request{method: http.MethodDelete, key: key, accept: gone}))
 }
 
 func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, error] {

@@ -34,6 +34,11 @@ type source struct {
 // send sends a request, and once more where the bucket turns out to be in another
 // region, or the credentials to have expired.
 func (s *source) send(ctx context.Context, q request) error {
+	if !q.ofBucket {
+		if err := checkKey(q.key); err != nil {
+			return err
+		}
+	}
 	q.build = func(ctx context.Context) (*http.Request, error) { return s.build(ctx, q) }
 	tried := *s.region.name.Load()
 	err := s.client.do(ctx, q)
@@ -48,7 +53,10 @@ func (s *source) send(ctx context.Context, q request) error {
 
 // build makes a request for one try.
 func (s *source) build(ctx context.Context, q request) (*http.Request, error) {
-	u := s.address(q.key)
+	u := s.address(s.prefix + q.key)
+	if q.ofBucket {
+		u = s.address("")
+	}
 	u.RawQuery = strings.ReplaceAll(q.query.Encode(), "+", "%20") // as it is signed
 	r := newRequest(ctx, cmp.Or(q.method, http.MethodGet), u, q.body)
 	maps.Copy(r.Header, q.header)
@@ -91,10 +99,10 @@ func (s *source) fail(op, key string, err error) error {
 	return failure(op, s.place(key), err, who)
 }
 
-// address is the URL of an object.
+// address is the URL of a key below the root, where no prefix is added.
 func (s *source) address(key string) *url.URL {
 	u := *s.root()
-	u.Path += s.prefix + key
+	u.Path += key
 	u.RawPath = httpbinding.EscapePath(u.Path, false) // as it is signed
 	return &u
 }

@@ -13,9 +13,6 @@ import (
 
 // Get reads a whole object by one request.
 func (s *source) Get(ctx context.Context, key string, p []byte) (blob.Entry, error) {
-	if err := checkKey(key); err != nil {
-		return blob.Entry{}, s.fail("read", key, err)
-	}
 	o := object{source: s, entry: blob.Entry{Key: key}}
 	err := s.send(ctx, request{
 		key: key, header: ranged(fmt.Sprintf("bytes=0-%d", max(len(p)-1, 0)), ""), receives: len(p), accept: partial,
@@ -50,9 +47,6 @@ func (s *source) Get(ctx context.Context, key string, p []byte) (blob.Entry, err
 // Put stores an object from p itself: by one request, or in parts that are
 // pieces of p.
 func (b *bucket) Put(ctx context.Context, key string, p []byte) (blob.Entry, error) {
-	if err := checkKey(key); err != nil {
-		return blob.Entry{}, b.fail("create", key, err)
-	}
 	u := &upload{bucket: b, key: key}
 	defer u.Abort()
 	u.entry = blob.Entry{Key: key, Size: int64(len(p))}
@@ -72,9 +66,6 @@ func (b *bucket) Put(ctx context.Context, key string, p []byte) (blob.Entry, err
 // where there is to be none. Where the answer to one got lost, the next finds the
 // object that it stored itself.
 func (b *bucket) PutIf(ctx context.Context, key string, p []byte, version string) (blob.Entry, error) {
-	if err := checkKey(key); err != nil {
-		return blob.Entry{}, b.fail("create", key, err)
-	}
 	e := blob.Entry{Key: key, Size: int64(len(p))}
 	condition := http.Header{"If-None-Match": {"*"}}
 	if version != "" {
