@@ -328,6 +328,11 @@ func (p *Plan) checkOp(l *Load) (err error) {
 			err = fmt.Errorf("operation %s is not for a result of shape %s", name, grid.Format(l.Shape))
 		}
 	}()
+	if r, ok := l.rows(); ok {
+		if err := r.checkLoad(l); err != nil {
+			return err
+		}
+	}
 	for box := range forms(l.Shape) {
 		need := l.Op.Requirements(box)
 		if len(need.Reads) != len(l.Inputs) {

@@ -83,6 +83,7 @@ var passes = []struct {
 	{"materialise", (*compiler).materialise},
 	{"push views down", (*compiler).pushViews},
 	{"fuse", (*compiler).stages},
+	{"fuse rows", (*compiler).fuseRows},
 	{"order", (*compiler).order},
 	{"insert rechunks", (*compiler).insertRechunks},
 }

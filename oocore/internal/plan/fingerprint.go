@@ -141,20 +141,7 @@ func absolute(path string) string {
 // arithmetic names what besides the plan the bits of its results depend on: ""
 // where they are the same on every machine.
 func (p *Plan) arithmetic() string {
-	var most rounding
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		for k := range s.Programs {
-			most = max(most, s.Programs[k].rounding())
-		}
-		for k := range s.Folds {
-			most = max(most, s.foldRounding(k))
-		}
-		if s.MatMul != nil && s.MatMul.Type.Kind() >= dtype.KindFloat {
-			most = products
-		}
-	}
-	switch most {
+	switch p.rounding() {
 	case exact:
 		return ""
 	case loops:
@@ -173,12 +160,32 @@ const (
 	products          // the library that multiplies matrices
 )
 
+// rounding is that of all stages.
+func (p *Plan) rounding() (most rounding) {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		for k := range s.Programs {
+			most = max(most, s.Programs[k].rounding())
+		}
+		for k := range s.Folds {
+			most = max(most, s.foldRounding(k))
+		}
+		if s.MatMul != nil && s.MatMul.Type.Kind() >= dtype.KindFloat {
+			most = products
+		}
+	}
+	return most
+}
+
 // rounding is that of the operations among the loads: what is computed element by element has
 // the same bits everywhere.
 func (p *Program) rounding() (most rounding) {
 	for i := range p.Loads {
 		l := &p.Loads[i]
+		r, rows := l.rows()
 		switch {
+		case rows:
+			most = max(most, r.Plan.rounding())
 		case l.Kind != LoadBlocks || blockwise.Has(l.Op.Op, blockwise.Exact):
 		case blockwise.Has(l.Op.Op, blockwise.Products):
 			most = products

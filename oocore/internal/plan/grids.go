@@ -348,6 +348,9 @@ func (p *Plan) storedChunks(prog *Program) []int {
 				continue
 			}
 			if stored := p.storedChunks(&l.Inputs[k]); stored != nil {
+				if r, ok := l.rows(); ok {
+					stored = r.rows(stored)
+				}
 				return l.shown(stored)
 			}
 		}

@@ -41,6 +41,18 @@ func Revision(name string) int { return max(revisions[name], 1) }
 // currentRevisions is the revisions of what a plan uses, as text.
 func (p *Plan) currentRevisions() string {
 	used := map[string]bool{planRevision: true}
+	p.revised(used)
+	text := firstRevisions
+	for _, name := range slices.Sorted(maps.Keys(revisions)) {
+		if used[name] {
+			text += fmt.Sprintf(", %s %d", name, revisions[name])
+		}
+	}
+	return text
+}
+
+// revised adds the names of what a plan's stages use.
+func (p *Plan) revised(used map[string]bool) {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		for k := range s.Programs {
@@ -53,13 +65,6 @@ func (p *Plan) currentRevisions() string {
 			used[matmulRevision] = true
 		}
 	}
-	text := firstRevisions
-	for _, name := range slices.Sorted(maps.Keys(revisions)) {
-		if used[name] {
-			text += fmt.Sprintf(", %s %d", name, revisions[name])
-		}
-	}
-	return text
 }
 
 // revised adds the names of what a program uses.
@@ -80,6 +85,9 @@ func (p *Program) revised(used map[string]bool) {
 			used[randomRevision] = true
 		case LoadBlocks:
 			used[blockwise.Name(l.Op.Op)] = true
+			if r, ok := l.rows(); ok {
+				r.Plan.revised(used)
+			}
 		}
 		for k := range l.Inputs {
 			l.Inputs[k].revised(used)

@@ -380,6 +380,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	stored := p.wholeChunks(s)
 	s.Chunk = chunk
 	s.Block = grid.Auto(chunk, 1, BlockElems)
+	least := max(p.rowElems(prog), BlockElems)
 	if s.FixedChunks {
 		s.WriteTile, s.Tile = chunk, chunk
 		if s.StoreChunk != nil {
@@ -395,22 +396,22 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 			if prog.blocks() || crossed(prog) != nil { // rows of a tile across a file are short runs of it
 				most = chunkBytes
 			}
-			s.Tile = within(chunk, max(min(bytes, most)/prog.itemSize(1), BlockElems), s.Block)
+			s.Tile = within(chunk, max(min(bytes, most)/prog.itemSize(1), least), s.Block)
 			return bytes <= tileBytes/8
 		}
-		elems := max(bytes/prog.itemSize(1), BlockElems)
+		elems := max(bytes/prog.itemSize(1), least)
 		s.Tile = within(s.Chunk, elems, s.Block)
-		return elems == BlockElems
+		return elems == least
 	}
 	out := p.Arrays[s.Outputs[0]].DType.Size()
-	elems := max(bytes/out, BlockElems)
+	elems := max(bytes/out, least)
 	if len(s.Folds) > 0 { // tiles depend on the budget, and the order of additions does not
 		s.Chunk, s.Block = s.FoldTile, s.FoldBlock
 		s.WriteTile = within(s.Chunk, elems, s.Block)
 		if s.Tile = s.WriteTile; stored == nil && crossed(prog) == nil && !prog.blocks() {
 			s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 		}
-		return elems == BlockElems
+		return elems == least
 	}
 	switch input := crossed(prog); {
 	case s.StoreChunk != nil:
@@ -426,7 +427,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		if s.Tile = s.WriteTile; !prog.blocks() && grid.Size(s.WriteTile)*prog.itemSize(out) > chunkBytes {
 			s.Tile = grow(clip(stored, s.WriteTile), s.WriteTile, chunkBytes/prog.itemSize(out))
 		}
-		return elems == BlockElems
+		return elems == least
 	case prog.blocks():
 		s.WriteTile = p.compact(prog, chunk, elems)
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
@@ -434,7 +435,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 		s.WriteTile = square(chunk, input, elems, elems, shortCross/prog.itemSize(out))
 		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 		s.Tile = s.WriteTile
-		return elems == BlockElems
+		return elems == least
 	default:
 		p.rows(s, elems)
 	}
@@ -444,7 +445,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	case stored == nil && crossed(prog) == nil && !prog.blocks():
 		s.Tile = within(s.WriteTile, max(p.tileBytes(prog)/prog.itemSize(out), BlockElems), s.Block)
 	}
-	return elems == BlockElems || s.Factors != nil
+	return elems == least || s.Factors != nil
 }
 
 // wholeChunks are the stored chunks that a stage's tiles are made of; nil where no input is chunked,
