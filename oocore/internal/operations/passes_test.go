@@ -64,8 +64,9 @@ none of its own: decode_cf(i)
 1 where lines are short: cumsum(x, 1)
 2: the largest element first: bincount(v & 15)
 2: the mean first: nanstd(x, 0); nanvar(x, 0)
-2: layer_norm(x); quantize(x, "int8", 1)
-3: softmax(x, 1)
+1 of rows up to 4 MiB with their results: layer_norm(x); softmax(x, 1)
+2: quantize(x, "int8", 1)
+3 along other axes: softmax(x, 0)
 `
 
 // others are operations whose passes depend on a budget or on what others take, or that

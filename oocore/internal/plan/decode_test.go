@@ -77,6 +77,7 @@ func FuzzDecode(f *testing.F) {
 		node(t)(nn.MaxPool2D(graph.Site{}, node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), nn.PoolOptions{Kernel: [2]int{3, 2}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})),
 		node(t)(nn.Conv2D(graph.Site{}, node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), node(t)(graph.Reshape(graph.Site{}, slice(t, x, "0, 0:90"), 2, 5, 3, 3)), nil, nn.ConvOptions{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1})),
 		node(t)(random.Normals(graph.Site{}, dtype.Float64, 7, 2000, 30)),
+		node(t)(nn.Softmax(graph.Site{}, x, 1)),
 	}
 	all := TypesOf(func(dtype.Type) bool { return true })
 	everything := Capabilities{Elementwise: map[kernel.Op]Types{}, Casts: all, Folds: map[kernel.Reduction]Types{}, Products: all}

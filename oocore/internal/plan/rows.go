@@ -222,7 +222,7 @@ func (r Rows) checkLoad(l *Load) error {
 	for i := range r.Plan.Stages {
 		s := &r.Plan.Stages[i]
 		if s.Kind == MatMulStage || s.Factors != nil || (s.Kind == MapStage) != (i == last) || s.Kind == MapStage && len(s.Folds) > 0 ||
-			!slices.Equal(s.Grid.Shape, shape) || s.Kind == ReduceStage && !s.reducesRows(r.First) {
+			!slices.Equal(s.Grid.Shape, shape) || s.Kind == ReduceStage && !s.reducesRows(r.First) || grid.Size(r.Block(s, shape)) > BlockElems {
 			return fmt.Errorf("stage %d of its plan is no reduction of rows", i)
 		}
 		for l := range s.Arrays() {
