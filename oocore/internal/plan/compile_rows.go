@@ -13,6 +13,9 @@ import (
 // which the result takes each row's own values, would read its input for each reduction and once more. Where
 // a row is small, one stage reads whole rows once and does all that in memory: see Rows.
 
+// mostRowBytes is what rows have that are computed together because of chunks, with all that is held of them.
+const mostRowBytes = 2 * chunkBytes
+
 // fuseRows joins reductions of rows with the stage that uses their results.
 func (c *compiler) fuseRows() error {
 	p := c.plan
@@ -21,7 +24,7 @@ func (c *compiler) fuseRows() error {
 		if gone[i] {
 			continue
 		}
-		f := rowFusion{plan: p, into: i, gone: gone}
+		f := rowFusion{plan: p, into: i}
 		if f.find(); len(f.reduces) == 0 || !f.fits() {
 			continue
 		}
@@ -29,9 +32,6 @@ func (c *compiler) fuseRows() error {
 		for _, k := range f.reduces {
 			gone[k] = true
 		}
-	}
-	if len(gone) == 0 {
-		return nil
 	}
 	dropped := make([]bool, len(p.Arrays))
 	var stages []Stage
@@ -67,14 +67,10 @@ func (c *compiler) dropArrays(dropped []bool) {
 		}
 	}
 	for i := range p.Stages {
-		renumber(p.Stages[i].Outputs)
-		for l := range p.Stages[i].Arrays() {
-			l.Array = number[l.Array]
-		}
-	}
-	for i := range p.Stages { // levels of a pyramid read what its stage writes
-		for k := range p.Stages[i].Factors {
-			for l := range p.Stages[i].Programs[k+1].Arrays() {
+		s := &p.Stages[i]
+		renumber(s.Outputs)
+		for k := range s.Programs {
+			for l := range s.Programs[k].Arrays() {
 				l.Array = number[l.Array]
 			}
 		}
@@ -86,14 +82,13 @@ func (c *compiler) dropArrays(dropped []bool) {
 // rowFusion is a stage with the reductions that are to be computed in it.
 type rowFusion struct {
 	plan    *Plan
-	into    int          // the stage
-	gone    map[int]bool // stages that are in others already
-	first   int          // the first of the axes that are reduced
-	reduces []int        // stages, in order
+	into    int   // the stage
+	first   int   // the first of the axes that are reduced
+	reduces []int // stages, in order
 }
 
-// find looks for the reductions: those whose results only the stage and each other take, each
-// row its own, and that read something that another of them or the stage reads, too.
+// find looks for the reductions of rows that the stage takes the results of. There are none where something else
+// takes those, too.
 func (f *rowFusion) find() {
 	p, s := f.plan, &f.plan.Stages[f.into]
 	prog := &s.Programs[0]
@@ -101,112 +96,73 @@ func (f *rowFusion) find() {
 		grid.Size(s.Grid.Shape) == 0 || crossed(prog) != nil || slices.ContainsFunc(prog.Out, func(v int) bool { return v != prog.Out[0] }) {
 		return
 	}
-	maker, readers := map[int]int{}, map[int][]int{}
-	for i := range p.Stages {
-		if f.gone[i] {
-			continue
-		}
-		for _, a := range p.Stages[i].Outputs {
-			maker[a] = i
-		}
-		for l := range p.Stages[i].Arrays() {
-			readers[l.Array] = append(readers[l.Array], i)
-		}
-	}
-	in := []int{f.into} // the stage, and reductions that may be in it
+	in := []int{f.into} // the stage, and reductions that it needs
 	for k := 0; k < len(in); k++ {
 		for _, l := range p.Stages[in[k]].Programs[0].Loads {
-			i, made := maker[l.Array]
-			if l.Kind != LoadArray || !made || slices.Contains(in, i) || !f.eligible(i) {
-				continue
+			i := slices.IndexFunc(p.Stages[:f.into], func(s Stage) bool { return slices.Contains(s.Outputs, l.Array) })
+			if l.Kind == LoadArray && i >= 0 && !slices.Contains(in, i) && f.eligible(i) {
+				in = append(in, i)
 			}
-			in = append(in, i)
 		}
 	}
 	slices.Sort(in)
-	for again := true; again; {
-		again = false
-		for k, i := range in {
-			if i != f.into && !(f.own(i, in, readers) && f.shares(i, in)) {
-				in, again = slices.Delete(in, k, k+1), true
-				break
+	f.reduces = in[:len(in)-1]
+	for i := range p.Stages {
+		inside := slices.Contains(in, i)
+		direct := 0
+		for k := range p.Stages[i].Programs[0].Loads {
+			if l := &p.Stages[i].Programs[0].Loads[k]; inside && f.value(l) && l.alongRows(p.Arrays[l.Array].Shape) {
+				direct++
 			}
 		}
+		for l := range p.Stages[i].Arrays() {
+			if f.value(l) {
+				direct--
+			}
+		}
+		if direct != 0 {
+			f.reduces = nil
+			return
+		}
 	}
-	f.reduces = slices.DeleteFunc(in, func(i int) bool { return i == f.into })
 }
 
-// eligible reports a reduction of rows of the stage's domain.
+// eligible reports a reduction of rows of the stage's domain, to temporary arrays.
 func (f *rowFusion) eligible(i int) bool {
 	s := &f.plan.Stages[i]
-	if s.Kind != ReduceStage || !slices.Equal(s.Grid.Shape, f.plan.Stages[f.into].Grid.Shape) || crossed(&s.Programs[0]) != nil {
+	if s.Kind != ReduceStage || !slices.Equal(s.Grid.Shape, f.plan.Stages[f.into].Grid.Shape) || crossed(&s.Programs[0]) != nil ||
+		slices.ContainsFunc(s.Outputs, func(a int) bool { return f.plan.Arrays[a].Place != InTemp }) {
 		return false
 	}
-	first := s.Folds[0].Axes[0]
 	if f.first == 0 {
-		f.first = first
+		f.first = s.Folds[0].Axes[0]
 	}
-	return first > 0 && first == f.first && s.reducesRows(first)
+	return f.first > 0 && s.reducesRows(f.first)
 }
 
-// own reports a reduction whose results are temporary, and taken by the stages of a list alone, each row its own.
-func (f *rowFusion) own(i int, in []int, readers map[int][]int) bool {
-	for _, out := range f.plan.Stages[i].Outputs {
-		if f.plan.Arrays[out].Place != InTemp {
-			return false
-		}
-		direct := 0
-		for _, k := range in {
-			for _, l := range f.plan.Stages[k].Programs[0].Loads {
-				if l.Kind == LoadArray && l.Array == out && l.alongRows(f.plan.Arrays[out].Shape) {
-					direct++
-				}
+// value reports a load of what one of the reductions makes.
+func (f *rowFusion) value(l *Load) bool {
+	return l.Kind == LoadArray && slices.ContainsFunc(f.reduces, func(i int) bool { return slices.Contains(f.plan.Stages[i].Outputs, l.Array) })
+}
+
+// inputs calls yield with what the reductions and the stage read, in order, with the key of what is the same.
+func (f *rowFusion) inputs(yield func(key string, l *Load)) {
+	for _, i := range append(slices.Clone(f.reduces), f.into) {
+		loads := f.plan.Stages[i].Programs[0].Loads
+		for k := range loads {
+			if l := &loads[k]; l.Reads() && !f.value(l) {
+				yield(f.key(l), l)
 			}
 		}
-		if direct != len(readers[out]) {
-			return false
-		}
 	}
-	return true
 }
 
-// shares reports a reduction that reads an element for each of the domain that another stage of a list reads too.
-func (f *rowFusion) shares(i int, in []int) bool {
-	read := map[string]bool{}
-	for _, k := range in {
-		if k == i {
-			continue
-		}
-		for _, l := range f.plan.Stages[k].Programs[0].Loads {
-			read[loadKey(&l)] = true
-		}
-	}
-	return slices.ContainsFunc(f.plan.Stages[i].Programs[0].Loads, func(l Load) bool {
-		return l.Reads() && slices.Equal(l.compact(), l.View.Shape) && read[loadKey(&l)]
-	})
-}
-
-// loadKey is what equal loads have in common. One of a Go function is like no other.
-func loadKey(l *Load) string {
-	if text, err := json.Marshal(l); err == nil && l.named() {
+// key is what equal loads have in common. Those of Go functions, which cannot be written, are like no other.
+func (f *rowFusion) key(l *Load) string {
+	if text, err := json.Marshal(l); err == nil && (l.Kind == LoadArray || f.plan.function == "") {
 		return string(text)
 	}
 	return fmt.Sprintf("%p", l)
-}
-
-// named reports a load whose operations, and those that they read, have names.
-func (l *Load) named() bool {
-	if l.Kind == LoadBlocks && blockwise.Name(l.Op.Op) == "" {
-		return false
-	}
-	for i := range l.Inputs {
-		for k := range l.Inputs[i].Loads {
-			if !l.Inputs[i].Loads[k].named() {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // compact are the lengths of what a load shows of the domain: one along the axes along which it is broadcast.
@@ -220,36 +176,43 @@ func (l *Load) compact() []int {
 	return lengths
 }
 
-// mostRowBytes is what rows have that are computed together because of chunks, with all that is held of them.
-const mostRowBytes = 2 * chunkBytes
+// alone is a program that reads what a load shows, without the axes along which it is broadcast.
+func (l *Load) alone() Program {
+	one := *l
+	one.View.Shape = l.compact()
+	return Program{Domain: one.View.Shape, Loads: []Load{one}, Out: []int{0}}
+}
 
-// fits reports rows that are small, and that the tasks of the stage have as a whole; perhaps after
-// their chunks have been made as long. It does not ask for the budget: plans are the same for each.
+// fits reports that something would be read more than once, by rows that are small, and that the tasks of the stage
+// have as a whole; perhaps after their chunks have been made as long. It does not ask for the budget: plans are the
+// same for each.
 func (f *rowFusion) fits() bool {
 	p, s := f.plan, &f.plan.Stages[f.into]
-	whole := func(box []int) bool { return slices.Equal(clip(box, s.Grid.Shape)[f.first:], s.Grid.Shape[f.first:]) }
-	bytes := s.Programs[0].Type(s.Programs[0].Out[0]).Size()
-	seen, together := map[string]bool{}, 0
-	for _, i := range append([]int{f.into}, f.reduces...) {
-		for _, l := range p.Stages[i].Programs[0].Loads {
-			if key := loadKey(&l); l.Reads() && !seen[key] && slices.Equal(l.compact(), l.View.Shape) {
-				seen[key] = true
-				bytes += l.Type.Size()
-				one := l.alone()
-				together = max(together, p.rowsAtOnce(&one, s.Grid.Shape, f.first))
-			}
+	bytes := s.Programs[0].Type(s.Programs[0].Out[0]).Size() // of all that is held for an element
+	seen, again, together := map[string]bool{}, false, 0
+	f.inputs(func(key string, l *Load) {
+		one := l.alone()
+		switch {
+		case !slices.Equal(one.Domain, s.Grid.Shape):
+		case seen[key]:
+			again = true
+		default:
+			seen[key] = true
+			bytes += l.Type.Size()
+			together = max(together, p.rowsAtOnce(&one, s.Grid.Shape, f.first))
 		}
-	}
-	if grid.Size(s.Grid.Shape[f.first:])*bytes > chunkBytes || together*bytes > mostRowBytes {
-		return false
-	}
+	})
+	row := s.Grid.Shape[f.first:]
+	whole := func(box []int) bool { return box == nil || slices.Equal(clip(box, s.Grid.Shape)[f.first:], row) }
 	switch {
+	case !again || grid.Size(row)*bytes > chunkBytes || together*bytes > mostRowBytes:
+		return false
 	case s.Kind == ReduceStage:
 		return whole(s.FoldTile)
-	case whole(s.Grid.Chunks) && (s.StoreChunk == nil || whole(s.StoreChunk)):
+	case whole(s.Grid.Chunks) && whole(s.StoreChunk):
 		return true
 	}
-	chunks := slices.Concat(s.Grid.Chunks[:f.first], s.Grid.Shape[f.first:])
+	chunks := slices.Concat(s.Grid.Chunks[:f.first], row)
 	if grid.Size(chunks)*bytes > mostRowBytes || p.Arrays[s.Outputs[0]].Blocks != nil {
 		return false
 	}
@@ -260,77 +223,54 @@ func (f *rowFusion) fits() bool {
 // fuse makes the stage's program that of whole rows.
 func (f *rowFusion) fuse() {
 	p, s := f.plan, &f.plan.Stages[f.into]
-	prog := &s.Programs[0]
-	shape, t := s.Grid.Shape, prog.Type(prog.Out[0])
+	shape, t := s.Grid.Shape, s.Programs[0].Type(s.Programs[0].Out[0])
 	r := Rows{First: f.first, Plan: &Plan{}}
 	load := Load{Kind: LoadBlocks, Type: t, View: grid.Identity(shape), Shape: shape, Site: s.Site}
-	inputs, values := map[string]int{}, map[int]int{}
+	number := map[string]int{} // of the arrays of the plan of rows
+	f.inputs(func(key string, l *Load) {
+		if _, ok := number[key]; !ok {
+			load.Inputs = append(load.Inputs, l.alone())
+			number[key] = r.Plan.add(Array{Place: InFile, Shape: l.compact(), DType: l.Type})
+		}
+	})
+	value := func(array int) string { return fmt.Sprint("value ", array) }
 	for _, i := range append(slices.Clone(f.reduces), f.into) {
-		for k := range p.Stages[i].Programs[0].Loads {
-			l := &p.Stages[i].Programs[0].Loads[k]
-			if key := loadKey(l); l.Reads() && !f.value(l) {
-				if _, ok := inputs[key]; !ok {
-					inputs[key] = r.Plan.add(Array{Place: InFile, Shape: l.compact(), DType: l.Type})
-					load.Inputs = append(load.Inputs, l.alone())
-				}
-			}
-		}
-	}
-	step := func(i int, kind StageKind, result []int) {
 		from := &p.Stages[i]
-		one := Stage{Kind: kind, Grid: grid.Grid{Shape: shape, Chunks: from.Grid.Chunks}, Folds: from.Folds, FoldTile: from.FoldTile, FoldBlock: from.FoldBlock, Outputs: result}
-		to := from.Programs[0]
-		to.Loads = slices.Clone(to.Loads)
-		for k := range to.Loads {
-			l := &to.Loads[k]
-			switch {
-			case !l.Reads():
-			case f.value(l):
-				l.Array = values[l.Array]
-			default:
-				array := inputs[loadKey(&from.Programs[0].Loads[k])]
-				*l = Load{Kind: LoadArray, Type: l.Type, Array: array, View: broadcast(r.Plan.Arrays[array].Shape, shape)}
+		one := Stage{Kind: ReduceStage, Grid: grid.Grid{Shape: shape, Chunks: from.Grid.Chunks}, Folds: from.Folds, FoldTile: from.FoldTile, FoldBlock: from.FoldBlock}
+		prog := from.Programs[0]
+		if i == f.into {
+			one = Stage{Kind: MapStage, Grid: grid.Whole(shape), Outputs: []int{r.Plan.add(Array{Place: InResult, Shape: shape, DType: t})}}
+			prog.Out = prog.Out[:1]
+		} else {
+			for _, a := range from.Outputs {
+				number[value(a)] = r.Plan.add(temporary("", p.Arrays[a].Shape, p.Arrays[a].DType))
+				one.Outputs = append(one.Outputs, number[value(a)])
 			}
 		}
-		if kind == MapStage {
-			to.Out, one.Grid.Chunks, one.Folds, one.FoldTile, one.FoldBlock = to.Out[:1], clip(shape, shape), nil, nil, nil
+		prog.Loads = slices.Clone(prog.Loads)
+		for k := range prog.Loads {
+			switch l := &prog.Loads[k]; {
+			case f.value(l):
+				l.Array = number[value(l.Array)]
+			case l.Reads():
+				array := number[f.key(&from.Programs[0].Loads[k])]
+				*l = Load{Kind: LoadArray, Type: l.Type, Array: array, View: repeated(r.Plan.Arrays[array].Shape, shape)}
+			}
 		}
-		one.Programs = []Program{to}
+		one.Programs = []Program{prog}
 		r.Plan.Stages = append(r.Plan.Stages, one)
 	}
-	for _, i := range f.reduces {
-		var outputs []int
-		for _, a := range p.Stages[i].Outputs {
-			values[a] = r.Plan.add(temporary("", p.Arrays[a].Shape, p.Arrays[a].DType))
-			outputs = append(outputs, values[a])
-		}
-		step(i, ReduceStage, outputs)
-	}
-	r.Plan.Output = r.Plan.add(Array{Place: InResult, Shape: shape, DType: t})
-	step(f.into, MapStage, []int{r.Plan.Output})
+	r.Plan.Output = len(r.Plan.Arrays) - 1
 	load.Op = &blockwise.Value{Op: r}
-	s.Programs = []Program{{Domain: shape, Loads: []Load{load}, Out: make([]int, len(prog.Out))}}
-	s.Repeats = nil
+	s.Programs, s.Repeats = []Program{{Domain: shape, Loads: []Load{load}, Out: make([]int, len(s.Programs[0].Out))}}, nil
 	if s.Note != "" {
 		s.Note += "; "
 	}
 	s.Note += fmt.Sprintf("rows of %s are read once, and reduced in memory", grid.Format(shape[f.first:]))
 }
 
-// value reports a load of what one of the reductions makes.
-func (f *rowFusion) value(l *Load) bool {
-	return l.Kind == LoadArray && slices.ContainsFunc(f.reduces, func(i int) bool { return slices.Contains(f.plan.Stages[i].Outputs, l.Array) })
-}
-
-// alone is a program that reads what a load shows, without the axes along which it is broadcast.
-func (l *Load) alone() Program {
-	one := *l
-	one.View.Shape = l.compact()
-	return Program{Domain: one.View.Shape, Loads: []Load{one}, Out: []int{0}}
-}
-
-// broadcast is the view of an array that repeats it along its axes of length one.
-func broadcast(shape, domain []int) grid.View {
+// repeated is the view of an array that repeats it along its axes of length one.
+func repeated(shape, domain []int) grid.View {
 	v := grid.Identity(domain)
 	for d, n := range shape {
 		if n != domain[d] {
