@@ -60,7 +60,7 @@ func TestCostlyOperationsAreComputedOnce(t *testing.T) {
 	}
 	apply := func(op kernel.Op, a, b *graph.Node) *graph.Node { return do(graph.Apply(site, op, a, b)) }
 	fold := func(kind kernel.Reduction, n *graph.Node) *graph.Node {
-		return do(graph.Aggregate(site, kind, n, graph.ReduceOptions{Axes: []int{1}, KeepDims: true}))
+		return do(graph.Aggregate(site, kind, n, graph.ReduceOptions{Axes: []int{0}, KeepDims: true}))
 	}
 	// As a softmax: the largest, then a sum, then the result.
 	three := func(y *graph.Node) *graph.Node {
@@ -73,31 +73,24 @@ func TestCostlyOperationsAreComputedOnce(t *testing.T) {
 	}
 	once := summed(x, rows, cols)
 	twice := summed(once, rows, cols)
-	asThree, asTwo := func(y []int64) []int64 {
-		out := make([]int64, 0, len(y))
-		for ; len(y) > 0; y = y[cols:] {
-			most, sum := y[0], int64(0)
-			for _, v := range y[:cols] {
-				most = max(most, v)
-				sum += v
+	columns := func(y []int64, of func(v, most, least, sum int64) int64) []int64 {
+		out := make([]int64, len(y))
+		for j := range cols {
+			most, least, sum := y[j], y[j], int64(0)
+			for i := j; i < len(y); i += cols {
+				most, least, sum = max(most, y[i]), min(least, y[i]), sum+y[i]
 			}
-			for _, v := range y[:cols] {
-				out = append(out, v-most+sum-cols*most)
-			}
-		}
-		return out
-	}, func(y []int64) []int64 {
-		out := make([]int64, 0, len(y))
-		for ; len(y) > 0; y = y[cols:] {
-			most, least := y[0], y[0]
-			for _, v := range y[:cols] {
-				most, least = max(most, v), min(least, v)
-			}
-			for _, v := range y[:cols] {
-				out = append(out, v-most+least)
+			for i := j; i < len(y); i += cols {
+				out[i] = of(y[i], most, least, sum)
 			}
 		}
 		return out
+	}
+	asThree := func(y []int64) []int64 {
+		return columns(y, func(v, most, _, sum int64) int64 { return v - most + sum - rows*most })
+	}
+	asTwo := func(y []int64) []int64 {
+		return columns(y, func(v, most, least, _ int64) int64 { return v - most + least })
 	}
 	for name, c := range map[string]struct {
 		root  *graph.Node
