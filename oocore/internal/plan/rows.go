@@ -67,10 +67,10 @@ func (r Rows) Whole(b grid.Box) grid.Box {
 // broadcast.
 func (r Rows) HeldBox(array int, b grid.Box) grid.Box {
 	shape := r.Plan.Arrays[array].Shape
-	held := grid.Box{Start: slices.Clone(b.Start[:len(shape)]), Shape: slices.Clone(b.Shape[:len(shape)])}
+	held := grid.Box{Start: slices.Clone(b.Start[:len(shape)]), Shape: clip(b.Shape, shape)}
 	for d, n := range shape {
 		if n == 1 {
-			held.Start[d], held.Shape[d] = 0, min(held.Shape[d], 1)
+			held.Start[d] = 0
 		}
 	}
 	return held
@@ -253,6 +253,6 @@ func (l *Load) alongRows(shape []int) bool {
 // which rows are folded together, unless a block has one element of each: then rows are its columns.
 func (s *Stage) reducesRows(first int) bool {
 	last := len(s.Grid.Shape) - 1
-	return s.Kind == ReduceStage && len(s.Folds[0].Axes) == last+1-first && s.Folds[0].Axes[0] == first && s.Grid.Shape[last] > 1 &&
+	return s.Kind == ReduceStage && last >= first && len(s.Folds[0].Axes) == last+1-first && s.Folds[0].Axes[0] == first && s.Grid.Shape[last] > 1 &&
 		s.FoldTile[last] > 1 && s.Grid.Shape[last]%s.FoldTile[last] != 1 && s.FoldBlock[last] > 1
 }

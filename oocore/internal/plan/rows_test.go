@@ -78,7 +78,7 @@ func TestReductionsOfShortRowsAreOneStage(t *testing.T) {
 func TestReductionsThatDoNotFitTilesAreStagesOfTheirOwn(t *testing.T) {
 	x, y := file(t, "x.npy", dtype.Float32, 100_000, 512), file(t, "y.npy", dtype.Float32, 100_000, 512)
 	long := file(t, "l.npy", dtype.Float32, 50, 1<<19+1)
-	mean := ofRows(t, kernel.Mean, x, 1)
+	mean, number := ofRows(t, kernel.Mean, x, 1), file(t, "n.npy", dtype.Float32)
 	for name, c := range map[string]struct {
 		roots  []*graph.Node
 		stages int
@@ -86,6 +86,7 @@ func TestReductionsThatDoNotFitTilesAreStagesOfTheirOwn(t *testing.T) {
 		"long rows":                {[]*graph.Node{apply(t, kernel.Subtract, long, ofRows(t, kernel.Max, long, 1))}, 2},
 		"columns":                  {[]*graph.Node{apply(t, kernel.Subtract, x, ofRows(t, kernel.Mean, x, 0))}, 2},
 		"all":                      {[]*graph.Node{apply(t, kernel.Subtract, x, ofRows(t, kernel.Mean, x))}, 2},
+		"number":                   {[]*graph.Node{apply(t, kernel.Subtract, number, ofRows(t, kernel.Mean, number))}, 2},
 		"rows of another":          {[]*graph.Node{apply(t, kernel.Subtract, x, ofRows(t, kernel.Mean, y, 1))}, 2},
 		"rows of another order":    {[]*graph.Node{apply(t, kernel.Subtract, slice(t, x, "::-1"), mean)}, 2},
 		"reduction that is saved":  {[]*graph.Node{apply(t, kernel.Subtract, x, mean), mean}, 3},

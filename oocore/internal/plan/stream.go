@@ -56,6 +56,9 @@ func (p *Sized) ordered(prog *Program, input int, boxes ...[]int) bool {
 			if _, ok := l.Op.Op.(inOrder); ok {
 				return p.ordered(&l.Inputs[0], input, l.Op.Requirements(nil).Reads[0])
 			}
+			if _, ok := l.rows(); ok { // boxes are whole rows
+				return slices.ContainsFunc(l.Inputs, func(in Program) bool { return p.ordered(&in, input, boxes...) })
+			}
 		}
 	}
 	return false
