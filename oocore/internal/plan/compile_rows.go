@@ -19,12 +19,20 @@ const mostRowBytes = 2 * chunkBytes
 // fuseRows joins reductions of rows with the stage that uses their results.
 func (c *compiler) fuseRows() error {
 	p := c.plan
-	gone := map[int]bool{} // stages
+	gone, maker, uses := map[int]bool{}, map[int]int{}, map[int]int{}
+	for i := range p.Stages {
+		for _, a := range p.Stages[i].Outputs {
+			maker[a] = i
+		}
+		for l := range p.Stages[i].Arrays() {
+			uses[l.Array]++
+		}
+	}
 	for i := len(p.Stages) - 1; i >= 0; i-- {
 		if gone[i] {
 			continue
 		}
-		f := rowFusion{plan: p, into: i}
+		f := rowFusion{plan: p, maker: maker, uses: uses, into: i}
 		if f.find(); len(f.reduces) == 0 || !f.fits() {
 			continue
 		}
@@ -82,9 +90,11 @@ func (c *compiler) dropArrays(dropped []bool) {
 // rowFusion is a stage with the reductions that are to be computed in it.
 type rowFusion struct {
 	plan    *Plan
-	into    int   // the stage
-	first   int   // the first of the axes that are reduced
-	reduces []int // stages, in order
+	maker   map[int]int // stage of each array
+	uses    map[int]int // loads of each array
+	into    int         // the stage
+	first   int         // the first of the axes that are reduced
+	reduces []int       // stages, in order
 }
 
 // find looks for the reductions of rows that the stage takes the results of. There are none where something else
@@ -99,31 +109,28 @@ func (f *rowFusion) find() {
 	in := []int{f.into} // the stage, and reductions that it needs
 	for k := 0; k < len(in); k++ {
 		for _, l := range p.Stages[in[k]].Programs[0].Loads {
-			i := slices.IndexFunc(p.Stages[:f.into], func(s Stage) bool { return slices.Contains(s.Outputs, l.Array) })
-			if l.Kind == LoadArray && i >= 0 && !slices.Contains(in, i) && f.eligible(i) {
+			if i, made := f.maker[l.Array]; l.Kind == LoadArray && made && !slices.Contains(in, i) && f.eligible(i) {
 				in = append(in, i)
 			}
 		}
 	}
 	slices.Sort(in)
 	f.reduces = in[:len(in)-1]
-	for i := range p.Stages {
-		inside := slices.Contains(in, i)
-		direct := 0
+	others := 0 // loads of the results
+	for _, i := range f.reduces {
+		for _, a := range p.Stages[i].Outputs {
+			others += f.uses[a]
+		}
+	}
+	for _, i := range in {
 		for k := range p.Stages[i].Programs[0].Loads {
-			if l := &p.Stages[i].Programs[0].Loads[k]; inside && f.value(l) && l.alongRows(p.Arrays[l.Array].Shape) {
-				direct++
+			if l := &p.Stages[i].Programs[0].Loads[k]; f.value(l) && l.alongRows(p.Arrays[l.Array].Shape) {
+				others--
 			}
 		}
-		for l := range p.Stages[i].Arrays() {
-			if f.value(l) {
-				direct--
-			}
-		}
-		if direct != 0 {
-			f.reduces = nil
-			return
-		}
+	}
+	if others > 0 {
+		f.reduces = nil
 	}
 }
 
@@ -134,10 +141,12 @@ func (f *rowFusion) eligible(i int) bool {
 		slices.ContainsFunc(s.Outputs, func(a int) bool { return f.plan.Arrays[a].Place != InTemp }) {
 		return false
 	}
-	if f.first == 0 {
-		f.first = s.Folds[0].Axes[0]
+	first := s.Folds[0].Axes[0]
+	if first == 0 || !s.reducesRows(first) || f.first > 0 && f.first != first {
+		return false
 	}
-	return f.first > 0 && s.reducesRows(f.first)
+	f.first = first
+	return true
 }
 
 // value reports a load of what one of the reductions makes.
