@@ -90,9 +90,9 @@ func chunkDrawing(c *record.Card) markup {
 			d.printf(`<path d="M%s %sh%s" stroke="#47a" stroke-width="0.7"/>`, num(left), num(at), num(w))
 		}
 	}
-	d.text(left+w/2, top-8, "middle", "", units.Count(int64(columns)))
+	d.text(left+w/2, top-8, "k", units.Count(int64(columns)))
 	if n > 1 {
-		d.text(left-8, y+h/2+4, "end", "", units.Count(int64(rows)))
+		d.text(left-8, y+h/2+4, "r", units.Count(int64(rows)))
 	}
 	return d.done()
 }

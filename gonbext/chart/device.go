@@ -146,7 +146,7 @@ func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark
 	p := &plot{drawing: d, graph: &graph{base: timeAxis(last)}, left: 90, right: d.width - 16, top: 10, bottom: 10 + height}
 	for i, name := range names {
 		base := p.top + float64(i+1)*row
-		d.text(p.left-8, base-row/2+min(8, row/4), "end", "", name)
+		d.text(p.left-8, base-row/2+min(8, row/4), "r", name)
 		var path polyline
 		path.to(p.left, base)
 		for k := range l.busy {

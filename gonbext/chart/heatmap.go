@@ -180,21 +180,21 @@ func (m heatMap) draw(f *figure) *figure {
 		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %dv%s"/></g>`, num(m.width), num(h-1), num(m.left+m.width/2), top, num(m.height))
 	}
 	for _, t := range m.across.ticks {
-		d.text(m.left+m.width*m.across.share(t.at), top+m.height+16, "middle", "m", t.label)
+		d.text(m.left+m.width*m.across.share(t.at), top+m.height+16, "m k", t.label)
 	}
 	for _, t := range m.down.ticks {
-		d.text(m.left-6, top+4+m.height*m.down.share(t.at), "end", "m", t.label)
+		d.text(m.left-6, top+4+m.height*m.down.share(t.at), "m r", t.label)
 	}
 	x := d.scale(m.name(colours.Min), m.name(colours.Max))
 	if unknown {
 		d.printf(`<rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(x))
-		d.text(x+18, 23, "start", "", m.unknown)
+		d.text(x+18, 23, "", m.unknown)
 		x += 90
 	}
 	if marked.Len() > 0 {
 		fmt.Fprintf(&marked, "M%s 14h10v9h-10z", num(x+1))
 		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, marked.String())
-		d.text(x+18, 23, "start", "", m.marked)
+		d.text(x+18, 23, "", m.marked)
 	}
 	f.Picture = d.done()
 	return f

@@ -28,10 +28,10 @@ func (g *graph) svg(height float64) markup {
 	}
 	if g.value.name != "" {
 		p.top += 12
-		d.text(p.left, p.top-6, "start", "", clip(g.value.name, 80))
+		d.text(p.left, p.top-6, "", clip(g.value.name, 80))
 	}
 	if g.base.name != "" {
-		d.text((p.left+p.right)/2, d.height-6, "middle", "", clip(g.base.name, 80))
+		d.text((p.left+p.right)/2, d.height-6, "k", clip(g.base.name, 80))
 		p.bottom -= 8
 	}
 	p.lines()
@@ -85,10 +85,10 @@ func (p *plot) lines() {
 	for _, t := range p.value.ticks {
 		if at := p.up(t.at); p.horizontal {
 			fmt.Fprintf(&lines, "M%.0f %sV%s", at, num(p.top), num(p.bottom))
-			p.text(at, p.bottom+17, "start", "", t.label)
+			p.text(at, p.bottom+17, "", t.label)
 		} else {
 			fmt.Fprintf(&lines, "M%s %.0fH%s", num(p.left), at, num(p.right))
-			p.text(p.left-6, at+4, "start", "", t.label)
+			p.text(p.left-6, at+4, "", t.label)
 		}
 	}
 	p.printf(`</g><path class="g" d="%s"/>`, lines.String())
@@ -105,18 +105,18 @@ func (p *plot) baseline() {
 		at := p.along(t.at)
 		switch {
 		case p.horizontal:
-			p.text(p.left-8, at+4, "end", "", t.label)
+			p.text(p.left-8, at+4, "r", t.label)
 			continue
 		case p.base.stretches:
 			end := p.base.high
 			if i+1 < len(p.base.ticks) {
 				end = p.base.ticks[i+1].at
 			}
-			p.text(at+4, p.bottom+17, "start", "", clip(t.label, int((p.along(end)-at)/6.6)-1))
+			p.text(at+4, p.bottom+17, "", clip(t.label, int((p.along(end)-at)/6.6)-1))
 		case at > p.right-20:
-			p.text(at, p.bottom+17, "start", "r", t.label)
+			p.text(at, p.bottom+17, "r", t.label)
 		default:
-			p.text(at, p.bottom+17, "start", "", t.label)
+			p.text(at, p.bottom+17, "", t.label)
 		}
 		if p.base.kind != "time" { // a report has several: its bytes count
 			marks += fmt.Sprintf("M%s %sv4", num(at), num(p.bottom))
@@ -139,7 +139,7 @@ func (p *plot) drawSpans() {
 		x, width := p.along(sp.From), max(p.along(sp.To)-p.along(sp.From), 2)
 		p.printf(`<rect x="%s" y="%s" width="%s" height="15" fill="%s" opacity=".35"/>`, num(x), num(p.top-spanHeight), num(width), spanColors[i%2])
 		if name := clip(sp.Name, int(width/6.6)-1); name != "" {
-			p.text(x+4, p.top-spanHeight+12, "start", "", name)
+			p.text(x+4, p.top-spanHeight+12, "", name)
 		}
 	}
 }

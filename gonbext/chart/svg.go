@@ -78,14 +78,8 @@ func (d *drawing) done() markup {
 		d.width, d.height, style, d.String()))
 }
 
-// text writes s at x, y; anchor is start, middle or end.
-func (d *drawing) text(x, y float64, anchor, class, s string) {
-	switch anchor {
-	case "middle":
-		class = strings.TrimSpace(class + " k")
-	case "end":
-		class = strings.TrimSpace(class + " r")
-	}
+// text writes s at x, y, with styles by class: k is around x, r to the left of it.
+func (d *drawing) text(x, y float64, class, s string) {
 	if class != "" {
 		class = ` class="` + class + `"`
 	}
@@ -115,7 +109,7 @@ const (
 
 // scale draws the colours of a heat map with its ends, and returns where it ends.
 func (d *drawing) scale(least, most string) float64 {
-	d.text(12, 23, "start", "", least)
+	d.text(12, 23, "", least)
 	x := math.Round(20 + 6.6*float64(len(least)))
 	d.printf(`<g stroke-width="11">`)
 	for i := 0; i < len(heat); i += 2 { // a step of two is seen as well
@@ -124,7 +118,7 @@ func (d *drawing) scale(least, most string) float64 {
 	}
 	d.printf(`</g>`)
 	x += 8
-	d.text(x, 23, "start", "", most)
+	d.text(x, 23, "", most)
 	return x + 30 + 6.6*float64(len(most))
 }
 
@@ -145,7 +139,7 @@ func (d *drawing) legend(all []series, marks []string) (height float64) {
 		} else {
 			marks[i] = fmt.Sprintf("M%.0f %.0fh12v10h-12z", x+1, y-9)
 		}
-		d.text(x+19, y, "start", "", s.name)
+		d.text(x+19, y, "", s.name)
 		x += w
 	}
 	return y + 10

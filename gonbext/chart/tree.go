@@ -45,20 +45,20 @@ func treeFigure(stages []record.StageReport) *figure {
 		f.Caption = fmt.Sprintf("The first %d of %s stages; the text below has all.", maxBranches, units.Count(int64(len(stages))))
 	}
 	d := &tree{drawing: newDrawing(760, treeHead+treeRow*float64(len(drawn))+6), most: most, longest: longest}
-	d.text(14, 18, "start", "m", "stage")
-	d.text(treeMemory, 18, "start", "m", "memory")
-	d.text(treeRead, 18, "end", "m", "read")
-	d.text(treeWrite, 18, "end", "m", "written")
+	d.text(14, 18, "m", "stage")
+	d.text(treeMemory, 18, "m", "memory")
+	d.text(treeRead, 18, "m r", "read")
+	d.text(treeWrite, 18, "m r", "written")
 	legend := "predicted"
 	if slices.ContainsFunc(stages, func(s record.StageReport) bool { return s.Seconds.Known() }) {
-		d.text(treeTime, 18, "end", "m", "time")
+		d.text(treeTime, 18, "m r", "time")
 	} else if longest > 0 {
-		d.text(treeTime, 18, "end", "m", "time and rate")
+		d.text(treeTime, 18, "m r", "time and rate")
 	}
 	if longest > 0 {
 		legend = "above: predicted · below: measured"
 	}
-	d.text(14, 34, "start", "m", legend)
+	d.text(14, 34, "m", legend)
 	for i := range drawn {
 		y := treeHead + treeRow*float64(i)
 		d.printf(`<path class="g" d="M8 %sH752"/>`, num(y-3))
@@ -79,7 +79,7 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 	const x = 14
 	const room = 48 // characters up to the column of memory
 	name := fmt.Sprintf("%d %s · %s", s.Stage, plain(s.Kind), plain(s.Name))
-	d.text(x, y+15, "start", "", clip(name, room))
+	d.text(x, y+15, "", clip(name, room))
 	where := units.Count(int64(s.Tasks)) + " × " + units.Shape(s.Chunks) + " " + plain(s.DType)
 	if s.Writes != "" {
 		where += " → " + plain(filepath.Base(s.Writes))
@@ -91,20 +91,20 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 	if stages != "" {
 		where = stages + ": " + where
 	}
-	d.text(x, y+31, "start", "m", clip(where, room))
+	d.text(x, y+31, "m", clip(where, room))
 	d.bar(s.Predicted, y+6, ` fill-opacity=".45"`)
-	d.text(treeRead, y+15, "end", "m", dashIfNone(s.Read, units.Traffic(s.Read)))
-	d.text(treeWrite, y+15, "end", "m", dashIfNone(s.Written, units.Traffic(s.Written)))
+	d.text(treeRead, y+15, "m r", dashIfNone(s.Read, units.Traffic(s.Read)))
+	d.text(treeWrite, y+15, "m r", dashIfNone(s.Written, units.Traffic(s.Written)))
 	m := s.Measured
 	if m == nil {
 		if s.Seconds.Known() {
-			d.text(treeTime, y+15, "end", "m", secondsText(s.Seconds.Likely))
+			d.text(treeTime, y+15, "m r", secondsText(s.Seconds.Likely))
 		}
 		return
 	}
 	d.bar(m.Reserved, y+22, "")
-	d.text(treeRead, y+31, "end", "", dashIfNone(m.Read, units.Traffic(m.Read)))
-	d.text(treeWrite, y+31, "end", "", dashIfNone(m.Written, units.Traffic(m.Written)))
+	d.text(treeRead, y+31, "r", dashIfNone(m.Read, units.Traffic(m.Read)))
+	d.text(treeWrite, y+31, "r", dashIfNone(m.Written, units.Traffic(m.Written)))
 	took := m.Took()
 	if d.longest > 0 {
 		w := max(80*m.Seconds/d.longest, 1)
@@ -114,8 +114,8 @@ func (d *tree) stage(s *record.StageReport, y float64) {
 	if s.Seconds.Known() {
 		above = secondsText(s.Seconds.Likely)
 	}
-	d.text(treeTime, y+15, "end", "m", above)
-	d.text(treeTime, y+31, "end", "", units.Duration(took))
+	d.text(treeTime, y+15, "m r", above)
+	d.text(treeTime, y+31, "r", units.Duration(took))
 }
 
 // bar draws bytes by class, to the scale of the largest stage, and their sum beside it.
@@ -131,7 +131,7 @@ func (d *tree) bar(bytes map[string]int64, y float64, opacity string) {
 	}
 	d.printf(`</g>`)
 	if n := hostBytes(bytes); n > 0 {
-		d.text(x+4, y+9, "start", "", units.Bytes(n))
+		d.text(x+4, y+9, "", units.Bytes(n))
 	}
 }
 
