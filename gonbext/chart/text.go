@@ -18,66 +18,58 @@ const longestText = 8
 // textReport is the report for a terminal, or for whoever reads a notebook's
 // source.
 func textReport(views []*view) string {
-	var b strings.Builder
-	for i, v := range views {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s\n%s\n", v.Title, v.Verdict)
+	var parts []string // each ends its last line
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	for _, v := range views {
+		say("%s\n%s\n", v.Title, v.Verdict)
 		if line := sparkline(v.s.timeline); line != "" {
-			fmt.Fprintf(&b, "\nmemory over %s, up to %s\n%s\n", units.Duration(v.s.last), units.Bytes(v.s.peak), line)
+			say("memory over %s, up to %s\n%s\n", units.Duration(v.s.last), units.Bytes(v.s.peak), line)
 		}
 		for _, words := range []string{v.s.laneWords(), v.s.workerWords()} {
 			if words != "" {
-				fmt.Fprintf(&b, "\n%s\n", words)
+				say("%s\n", words)
 			}
 		}
 		for _, noted := range v.s.h.Series {
-			b.WriteByte('\n')
-			b.WriteString(seriesText(noted))
+			say("%s", seriesText(noted))
 		}
 		if len(v.Operations) > 0 {
-			b.WriteByte('\n')
-			b.WriteString(operationsText(v))
+			say("%s", operationsText(v))
 		}
-		if v.TreeText != "" {
-			tree := v.TreeText
-			if len(v.s.stages) > longestText {
-				tree = ""
-			}
-			fmt.Fprintf(&b, "\nplan: %s\n%s\n", v.PlanLine(), tree)
+		switch {
+		case v.TreeText != "" && len(v.s.stages) > longestText:
+			say("plan: %s\n\n", v.PlanLine())
+		case v.TreeText != "":
+			say("plan: %s\n%s\n", v.PlanLine(), v.TreeText)
 		}
 		for _, t := range v.WhatIf {
-			b.WriteByte('\n')
-			b.WriteString(t.text())
+			say("%s", t.text())
 		}
 		if len(v.Lines) > 0 {
-			rows := [][]string{{"Go heap by line", "code", "most at once", "allocated"}}
+			t := Table{Head: []string{"Go heap by line", "code", "most at once", "allocated"}, Texts: 2}
 			for _, l := range v.Lines {
-				rows = append(rows, []string{"  " + l.Site, clip(l.Code, 50), sizeOrDash(l.Live), sizeOrDash(l.Allocated)})
+				t.Rows = append(t.Rows, []string{"  " + l.Site, clip(l.Code, 50), sizeOrDash(l.Live), sizeOrDash(l.Allocated)})
 			}
-			b.WriteByte('\n')
-			b.WriteString(align(rows, 2))
+			say("%s", t.text())
 		}
 		if len(v.Rest) > 0 {
-			fmt.Fprintf(&b, "\nthe process at its largest: %s\n", v.RestWhen())
-			rows := [][]string{}
+			t := Table{Texts: 1}
 			for _, p := range v.Rest {
-				rows = append(rows, []string{"  " + p.Name, sizeOrDash(p.Bytes)})
+				t.Rows = append(t.Rows, []string{"  " + p.Name, sizeOrDash(p.Bytes)})
 			}
-			b.WriteString(align(rows, 1))
+			say("the process at its largest: %s\n%s", v.RestWhen(), t.text())
 		}
 		if len(v.Notes) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", strings.Join(v.Notes, "\n"))
+			say("%s\n", strings.Join(v.Notes, "\n"))
 		}
 		if v.Hint.Text != "" {
-			fmt.Fprintf(&b, "\n%s\n", v.Hint.Text)
+			say("%s\n", v.Hint.Text)
 		}
 		if v.Hint.Line != "" {
-			fmt.Fprintf(&b, "    %s\n", v.Hint.Line)
+			parts[len(parts)-1] += "    " + v.Hint.Line + "\n"
 		}
 	}
-	return b.String()
+	return strings.Join(parts, "\n")
 }
 
 func operationsText(v *view) string {
@@ -103,23 +95,22 @@ func operationsText(v *view) string {
 	return text
 }
 
-// mostCostly are the operations that took longest or, before a run, hold most, in their order and
+// mostCostly returns the operations that took longest or, before a run, hold most, in their order and
 // without their parts.
 func mostCostly(operations []operation) []operation {
 	heads := slices.DeleteFunc(slices.Clone(operations), func(o operation) bool { return !o.Head })
-	bySize := slices.Clone(heads)
-	slices.SortStableFunc(bySize, func(a, b operation) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Predicted, a.Predicted))
+	order := make([]int, len(heads))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(heads[b].Time, heads[a].Time), cmp.Compare(heads[b].Predicted, heads[a].Predicted))
 	})
-	least := bySize[min(longestText, len(bySize))-1]
-	kept := 0
-	return slices.DeleteFunc(heads, func(o operation) bool {
-		drop := kept == longestText || o.Time < least.Time || o.Time == least.Time && o.Predicted < least.Predicted
-		if !drop {
-			kept++
-		}
-		return drop
-	})
+	var most []operation
+	for _, i := range slices.Sorted(slices.Values(order[:min(longestText, len(order))])) {
+		most = append(most, heads[i])
+	}
+	return most
 }
 
 // text is the table without its caption.
