@@ -40,8 +40,15 @@ type GPU struct {
 // oldest is the first CUDA whose drivers take the kernels' PTX.
 const oldest = 9000
 
+var errNotMade = errors.New("the GPU is a nil or zero value: Device and Model make one")
+
+func (g *GPU) made() bool { return g != nil && g.find != nil }
+
 // opened is the context on the device.
 func (g *GPU) opened() (driver.Context, error) {
+	if !g.made() {
+		return nil, errNotMade
+	}
 	g.open.Do(func() { g.err = g.begin() })
 	if g.err != nil {
 		return nil, g.err
@@ -139,6 +146,9 @@ func (g *GPU) Err() error {
 // Spec is what the planner knows of the device. Its memory is what is free when the device
 // opens.
 func (g *GPU) Spec() device.Spec {
+	if !g.made() {
+		return device.Spec{}
+	}
 	if !g.model {
 		_, _ = g.opened() // Err says why it is not
 	}
@@ -177,6 +187,9 @@ func (g *GPU) count(memory, locked int64) {
 // what others have taken includes the driver's own.
 func (g *GPU) Usage() (u device.Usage) {
 	c, err := g.opened()
+	if !g.made() {
+		return u
+	}
 	g.mu.Lock()
 	u.Used, u.Peak = g.used, g.peak
 	g.mu.Unlock()

@@ -66,6 +66,9 @@ type Buffer struct {
 // Alloc takes a buffer of the device, whose bytes are undefined. An error that is
 // device.ErrMemory means that there is no such block.
 func (g *GPU) Alloc(bytes int64) (*Buffer, error) {
+	if !g.made() {
+		return nil, errNotMade
+	}
 	if bytes <= 0 {
 		return nil, fmt.Errorf("a buffer of %d bytes on %s: give it one or more", bytes, g.name)
 	}
@@ -77,10 +80,18 @@ func (g *GPU) Alloc(bytes int64) (*Buffer, error) {
 }
 
 // Size is the buffer's length in bytes.
-func (b *Buffer) Size() int64 { return b.taken.bytes }
+func (b *Buffer) Size() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.taken.bytes
+}
 
 // Free waits for the copies of the buffer, and gives it back. It does so once.
 func (b *Buffer) Free() (err error) {
+	if b == nil || b.gpu == nil {
+		return nil
+	}
 	b.once.Do(func() {
 		b.freed.Store(true)
 		err = b.gpu.explain(b.gpu.free(b.taken))
@@ -98,6 +109,9 @@ type PinnedBuffer struct {
 
 // Pinned takes a locked buffer of the host.
 func (g *GPU) Pinned(bytes int) (*PinnedBuffer, error) {
+	if !g.made() {
+		return nil, errNotMade
+	}
 	if bytes <= 0 {
 		return nil, fmt.Errorf("a locked buffer of %d bytes: give it one or more", bytes)
 	}
@@ -111,6 +125,9 @@ func (g *GPU) Pinned(bytes int) (*PinnedBuffer, error) {
 
 // Free unlocks the buffer, once.
 func (b *PinnedBuffer) Free() (err error) {
+	if b == nil || b.unpin == nil {
+		return nil
+	}
 	b.once.Do(func() { err = b.unpin() })
 	return err
 }
@@ -139,7 +156,7 @@ func (g *GPU) Stream() (*Stream, error) {
 // Upload enqueues a copy of src to the beginning of a buffer. Both are the stream's until
 // the copy is done.
 func (s *Stream) Upload(to *Buffer, src []byte) (*Copy, error) {
-	if err := to.fits(s.gpu, len(src)); err != nil {
+	if err := s.fits(to, len(src)); err != nil {
 		return nil, err
 	}
 	return s.copy(src, func() error { return s.inner.Upload(to.taken.at, src) })
@@ -148,13 +165,17 @@ func (s *Stream) Upload(to *Buffer, src []byte) (*Copy, error) {
 // Download enqueues a copy of the beginning of a buffer to dst. Both are the stream's until
 // the copy is done.
 func (s *Stream) Download(dst []byte, from *Buffer) (*Copy, error) {
-	if err := from.fits(s.gpu, len(dst)); err != nil {
+	if err := s.fits(from, len(dst)); err != nil {
 		return nil, err
 	}
 	return s.copy(dst, func() error { return s.inner.Download(dst, from.taken.at) })
 }
 
-func (b *Buffer) fits(g *GPU, n int) error {
+func (s *Stream) fits(b *Buffer, n int) error {
+	if s == nil || s.gpu == nil || b == nil || b.gpu == nil {
+		return errors.New("the stream or the buffer is a nil or zero value: GPU.Stream and GPU.Alloc make them")
+	}
+	g := s.gpu
 	switch {
 	case b.gpu != g:
 		return fmt.Errorf("a stream of %s copies no buffer of %s", g.name, b.gpu.name)
@@ -192,6 +213,9 @@ func (s *Stream) copy(host []byte, do func() error) (*Copy, error) {
 
 // Close waits for the copies, and ends the stream.
 func (s *Stream) Close() (err error) {
+	if s == nil || s.gpu == nil {
+		return nil
+	}
 	s.once.Do(func() {
 		s.closed.Store(true)
 		err = s.gpu.explain(s.inner.Close())
@@ -212,6 +236,9 @@ type Copy struct {
 // Wait returns the time that the copy took, when it is done. A copy that nobody waits for
 // keeps two events of the driver.
 func (c *Copy) Wait() (time.Duration, error) {
+	if c == nil || c.gpu == nil {
+		return 0, errors.New("the copy is a nil or zero value: Stream.Upload and Download make one")
+	}
 	c.once.Do(func() {
 		if c.err = c.end.Wait(); c.err == nil {
 			c.took, c.err = c.end.Since(c.begin)

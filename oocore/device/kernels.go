@@ -1,6 +1,8 @@
 package device
 
 import (
+	"errors"
+
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -78,6 +80,9 @@ func (f Form) Capabilities() Capabilities {
 // loads that read, the number of elements, and the start and length of the tile along each
 // axis. A result whose address is 0 is not wanted.
 func (f Form) Map(s *Stage, scratch Address) (Kernel, error) {
+	if !has(s, 1) {
+		return Kernel{}, errNoProgram
+	}
 	if f == Loops {
 		return mapInGo(s, scratch), nil
 	}
@@ -93,6 +98,9 @@ func (f Form) Map(s *Stage, scratch Address) (Kernel, error) {
 // tile and of the chunk. The third's are the addresses of accumulators and of their partial
 // results, and the number of accumulators.
 func (f Form) Fold(s *Stage, i int) ([]Kernel, error) {
+	if !has(s, 0) || i < 0 || i >= len(s.Folds) {
+		return nil, errNoProgram
+	}
 	if f == Loops {
 		return []Kernel{initInGo(s, i), foldInGo(s, i)}, nil
 	}
@@ -102,10 +110,20 @@ func (f Form) Fold(s *Stage, i int) ([]Kernel, error) {
 // Product returns what adds the product of two panels. Its arguments are the addresses of the
 // accumulators and of the panels, and the numbers of rows, of columns and of what is summed.
 func (f Form) Product(s *Stage, scratch Address) (Kernel, error) {
+	if !has(s, 1) || s.Super == nil {
+		return Kernel{}, errNoProgram
+	}
 	if f == Loops {
 		return productInGo(s, scratch), nil
 	}
 	return first(emitted(ptx.Product(s.Programs[0].Type(s.Programs[0].Out[0]), s.Super.Type)))
+}
+
+var errNoProgram = errors.New("the stage has no program of this kind")
+
+// has reports a stage that a plan has made, with so many programs.
+func has(s *Stage, programs int) bool {
+	return s != nil && s.Stage != nil && len(s.Programs) >= programs
 }
 
 // emitted is the kernels of a module, in its order.

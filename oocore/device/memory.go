@@ -17,11 +17,24 @@ func NewMemory(bytes int64) *Memory { return &Memory{arena.New(bytes)} }
 
 // Alloc takes n bytes.
 func (m *Memory) Alloc(n int64) (*Block, error) {
+	if m == nil || m.arena == nil {
+		return nil, ErrMemory
+	}
 	return m.arena.Alloc(arena.Tag{Chunk: -1, Class: record.Device}, n)
 }
 
 // Used is the bytes that are taken.
-func (m *Memory) Used() int64 { return m.arena.Now()[record.Device] }
+func (m *Memory) Used() int64 {
+	if m == nil || m.arena == nil {
+		return 0
+	}
+	return m.arena.Now()[record.Device]
+}
 
 // Close returns an error that names what is still taken.
-func (m *Memory) Close() error { return m.arena.Close() }
+func (m *Memory) Close() error {
+	if m == nil || m.arena == nil {
+		return nil
+	}
+	return m.arena.Close()
+}

@@ -6,6 +6,7 @@
 package dtype
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -155,6 +156,9 @@ func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a NumPy name.
 func (t *Type) UnmarshalText(b []byte) (err error) {
+	if t == nil {
+		return errors.New("a nil *dtype.Type takes no name")
+	}
 	*t, err = Parse(string(b))
 	return err
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"io"
+	"os"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -27,12 +28,21 @@ type (
 )
 
 // Sized returns the plan that an oocore.Plan shows.
-func Sized(p *oocore.Plan) *Plan { return lazy.PlanOf(p) }
+func Sized(p *oocore.Plan) *Plan {
+	if p == nil {
+		return nil
+	}
+	return lazy.PlanOf(p)
+}
 
 // Predict says in a plan's header how long its stages and the run will take on this
 // machine. Where no run has told, and of plans that wait for a network, it leaves the times
 // out.
-func Predict(h *record.Header) { rates.Predict(h, machine.Read()) }
+func Predict(h *record.Header) {
+	if h != nil {
+		rates.Predict(h, machine.Read())
+	}
+}
 
 // Site is a line of the user's program.
 type Site = graph.Site
@@ -53,6 +63,9 @@ type Tasks = exec.Range
 // Serve runs tasks of a plan that another process coordinates: a line of JSON for each range
 // of tasks comes from in, and its report goes to out. It returns when in ends.
 func Serve(ctx context.Context, plan string, budget int64, workers int, in io.Reader, out io.Writer) error {
+	if in == nil || out == nil {
+		return os.ErrInvalid
+	}
 	return exec.Serve(ctx, plan, budget, workers, in, out)
 }
 

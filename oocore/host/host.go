@@ -24,6 +24,9 @@ func LimitOpening(bytes int64) { meter.SetLimit(bytes) }
 // Counted calls f with a function that counts bytes which a host is about to hold of what it reads of files. It returns a
 // *types.MemoryError where the process has no room for them; what is what they are for.
 func Counted(what string, f func(take func(bytes int64) error) error) error {
+	if f == nil {
+		return nil
+	}
 	m := meter.Meter{What: what}
 	defer m.Done()
 	return f(m.Take)

@@ -29,6 +29,9 @@ func Definitions(text string) ([]Definition, error) { return expr.Definitions(te
 
 // Eval is oocore.EvalContext of an expression that was read.
 func Eval(ctx context.Context, d Definition, names oocore.Names, opts ...oocore.Option) *oocore.Array {
+	if d.Text == nil {
+		return oocore.EvalContext(ctx, "", names, opts...)
+	}
 	return internals.Eval(ctx, d.Text, names, opts)
 }
 

@@ -48,6 +48,9 @@ func OpenResident(pid string) (*Resident, error) {
 // Read is what Anonymous is of its own process. It fails when the process has ended.
 func (r *Resident) Read() (int64, error) {
 	var text [128]byte
+	if r == nil {
+		return 0, os.ErrInvalid
+	}
 	n, err := r.statm.ReadAt(text[:], 0)
 	fields := bytes.Fields(text[:n]) // size, resident, shared, …, in pages
 	if len(fields) < 3 {
@@ -62,4 +65,9 @@ func (r *Resident) Read() (int64, error) {
 }
 
 // Close releases the file.
-func (r *Resident) Close() error { return r.statm.Close() }
+func (r *Resident) Close() error {
+	if r == nil {
+		return os.ErrInvalid
+	}
+	return r.statm.Close()
+}

@@ -28,6 +28,9 @@ type Card struct {
 
 // StatsLine is what is known of all elements in a line.
 func (c *Card) StatsLine(separator string) string {
+	if c == nil || len(c.Stats) < 3 {
+		return ""
+	}
 	line := "minimum " + c.Stats[0] + separator + "mean " + c.Stats[1] + separator + "maximum " + c.Stats[2]
 	if len(c.Stats) > 3 {
 		line += ", without " + c.Stats[3] + " NaN"

@@ -35,6 +35,9 @@ const (
 
 // Say is an event in a sentence.
 func (h *Header) Say(e *Event) string {
+	if h == nil || e == nil {
+		return ""
+	}
 	name := fmt.Sprintf("stage %d", e.Stage)
 	if int(e.Stage) < len(h.Stages) {
 		name = h.Stages[e.Stage].Name

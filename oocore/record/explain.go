@@ -58,6 +58,9 @@ type Lanes struct {
 
 // Explain reports a run's stages: as they were planned, and as they ran where rows say so.
 func (r *Run) Explain() []StageReport {
+	if r == nil {
+		return nil
+	}
 	reports := r.Header.Explain()
 	type span struct{ start, end time.Duration }
 	spans := make([]span, len(reports))
@@ -104,6 +107,9 @@ func (r *Run) Explain() []StageReport {
 
 // Explain reports the stages of a plan.
 func (h *Header) Explain() []StageReport {
+	if h == nil {
+		return nil
+	}
 	reports := make([]StageReport, len(h.Stages))
 	for i := range h.Stages {
 		s := &h.Stages[i]
@@ -256,7 +262,12 @@ func taskCount(n int) string {
 }
 
 // Took is the time from the start of the first task to the end of the last.
-func (m *StageMeasured) Took() time.Duration { return time.Duration(m.Seconds * float64(time.Second)) }
+func (m *StageMeasured) Took() time.Duration {
+	if m == nil {
+		return 0
+	}
+	return time.Duration(m.Seconds * float64(time.Second))
+}
 
 // classes writes bytes by class: those of the host together, and a device's beside them.
 func classes(b map[string]int64) string {

@@ -31,6 +31,9 @@ type Progress struct {
 // Done is the number of tasks that have finished, over all stages.
 func (p *Progress) Done() int64 {
 	var n int64
+	if p == nil {
+		return n
+	}
 	for _, t := range p.Tasks {
 		n += t
 	}
@@ -56,6 +59,9 @@ func Follow(path string) (*Tail, error) {
 // Poll reads the rows that have come since the last Poll and returns the state
 // that they add up to. The result is valid until the next Poll.
 func (t *Tail) Poll() (*Progress, error) {
+	if t == nil || t.f == nil {
+		return nil, os.ErrInvalid
+	}
 	if t.now.End != nil {
 		return &t.now, nil
 	}
@@ -109,7 +115,12 @@ func (t *Tail) take(b []byte) int {
 }
 
 // Alive reports whether the run's process still writes the record.
-func (t *Tail) Alive() bool { return locked(t.f) }
+func (t *Tail) Alive() bool { return t != nil && t.f != nil && locked(t.f) }
 
 // Close releases the file.
-func (t *Tail) Close() error { return t.f.Close() }
+func (t *Tail) Close() error {
+	if t == nil {
+		return os.ErrInvalid
+	}
+	return t.f.Close()
+}

@@ -79,6 +79,7 @@ func (r *Run) loadEnd(f *os.File) error {
 // Status is how the run ended, or Running or Killed where it has no End.
 func (r *Run) Status() Status {
 	switch {
+	case r == nil:
 	case r.End != nil:
 		return r.End.Status
 	case r.Alive:
@@ -120,6 +121,9 @@ func (r *Run) Lines() iter.Seq[*Line] { return walk[Line](r, kindLine) }
 
 // rows calls f with each whole row.
 func (r *Run) rows(f func(row []byte) bool) {
+	if r == nil {
+		return
+	}
 	file, err := open(r.Path)
 	if err != nil {
 		return

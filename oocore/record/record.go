@@ -39,7 +39,12 @@ const (
 var classNames = [Classes]string{"input", "output", "scratch", "codec", "library", "pinned", "device"}
 
 // String is the class's name in reports.
-func (c Class) String() string { return classNames[c] }
+func (c Class) String() string {
+	if c >= Classes {
+		return fmt.Sprintf("class %d", uint8(c))
+	}
+	return classNames[c]
+}
 
 // Bytes counts bytes by class.
 type Bytes [Classes]int64
@@ -240,6 +245,9 @@ type Transfers struct {
 // Gain says what the device gains by computing the stage rather than the cores; "" where
 // that is not known.
 func (x *Transfers) Gain() string {
+	if x == nil {
+		return ""
+	}
 	with, without := max(x.Seconds, x.Disk), max(x.CPU, x.Disk)
 	switch {
 	case x.Seconds == 0 || x.CPU == 0:

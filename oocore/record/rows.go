@@ -11,6 +11,9 @@ type Rows []byte
 
 // Add appends the row of a task.
 func (r *Rows) Add(t *Task) {
+	if r == nil || t == nil {
+		return
+	}
 	var row [taskSize]byte
 	var c cursor
 	c.encode(row[:], kindTask, t)
@@ -35,7 +38,7 @@ func (r Rows) All() iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {
 		var t Task
 		var c cursor
-		for at := 0; at < len(r); at += taskSize {
+		for at := 0; at+taskSize <= len(r); at += taskSize {
 			c.decode(r[at:at+taskSize], &t)
 			if !yield(&t) {
 				return

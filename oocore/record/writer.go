@@ -177,12 +177,12 @@ func (w *Writer) put(kind byte, e entry) {
 // after the End, and does not.
 func (w *Writer) row(n int) []byte {
 	w.mu.Lock()
-	for !w.closed && len(w.buf)+n > cap(w.buf) {
+	for !w.closed && w.f != nil && len(w.buf)+n > cap(w.buf) {
 		w.mu.Unlock()
 		w.flush(n)
 		w.mu.Lock()
 	}
-	if w.closed {
+	if w.closed || w.f == nil {
 		w.mu.Unlock()
 		return nil
 	}
@@ -268,7 +268,7 @@ func (w *Writer) tick() {
 // were lost to e.Lost. Its error says what the record lacks and why: something
 // to tell the user, and no reason to fail the run.
 func (w *Writer) End(e End) error {
-	if w == nil {
+	if w == nil || w.f == nil {
 		return nil
 	}
 	w.mu.Lock()

@@ -29,6 +29,9 @@ func init() { Register(attachedFormat{"an array of the program is not written"})
 // Attach returns the Info of an array that the program has made, with a path by which Open finds it while that
 // Info, or a copy of it, is in use. Closing what Open returns does not close the array.
 func Attach(a Array) Info {
+	if a == nil {
+		return Info{}
+	}
 	info := a.Info()
 	held := &attachment{a}
 	name := strings.NewReplacer("/", "_", "?", "_", "#", "_").Replace(filepath.Base(info.Path))

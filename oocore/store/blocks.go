@@ -27,6 +27,9 @@ import (
 // cover the rows of blocks are fastest. Elements that are gathered from apart go
 // through a buffer of 1 MiB a call.
 func CreateBlocks(ws *StagingDir, name string, m Meta) (Writer, error) {
+	if ws == nil {
+		return nil, pathError("create", name, errNoStagingDir)
+	}
 	path := ws.Join(name)
 	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
 		return nil, pathError("create", path, err)
@@ -45,16 +48,23 @@ func CreateBlocks(ws *StagingDir, name string, m Meta) (Writer, error) {
 // OpenBlocks opens what CreateBlocks wrote of the same Meta. Elements that are
 // read to places apart go through a buffer of 1 MiB a call.
 func OpenBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
-	return openBlocks(ws.Join(name), m)
+	return openBlocks(ws, name, m)
 }
 
 // OpenUnfinishedBlocks opens what a writer of CreateBlocks has made durable so far; the
 // other elements are of no known values.
 func OpenUnfinishedBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
-	return openBlocks(ws.Join(name)+unfinishedExt, m)
+	return openBlocks(ws, name+unfinishedExt, m)
 }
 
-func openBlocks(path string, m Meta) (Array, error) {
+// errNoStagingDir is returned where a nil *StagingDir is given.
+var errNoStagingDir = errors.New("there is no staging folder: NewStagingDir and TempStagingDir make one")
+
+func openBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
+	if ws == nil {
+		return nil, pathError("open", name, errNoStagingDir)
+	}
+	path := ws.Join(name)
 	l := blocksOf(m)
 	a, err := openExtent(path, path, "blocks", nil, func(_ io.ReaderAt, size int64) (Extent, error) {
 		if size != l.bytes() {
@@ -92,6 +102,9 @@ func BlocksBytes(m Meta) int64 { return blocksOf(m).bytes() }
 // BlocksHeap is what one call takes of Go's heap to read or write a box of an array in blocks, where boxes form a grid
 // that begins with the first one: a buffer, unless the overlap of a box and a block is always one run of the box.
 func BlocksHeap(m Meta, first types.Box) int64 {
+	if len(first.Shape) != len(m.Shape) || len(first.Start) != len(m.Shape) {
+		return 0
+	}
 	chunks, outer := blocksOf(m).grid.Chunks, true
 	for d, n := range first.Shape {
 		if cut := chunks[d] < m.Shape[d] && (chunks[d]%n != 0 || first.Start[d]%n != 0); cut && !outer {

@@ -180,6 +180,9 @@ func ReplacesFolder(path string) bool {
 // CreateCollection begins a new collection.
 func CreateCollection(m CollectionMeta) (CollectionWriter, error) {
 	c, err := creatorOf(m.Path)
+	if err == nil && m.StagingDir == nil {
+		err = errNoStagingDir
+	}
 	if err != nil {
 		return nil, pathError("create", m.Path, err)
 	}
@@ -235,6 +238,9 @@ func (fileMember) Abort() error                 { return nil }
 
 // CreateFiles begins the files of a collection. finish is called when they are in their places.
 func CreateFiles(m CollectionMeta, files []NewFile, finish func() error) (CollectionWriter, error) {
+	if m.StagingDir == nil {
+		return nil, errNoStagingDir
+	}
 	c := &fileCollection{meta: m, members: map[int]fileMember{}, finish: finish}
 	id := m.id()
 	for i, f := range files {
@@ -387,8 +393,13 @@ func checkFileName(name string) error {
 // CreateFolder begins a collection in a folder of this machine.
 func CreateFolder(m CollectionMeta, of NewFolder) (CollectionWriter, error) {
 	target, err := followed(m.Path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case m.StagingDir == nil:
+		return nil, errNoStagingDir
+	case of.Bytes == nil:
+		return nil, errors.New("NewFolder has no function Bytes")
 	}
 	for _, of := range m.Members {
 		if err := checkFileName(of.Name); err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func noCodec(format string, m Meta) error {
 type ReadOnly string
 
 // Error returns the text.
-func (r ReadOnly) Error() string { return string(r) }
+func (r ReadOnly) Error() string { return cmp.Or(string(r), "the format is not written") }
 
 // Layout returns the reason.
 func (r ReadOnly) Layout(string, Meta) (Layout, error) { return Layout{}, r }

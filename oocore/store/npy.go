@@ -38,7 +38,7 @@ var npyDescr = map[dtype.Type]string{
 // a part of another. It rejects one that needs more bytes than there are, and
 // allocates at most 1 MiB, whatever the header claims.
 func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
-	if size == 0 {
+	if r == nil || size <= 0 {
 		return Extent{}, errors.New("the file is empty")
 	}
 	var start [npyHeaderBytes]byte

@@ -106,8 +106,11 @@ func fileVersion(st fs.FileInfo) FileVersion {
 // all files of a stack; nil for an array in memory or in an object store. For a stack of files of
 // one folder it returns the folder, and the files by their numbers on the disk.
 func Places(info *Info) (all []string, numbers iter.Seq2[uint64, uint64]) {
-	files := []string{info.Path}
 	numbers = func(func(device, inode uint64) bool) {}
+	if info == nil {
+		return nil, numbers
+	}
+	files := []string{info.Path}
 	if s := info.opened; s != nil && s.entry && s.alike != nil {
 		files = []string{filepath.Dir(s.files[0])}
 		numbers = func(yield func(device, inode uint64) bool) {

@@ -474,7 +474,11 @@ func (w *StagingDir) sync() error {
 }
 
 // Go calls f, which is what is left to do of an output that is in its place. Remove and Close wait until it returns.
-func (w *StagingDir) Go(f func()) { w.running.Go(f) }
+func (w *StagingDir) Go(f func()) {
+	if f != nil {
+		w.running.Go(f)
+	}
+}
 
 // Remove removes the staging folder and releases it. An attached one it releases.
 func (w *StagingDir) Remove() error {

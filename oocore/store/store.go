@@ -313,6 +313,9 @@ type Layout struct {
 
 // Chunks returns those of Info of an array with this layout.
 func (l *Layout) Chunks() []int {
+	if l == nil {
+		return nil
+	}
 	if l.Chunk != nil {
 		return l.Chunk
 	}
@@ -320,7 +323,7 @@ func (l *Layout) Chunks() []int {
 }
 
 // Sessions reports that units are written through sessions.
-func (l *Layout) Sessions() bool { return l.Unit != nil && !l.Open }
+func (l *Layout) Sessions() bool { return l != nil && l.Unit != nil && !l.Open }
 
 // Meta is what a new array is to be.
 type Meta struct {

@@ -35,7 +35,7 @@ func (b Box) String() string {
 // Move returns the box at another place.
 func (b Box) Move(by []int) Box {
 	start := slices.Clone(b.Start)
-	for i := range start {
+	for i := range min(len(start), len(by)) {
 		start[i] += by[i]
 	}
 	return Box{start, b.Shape}
@@ -46,19 +46,22 @@ func (b Box) Move(by []int) Box {
 func (b Box) Split(lengths []int) iter.Seq[Box] { return b.Align(b.Start, lengths) }
 
 // Align iterates over the parts of a box, in C order, that lie in different chunks of a grid of
-// the given lengths, which begins at origin; nil is the first element. A part may be
+// the given lengths, which begins at origin; nil is the first element. An axis without a length is not split. A part may be
 // the box itself: it is for reading only.
 func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
 	// length is that of the part that begins at a place along an axis.
 	length := func(axis, at int) int {
-		offset := at
-		if origin != nil {
+		rest, offset := b.Start[axis]+b.Shape[axis]-at, at
+		if axis >= len(lengths) || lengths[axis] <= 0 {
+			return rest
+		}
+		if axis < len(origin) {
 			offset -= origin[axis]
 		}
 		if offset %= lengths[axis]; offset < 0 {
 			offset += lengths[axis]
 		}
-		return min(lengths[axis]-offset, b.Start[axis]+b.Shape[axis]-at)
+		return min(lengths[axis]-offset, rest)
 	}
 	return func(yield func(Box) bool) {
 		one := true
