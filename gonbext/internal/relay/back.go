@@ -85,17 +85,13 @@ func (r *relay) awaitShown(j *job) bool {
 
 // named tells exports to colour cells as Go: GoNB names no lexer.
 func (r *relay) named(m message) message {
-	content, err := fields(m.content)
-	if err != nil {
-		return m
-	}
-	language, _ := content["language_info"].(map[string]any)
-	if language == nil {
-		return m
-	}
-	language["pygments_lexer"] = "go"
-	m.content = encode(content)
-	return r.key.sign(m)
+	return r.key.edit(m, func(content map[string]any) bool {
+		language, _ := content["language_info"].(map[string]any)
+		if language != nil {
+			language["pygments_lexer"] = "go"
+		}
+		return language != nil
+	})
 }
 
 // rejection is the content of the error of a cell that GoNB does not get, in outputs and in
@@ -109,14 +105,11 @@ func (j *job) rejection(err error) map[string]any {
 
 // reject turns the reply to a cell into an error.
 func (r *relay) reject(m message, error map[string]any) message {
-	content, bad := fields(m.content)
-	if bad != nil {
-		return m
-	}
-	content["status"] = "error"
-	maps.Copy(content, error)
-	m.content = encode(content)
-	return r.key.sign(m)
+	return r.key.edit(m, func(content map[string]any) bool {
+		content["status"] = "error"
+		maps.Copy(content, error)
+		return true
+	})
 }
 
 // fromIOPub carries GoNB's outputs to Jupyter. It is one goroutine, so that
@@ -146,7 +139,7 @@ func (r *relay) fromIOPub() {
 		case "execute_input":
 			if content, err := fields(m.content); err == nil {
 				code, _ := content["code"].(string)
-				panics.begin(parent.ID, code, j)
+				panics = trace{cell: parent.ID, code: code, job: j}
 			}
 		case "stream":
 			panics.add(parent.ID, m)
@@ -219,14 +212,11 @@ func (r *relay) relayInput(m message, j *job) {
 		_ = r.front.iopub.send(m.frames())
 		return
 	}
-	if content, err := fields(m.content); err == nil {
+	m = r.key.edit(m, func(content map[string]any) bool {
 		j.counted(content)
-		if j.cell.Code != j.source {
-			content["code"] = j.source
-			m.content = encode(content)
-			m = r.key.sign(m)
-		}
-	}
+		content["code"] = j.source
+		return j.cell.Code != j.source
+	})
 	_ = r.front.iopub.send(m.frames())
 	for _, b := range j.cell.Displays {
 		r.publish("display_data", j.header, display{b, map[string]any{}})
@@ -297,8 +287,7 @@ func (r *relay) failed(m message, j *job) message {
 	if j.ending = processEnding(m, "evalue"); j.ending == "" {
 		m = r.restore(m, j)
 	} else if why := r.gonb.why(); why.Text != "" {
-		m.content = encode(map[string]any{"ename": why.Name, "evalue": why.Text, "traceback": []string{why.Text}})
-		m = r.key.sign(m)
+		m = r.key.with(m, map[string]any{"ename": why.Name, "evalue": why.Text, "traceback": []string{why.Text}})
 	}
 	j.error, _ = fields(m.content)
 	j.showing()
@@ -307,25 +296,19 @@ func (r *relay) failed(m message, j *job) message {
 
 // restore says what the compiler says of a cell by the cell's own lines.
 func (r *relay) restore(m message, j *job) message {
-	content, err := fields(m.content)
-	if err != nil {
-		return m
-	}
-	j.counted(content)
-	value, _ := content["evalue"].(string)
-	traceback, _ := content["traceback"].([]any)
-	faults := faultsOf(j, value, traceback)
-	if faults == nil {
-		return m
-	}
-	r.rewriting.Lock()
-	for i := range faults {
-		faults[i].explain(j.source, r.magic.Explain)
-	}
-	r.rewriting.Unlock()
-	maps.Copy(content, faults.content(j.source))
-	m.content = encode(content)
-	return r.key.sign(m)
+	return r.key.edit(m, func(content map[string]any) bool {
+		j.counted(content)
+		value, _ := content["evalue"].(string)
+		traceback, _ := content["traceback"].([]any)
+		faults := faultsOf(j, value, traceback)
+		r.rewriting.Lock()
+		for i := range faults {
+			faults[i].explain(j.source, r.magic.Explain)
+		}
+		r.rewriting.Unlock()
+		maps.Copy(content, faults.content(j.source))
+		return faults != nil
+	})
 }
 
 // publish sends an output of the relay's own.

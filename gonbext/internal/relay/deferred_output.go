@@ -47,32 +47,27 @@ func (r *relay) late(j *job) ([]Bundle, error) {
 
 // interrupts ends what the relay does for a cell when the user interrupts it.
 type interrupts struct {
-	mu     sync.Mutex
-	cancel map[*context.CancelFunc]bool
+	mu    sync.Mutex
+	until context.Context // the next interrupt
+	now   context.CancelFunc
 }
 
 // during is a context that ends with an interrupt, or after a limit.
-func (i *interrupts) during(limit time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+func (i *interrupts) during(limit time.Duration) (context.Context, context.CancelFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.cancel == nil {
-		i.cancel = map[*context.CancelFunc]bool{}
+	if i.now == nil {
+		i.until, i.now = context.WithCancel(context.Background())
 	}
-	i.cancel[&cancel] = true
-	return ctx, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		delete(i.cancel, &cancel)
-		cancel()
-	}
+	return context.WithTimeout(i.until, limit)
 }
 
 // interrupt ends all contexts that are in use.
 func (i *interrupts) interrupt() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for cancel := range i.cancel {
-		(*cancel)()
+	if i.now != nil {
+		i.now()
+		i.now = nil
 	}
 }

@@ -56,11 +56,9 @@ func (r *relay) hold(m message, e *ending) (rest message, ok bool) {
 		return m, true
 	}
 	content["text"] = why + "\n"
-	m.content = encode(content)
-	e.held = append(e.held, r.key.sign(m))
+	e.held = append(e.held, r.key.with(m, content))
 	content["text"] = before
-	m.content = encode(content)
-	return r.key.sign(m), before != ""
+	return r.key.with(m, content), before != ""
 }
 
 // before returns what is held when m comes, if m does not say it again or belongs to it.
@@ -87,14 +85,12 @@ func (r *relay) explained(m message) message {
 	if !bytes.Contains(m.content, []byte(`"evalue"`)) {
 		return m
 	}
-	content, err := fields(m.content)
-	if err != nil || content["ename"] == nil {
-		return m
-	}
-	if value, _ := content["evalue"].(string); strings.TrimSpace(value) != "" {
-		return m
-	}
-	content["evalue"], content["traceback"] = unfinished, []string{unfinished}
-	m.content = encode(content)
-	return r.key.sign(m)
+	return r.key.edit(m, func(content map[string]any) bool {
+		value, _ := content["evalue"].(string)
+		if content["ename"] == nil || strings.TrimSpace(value) != "" {
+			return false
+		}
+		content["evalue"], content["traceback"] = unfinished, []string{unfinished}
+		return true
+	})
 }

@@ -53,8 +53,7 @@ func (k signer) complete(kind string, m *message) {
 		}
 	}
 	if changed {
-		m.content = encode(content)
-		*m = k.sign(*m)
+		*m = k.with(*m, content)
 	}
 }
 
@@ -142,8 +141,7 @@ func (r *relay) execute(id string, m *message) {
 		return
 	}
 	content["code"] = cell.Code
-	m.content = encode(content)
-	*m = r.key.sign(*m)
+	*m = r.key.with(*m, content)
 }
 
 // codeAndCursor returns the code that a request is about and the place in it, in
@@ -193,8 +191,7 @@ func (r *relay) inspect(from *socket, m *message) (pass bool) {
 		return false
 	}
 	content["code"], content["cursor_pos"] = i.Code, i.Cursor
-	m.content = encode(content)
-	*m = r.key.sign(*m)
+	*m = r.key.with(*m, content)
 	r.limit(from, *m, "inspect_reply", inspection(map[string]any{
 		"text/plain": "No help yet: a cell is running, or gopls is still reading the code. Ask again in a moment.",
 	}))
@@ -239,29 +236,25 @@ func (r *relay) maskMagics(m *message) {
 	}
 	r.jobs.moved(m.head().ID, before)
 	content["code"], content["cursor_pos"] = padded, cursor+before
-	m.content = encode(content)
-	*m = r.key.sign(*m)
+	*m = r.key.with(*m, content)
 }
 
 // completed takes off the places of GoNB's completion what was put before the code, and leaves
 // out what gopls finds by calling functions, as Context().Deadline.
 func (r *relay) completed(m message, id string) message {
 	before := r.jobs.movedBy(id)
-	content, err := fields(m.content)
-	if err != nil {
-		return m
-	}
-	if matches, ok := content["matches"].([]any); ok {
-		content["matches"] = slices.DeleteFunc(matches, func(match any) bool { return strings.Contains(fmt.Sprint(match), "().") })
-	}
-	for _, name := range []string{"cursor_start", "cursor_end"} {
-		if at, ok := content[name].(json.Number); ok {
-			n, _ := at.Int64()
-			content[name] = max(int(n)-before, 0)
+	return r.key.edit(m, func(content map[string]any) bool {
+		if matches, ok := content["matches"].([]any); ok {
+			content["matches"] = slices.DeleteFunc(matches, func(match any) bool { return strings.Contains(fmt.Sprint(match), "().") })
 		}
-	}
-	m.content = encode(content)
-	return r.key.sign(m)
+		for _, name := range []string{"cursor_start", "cursor_end"} {
+			if at, ok := content[name].(json.Number); ok {
+				n, _ := at.Int64()
+				content[name] = max(int(n)-before, 0)
+			}
+		}
+		return true
+	})
 }
 
 // answer replies in GoNB's place, with the statuses that front ends wait for.

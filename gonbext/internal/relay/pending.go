@@ -2,6 +2,8 @@ package relay
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,30 +55,26 @@ func (j *job) showing() {
 type pending struct {
 	mu      sync.Mutex
 	cells   map[string]*job
-	control map[string]bool        // asked on the control channel: GoNB answers on the shell's
-	before  map[string]int         // characters put before the code that is completed
 	waiting map[string]*time.Timer // of requests with a limit of time; nil where it has passed
+	control sync.Map               // ids of what was asked on the control channel: GoNB answers on the shell's
+	before  sync.Map               // characters put before the code that is completed, by ids
 }
 
 func newJobs() *pending {
-	return &pending{cells: map[string]*job{}, control: map[string]bool{}, before: map[string]int{}, waiting: map[string]*time.Timer{}}
+	return &pending{cells: map[string]*job{}, waiting: map[string]*time.Timer{}}
 }
 
 // moved notes how many characters stand before the code of a request for completion.
 func (j *pending) moved(id string, before int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if before > 0 {
-		j.before[id] = before
+		j.before.Store(id, before)
 	}
 }
 
 // movedBy returns, once, what moved has noted.
 func (j *pending) movedBy(id string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	before := j.before[id]
-	delete(j.before, id)
+	noted, _ := j.before.LoadAndDelete(id)
+	before, _ := noted.(int)
 	return before
 }
 
@@ -152,30 +150,17 @@ func (j *pending) note(id string, set func(*job)) {
 	}
 }
 
-func (j *pending) asked(id string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.control[id] = true
-}
+func (j *pending) asked(id string) { j.control.Store(id, nil) }
 
 // onControl reports, once, whether the request came on the control channel.
 func (j *pending) onControl(id string) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.control[id] {
-		return false
-	}
-	delete(j.control, id)
-	return true
+	_, asked := j.control.LoadAndDelete(id)
+	return asked
 }
 
 // all are the cells that have not ended.
 func (j *pending) all() []*job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var all []*job
-	for _, c := range j.cells {
-		all = append(all, c)
-	}
-	return all
+	return slices.Collect(maps.Values(j.cells))
 }

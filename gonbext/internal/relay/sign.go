@@ -16,6 +16,22 @@ func (key signer) sign(m message) message {
 	return m
 }
 
+// with returns m with another content.
+func (key signer) with(m message, content any) message {
+	m.content = encode(content)
+	return key.sign(m)
+}
+
+// edit returns m with what change makes of its content; m as it is where change reports that it has changed nothing, and
+// where the content is no object.
+func (key signer) edit(m message, change func(content map[string]any) bool) message {
+	content, err := fields(m.content)
+	if err != nil || content == nil || !change(content) {
+		return m
+	}
+	return key.with(m, content)
+}
+
 // valid reports whether m is signed with the key.
 func (key signer) valid(m message) bool {
 	return len(key) == 0 || hmac.Equal(m.signature, key.signature(m))

@@ -24,8 +24,6 @@ type trace struct {
 // traceBytes is how much of the standard error is kept: a panic stands at its end.
 const traceBytes = 64 << 10
 
-func (t *trace) begin(cell, code string, j *job) { *t = trace{cell: cell, code: code, job: j} }
-
 // add keeps a fragment of the cell's standard error.
 func (t *trace) add(cell string, m message) {
 	if cell != t.cell || !bytes.Contains(m.content, []byte(`"stderr"`)) {
@@ -89,20 +87,17 @@ func (r *relay) ownLines(m message, j *job) message {
 	if j == nil || j.cell.Lines == 0 || !bytes.Contains(m.content, []byte("[[ Cell ")) {
 		return m
 	}
-	content, err := fields(m.content)
-	if err != nil {
-		return m
-	}
-	text, _ := content["text"].(string)
-	content["text"] = mark.ReplaceAllStringFunc(text, func(said string) string {
-		at := mark.FindStringSubmatch(said)
-		if line, _ := strconv.Atoi(at[2]); line > j.cell.Lines {
-			return fmt.Sprintf("[[ Cell %sLine %d ]]", at[1], line-j.cell.Lines)
-		}
-		return said
+	return r.key.edit(m, func(content map[string]any) bool {
+		text, _ := content["text"].(string)
+		content["text"] = mark.ReplaceAllStringFunc(text, func(said string) string {
+			at := mark.FindStringSubmatch(said)
+			if line, _ := strconv.Atoi(at[2]); line > j.cell.Lines {
+				return fmt.Sprintf("[[ Cell %sLine %d ]]", at[1], line-j.cell.Lines)
+			}
+			return said
+		})
+		return true
 	})
-	m.content = encode(content)
-	return r.key.sign(m)
 }
 
 // cellLine is the line of a cell that the n-th of the program was made of, or -1.

@@ -27,8 +27,7 @@ const tracedCell = "%%\nx := 1\nfmt.Println( x )\nvar p *int\nfmt.Println(x)\nfm
 
 // stderrOf is a cell's trace after it wrote fragments.
 func stderrOf(fragments ...string) *trace {
-	t := &trace{}
-	t.begin("id", tracedCell, nil)
+	t := &trace{cell: "id", code: tracedCell}
 	for _, f := range fragments {
 		t.add("id", message{content: encode(map[string]any{"name": "stderr", "text": f})})
 	}
