@@ -54,9 +54,7 @@ depends on the processor and on a BLAS library.`,
 	f.StringArrayVarP(&k.to, "output", "o", nil, "array that would be written; NAME=PATH for each of several")
 	f.StringVar(&k.job.memory, "memory", "", "budget of a new baseline, such as 512MiB (default that of the one before, or 70 % of what is free)")
 	f.IntVar(&k.job.workers, "workers", 0, "tasks that would compute at once, of a new baseline (default those of the one before, or one a core)")
-	f.StringVar(&k.job.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
-	f.StringVar(&k.job.shards, "shards", "", "shape of the groups of chunks that are stored as one object")
-	f.StringVar(&k.job.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle")
+	k.job.layoutFlags(f)
 	return c
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -14,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gonbext/gonbext/gonbext/internal/magic"
 	"github.com/gonbext/gonbext/oocore/host"
 )
 
@@ -75,17 +74,9 @@ func completeWords(c *cobra.Command, args []string, word string) ([]string, cobr
 	if !named {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	dir, begin := filepath.Split(path)
-	entries, _ := os.ReadDir(filepath.Clean(dir)) // Clean("") is the present folder
 	var all []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), begin) && (begin != "" || !strings.HasPrefix(e.Name(), ".")) {
-			end := ""
-			if e.IsDir() {
-				end = string(filepath.Separator)
-			}
-			all = append(all, name+"="+dir+e.Name()+end)
-		}
+	for _, match := range magic.CompleteFile("", path) {
+		all = append(all, name+"="+match)
 	}
 	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }

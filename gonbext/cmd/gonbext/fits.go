@@ -46,9 +46,7 @@ mask(x, x > 0), it is for the longest that there can be.`,
 	f.StringVar(&j.memory, "memory", "", "the budget, such as 512MiB (default 70 % of what is free)")
 	f.StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
 	f.StringArrayVarP(&to, "output", "o", nil, "array that would be written; NAME=PATH for each of several (default an npy file here, or printed)")
-	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
-	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object")
-	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle")
+	j.layoutFlags(f)
 	f.IntVar(&j.processes, "processes", 0, "worker processes that would share the budget")
 	f.BoolVar(&j.asJSON, "json", false, "print one JSON object: fits, need, budget and the sentence")
 	return c

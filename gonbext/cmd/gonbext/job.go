@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/chart"
@@ -60,9 +61,7 @@ type job struct {
 func (j *job) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&j.memory, "memory", "", "bytes that the process may take, such as 512MiB (default 70 % of what is free)")
-	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
-	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
-	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, q8_0 in a GGUF file (default the format's own)")
+	j.layoutFlags(f)
 	f.StringVar(&j.region, "region", "", "write into this part of a stored output, such as 1000:2000")
 	f.StringVar(&j.axis, "append", "", "append along this axis, an index or a dimension's name, to a stored output, which is a Zarr array")
 	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
@@ -83,6 +82,13 @@ func (j *job) flags(c *cobra.Command) {
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
 	f.BoolVar(&j.asJSON, "json", false, "print one JSON object: status, value and figures of the run, or its error")
+}
+
+// layoutFlags say how an output is stored.
+func (j *job) layoutFlags(f *pflag.FlagSet) {
+	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
+	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
+	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, q8_0 in a GGUF file (default the format's own)")
 }
 
 // options are the flags as oocore has them. An error is wrong usage, but where

@@ -133,7 +133,7 @@ func completePath(dir, text string) (word string, matches []string) {
 	if err != nil {
 		return "", nil
 	}
-	for _, m := range completeFile(dir, path) {
+	for _, m := range CompleteFile(dir, path) {
 		literal := strconv.Quote(m)
 		matches = append(matches, literal[1:len(literal)-1])
 	}
@@ -153,7 +153,7 @@ func completeOperand(dir, operands string) (word string, matches []string) {
 	} else if strings.ContainsFunc(operands, unicode.IsSpace) {
 		return "", nil
 	}
-	for _, m := range completeFile(dir, path) {
+	for _, m := range CompleteFile(dir, path) {
 		switch escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(m); {
 		case strings.ContainsFunc(m, func(r rune) bool { return !strconv.IsPrint(r) }):
 			// no quotes make a line of it
@@ -166,9 +166,9 @@ func completeOperand(dir, operands string) (word string, matches []string) {
 	return operands, matches
 }
 
-// completeFile completes a path with the files and folders that are there, as cells in dir
+// CompleteFile completes a path with the files and folders that are there, as cells in dir
 // mean it. Behind the # of a file with several arrays it is their names.
-func completeFile(dir, word string) (matches []string) {
+func CompleteFile(dir, word string) (matches []string) {
 	if file, _, inside := strings.Cut(word, "#"); inside {
 		if host.Remote(file) {
 			return nil // Tab waits for no network
