@@ -271,21 +271,11 @@ func (c *fileCollection) Member(i int) (Writer, error) { return c.members[i], ni
 func (c *fileCollection) ResumeMember(i int) (Writer, error) { return c.members[i], nil }
 
 func (c *fileCollection) Resumed() bool {
-	for _, w := range c.files {
-		if !w.resumed {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.files, func(w *flatWriter) bool { return !w.resumed })
 }
 
 func (c *fileCollection) Placed() bool {
-	for _, w := range c.files {
-		if w.placed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.files, (*flatWriter).Placed)
 }
 
 // each calls a method of each file.

@@ -131,7 +131,7 @@ func (e Extent) info(path, format string, id FileVersion) Info {
 }
 
 func (e Extent) flat(path, format string, f disk.Handle, id FileVersion) *flat {
-	return &flat{shared: &handle{file: f, id: id}, info: e.info(path, format, id), offset: e.Offset, stored: e.encoding(), unfinished: e.unfinished}
+	return &flat{run{e.info(path, format, id), e.Offset, e.encoding()}, &handle{file: f, id: id}, e.unfinished}
 }
 
 // Source is a file that is read.

@@ -14,12 +14,34 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// flat is an array whose elements lie in one run in a file.
-type flat struct {
-	shared *handle
+// run is an array's elements, which follow each other in a file or an object.
+type run struct {
 	info   Info
 	offset int64 // of the first element
 	stored encoding
+}
+
+// Info describes the array.
+func (a *run) Info() Info {
+	info := a.info
+	info.Shape = slices.Clone(info.Shape)
+	return info
+}
+
+// reshaped is the description of the same elements in another shape.
+func reshaped(i Info, shape []int) (Info, error) {
+	err := grid.Check(shape, i.DType.Size())
+	if err == nil && grid.Size(shape) != grid.Size(i.Shape) {
+		err = fmt.Errorf("shape %s cannot become %s", grid.Format(i.Shape), grid.Format(shape))
+	}
+	i.Shape = slices.Clone(shape)
+	return i, pathError("reshape", i.Path, err)
+}
+
+// flat is an array whose elements lie in one run in a file.
+type flat struct {
+	run
+	shared *handle
 	// unfinished is the region that was begun to be written, and not finished.
 	unfinished *types.Box
 }
@@ -31,12 +53,6 @@ type handle struct {
 	id     FileVersion
 	closed bool
 	looked atomic.Bool // the next read follows the look at id so closely that it needs no other
-}
-
-func (a *flat) Info() Info {
-	info := a.info
-	info.Shape = slices.Clone(info.Shape)
-	return info
 }
 
 func (a *flat) Close() error {
@@ -52,15 +68,12 @@ func (a *flat) Close() error {
 // Reshape reads the same elements, as they are stored, in another shape. The arrays share the file:
 // closing one closes both.
 func (a *flat) Reshape(shape []int) (Array, error) {
-	if err := grid.Check(shape, a.info.DType.Size()); err != nil {
-		return nil, pathError("reshape", a.info.Path, err)
-	}
-	if grid.Size(shape) != grid.Size(a.info.Shape) {
-		return nil, pathError("reshape", a.info.Path,
-			fmt.Errorf("shape %s cannot become %s", grid.Format(a.info.Shape), grid.Format(shape)))
+	info, err := reshaped(a.info, shape)
+	if err != nil {
+		return nil, err
 	}
 	b := *a
-	b.info.Shape = slices.Clone(shape)
+	b.info = info
 	return &b, nil
 }
 

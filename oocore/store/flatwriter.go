@@ -64,7 +64,7 @@ func (w *part) write(ctx context.Context, out *disk.File, src []byte, b types.Bo
 	if err != nil {
 		return err
 	}
-	if w.order.converts() {
+	if w.order.fortran || w.order.big { // in another order than in memory
 		return w.convert(ctx, out, src, b)
 	}
 	l.Start += w.offset
@@ -182,7 +182,10 @@ func (w *flatWriter) syncElements() error {
 	return w.failed
 }
 
-func (w *flatWriter) Commit(ctx context.Context) error {
+func (w *flatWriter) Commit(ctx context.Context) error { return w.commitBy(ctx, w.commit) }
+
+// commitBy is Commit, by what a kind of writer does then.
+func (w *flatWriter) commitBy(ctx context.Context, commit func(context.Context) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -191,7 +194,7 @@ func (w *flatWriter) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return pathError("commit", w.path, w.commit(ctx))
+	return pathError("commit", w.path, commit(ctx))
 }
 
 func (w *flatWriter) commit(ctx context.Context) error {

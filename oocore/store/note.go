@@ -56,11 +56,13 @@ func keyOf(output string) (bucket, key string) {
 	return bucket, notesPrefix + name + ".json"
 }
 
-// noteOf opens the bucket of an output's note, and returns its key there.
-func noteOf(output string) (b blob.Bucket, key string, err error) {
+// noteOf reads the note of an output, which has a key of a bucket. The error is fs.ErrNotExist where there is none.
+func noteOf(ctx context.Context, output string) (b blob.Bucket, key string, n note, version string, err error) {
 	bucket, key := keyOf(output)
-	b, err = blob.At(bucket)
-	return b, key, err
+	if b, err = blob.At(bucket); err == nil {
+		n, version, err = readNote(ctx, b, key)
+	}
+	return b, key, n, version, err
 }
 
 // readNote reads a note of a bucket. The error is fs.ErrNotExist where there is none.
@@ -78,11 +80,7 @@ func NotedFolder(ctx context.Context, output string) (string, error) {
 	if !blob.Remote(output) {
 		return "", nil
 	}
-	b, key, err := noteOf(output)
-	if err != nil {
-		return "", err
-	}
-	n, _, err := readNote(ctx, b, key)
+	_, _, n, _, err := noteOf(ctx, output)
 	if err == nil {
 		_, err = n.staging()
 	}
@@ -97,11 +95,7 @@ func NoteFolder(ctx context.Context, output, folder string) error {
 	if !blob.Remote(output) {
 		return nil
 	}
-	b, key, err := noteOf(output)
-	if err != nil {
-		return err
-	}
-	was, version, err := readNote(ctx, b, key)
+	b, key, was, version, err := noteOf(ctx, output)
 	if err == nil && was.Folder == folder {
 		return nil
 	}
@@ -133,11 +127,7 @@ func ForgetFolder(ctx context.Context, output, folder string) error {
 	if !blob.Remote(output) {
 		return nil
 	}
-	b, key, err := noteOf(output)
-	if err != nil {
-		return err
-	}
-	n, _, err := readNote(ctx, b, key)
+	b, key, n, _, err := noteOf(ctx, output)
 	if err == nil && n.Folder == folder {
 		err = b.Delete(ctx, key)
 	}

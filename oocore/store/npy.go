@@ -150,7 +150,7 @@ func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 		}
 	}
 	name, hint := "", ""
-	switch kind, _ := splitFirst(code); kind {
+	switch code[:min(len(code), 1)] {
 	case "O":
 		name, hint = "object", ": it holds pickled Python objects"
 	case "S", "a":
@@ -171,11 +171,6 @@ func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 		return 0, false, fmt.Errorf("dtype %.40q is unknown", descr)
 	}
 	return 0, false, fmt.Errorf("arrays with %s dtype %.40q cannot be read%s", name, descr, hint)
-}
-
-func splitFirst(s string) (first, rest string) {
-	n := min(len(s), 1)
-	return s[:n], s[n:]
 }
 
 // npyHeader is a version 1 header whose length is a multiple of align, so that

@@ -33,17 +33,11 @@ func OpenObject(ctx context.Context, file string) (Object, FileVersion, error) {
 func openHead(ctx context.Context, file string) (Object, FileVersion, io.ReaderAt, error) {
 	if !blob.Remote(file) {
 		o, id, err := OpenObject(ctx, file)
-		if err != nil {
-			return nil, id, nil, err
-		}
-		return o, id, HeadOf(ctx, o, id.Size), nil
+		return o, id, HeadOf(ctx, o, id.Size), err
 	}
 	first := make([]byte, headBytes)
 	o, id, err := openRemote(ctx, file, first)
-	if err != nil {
-		return nil, id, nil, err
-	}
-	return o, id, &head{ctx, o, id.Size, first[:min(id.Size, headBytes)]}, nil
+	return o, id, &head{ctx, o, id.Size, first[:min(id.Size, headBytes)]}, err
 }
 
 // openRemote opens an object of a store, and fills first from its beginning, as far as it goes.

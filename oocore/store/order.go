@@ -18,9 +18,6 @@ type order struct {
 	part    int  // bytes that have an order among them
 }
 
-// converts reports that elements lie in another way than in memory.
-func (o order) converts() bool { return o.fortran || o.big }
-
 // String returns empty for the order that elements have in memory.
 func (o order) String() string {
 	text := ""

@@ -147,11 +147,6 @@ func (w *regionWriter) place() error {
 	return w.out.Sync()
 }
 
-// unmark says, durably, that the file is whole.
-func (w *regionWriter) unmark() error {
-	return errors.Join(w.out.Truncate(w.size), w.out.Sync())
-}
-
 // Share is called by store.Share.
 func (w *regionWriter) Share() { w.wrote.Store(true) }
 
@@ -179,17 +174,7 @@ func (w *regionWriter) write(ctx context.Context, src []byte, b types.Box) error
 }
 
 // Commit makes the region durable; then the array is whole again.
-func (w *regionWriter) Commit(ctx context.Context) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return pathError("commit", w.path, ErrClosed)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return pathError("commit", w.path, w.commit(ctx))
-}
+func (w *regionWriter) Commit(ctx context.Context) error { return w.commitBy(ctx, w.commit) }
 
 // fence gives the array a file that no process which was given up has open.
 func (w *regionWriter) fence(ctx context.Context) error {
@@ -233,7 +218,7 @@ func (w *regionWriter) Abort() error {
 	}
 	var err error
 	if w.marked && !w.closed && !w.again && !w.wrote.Load() {
-		err = w.unmark()
+		err = errors.Join(w.out.Truncate(w.size), w.out.Sync()) // the file is whole
 	}
 	return pathError("abort", w.path, errors.Join(err, w.flatWriter.close()))
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -49,7 +47,7 @@ func pickled(r io.ReaderAt) bool {
 func (e Extent) remote(path, format string, o Object, id FileVersion) *remote {
 	info := e.info(path, format, id)
 	info.Work = Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())}
-	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, stored: e.encoding()}
+	return &remote{run{info, e.Offset, e.encoding()}, &remoteHandle{object: o}}
 }
 
 const headBytes = 64 << 10
@@ -88,22 +86,14 @@ func (h *head) ReadAt(p []byte, at int64) (int, error) {
 
 // remote is an array whose elements lie in one run in an object.
 type remote struct {
+	run
 	shared *remoteHandle
-	info   Info
-	offset int64 // of the first element
-	stored encoding
 }
 
 // remoteHandle is the open object that reshaped arrays share.
 type remoteHandle struct {
 	object Object
 	closed atomic.Bool
-}
-
-func (a *remote) Info() Info {
-	info := a.info
-	info.Shape = slices.Clone(info.Shape)
-	return info
 }
 
 func (a *remote) Close() error {
@@ -116,17 +106,12 @@ func (a *remote) Close() error {
 // Reshape reads the same elements, as they are stored, in another shape. The arrays share the object:
 // closing one closes both.
 func (a *remote) Reshape(shape []int) (Array, error) {
-	err := grid.Check(shape, a.info.DType.Size())
-	switch {
-	case err != nil:
-	case grid.Size(shape) != grid.Size(a.info.Shape):
-		err = fmt.Errorf("shape %s cannot become %s", grid.Format(a.info.Shape), grid.Format(shape))
-	}
+	info, err := reshaped(a.info, shape)
 	if err != nil {
-		return nil, pathError("reshape", a.info.Path, err)
+		return nil, err
 	}
 	b := *a
-	b.info.Shape = slices.Clone(shape)
+	b.info = info
 	return &b, nil
 }
 

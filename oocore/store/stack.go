@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"weak"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -168,22 +170,15 @@ func Reopen(ctx context.Context, path string) (Array, error) {
 	return OpenContext(ctx, path)
 }
 
-// forFiles calls a function for the parts of a range of files, several at a time, and returns the
-// error of the first of them.
+// forFiles calls a function for the parts of a range of files, several at a time, and returns an
+// error of one of them.
 func forFiles(n int, part func(from, to int) error) error {
 	workers := min(machine.Cores(), 8, (n+63)/64) // few have descriptors to spare
-	errs := make([]error, workers)
-	var all sync.WaitGroup
+	var all errgroup.Group
 	for w := range workers {
-		all.Go(func() { errs[w] = part(w*n/workers, (w+1)*n/workers) })
+		all.Go(func() error { return part(w*n/workers, (w+1)*n/workers) })
 	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return all.Wait()
 }
 
 // matching returns the paths that a pattern matches. entry reports that they are entries of one

@@ -120,8 +120,8 @@ func (s *Stream) Read(ctx context.Context, dst []byte, r types.Region) error {
 
 // Reshape returns the same stream as an array of another shape.
 func (s *Stream) Reshape(shape []int) (Array, error) {
-	if was := s.Info().Shape; grid.Size(shape) != grid.Size(was) {
-		return nil, fmt.Errorf("shape %s cannot become %s", grid.Format(was), grid.Format(shape))
+	if _, err := reshaped(s.Info(), shape); err != nil {
+		return nil, err
 	}
 	return reshapedStream{s, shape}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -140,62 +139,15 @@ func VersionOfFile(ctx context.Context, file string) (v Version, err error) {
 
 // checksum returns a digest of a file's or an object's bytes.
 func checksum(ctx context.Context, file string) (string, error) {
-	f, err := openBytes(ctx, file)
+	o, id, err := OpenObject(ctx, file)
 	if err != nil {
 		return "", pathError("open", file, err)
 	}
 	h := sha256.New()
-	_, err = io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, 1<<20)) // and not all at once
-	if err = errors.Join(err, f.Close()); err != nil {
+	bytes := &head{ctx: ctx, object: o, size: id.Size, first: []byte{}}                                         // nothing is read ahead
+	_, err = io.CopyBuffer(h, struct{ io.Reader }{io.NewSectionReader(bytes, 0, id.Size)}, make([]byte, 1<<20)) // and not all at once
+	if err = errors.Join(err, o.Close()); err != nil {
 		return "", pathError("read", file, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
-}
-
-// openBytes opens a file or an object to read it from its beginning, until the context ends.
-func openBytes(ctx context.Context, file string) (io.ReadCloser, error) {
-	b := &byteReader{ctx: ctx}
-	if !blob.Remote(file) {
-		f, id, err := openFile(file)
-		if err != nil {
-			return nil, err
-		}
-		b.size, b.Closer = id.Size, f
-		b.readAt = func(_ context.Context, p []byte, at int64) error { _, err := f.ReadAt(p, at); return err }
-		return b, nil
-	}
-	folder, key := path.Split(file)
-	bucket, err := blob.At(folder)
-	if err != nil {
-		return nil, err
-	}
-	o, err := bucket.Open(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	b.size, b.Closer, b.readAt = o.Entry().Size, o, o.ReadAt
-	return b, nil
-}
-
-type byteReader struct {
-	io.Closer
-	ctx      context.Context
-	readAt   func(ctx context.Context, p []byte, at int64) error
-	at, size int64
-}
-
-func (b *byteReader) Read(p []byte) (int, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
-	p = p[:min(int64(len(p)), b.size-b.at)]
-	if len(p) == 0 {
-		return 0, io.EOF
-	}
-	err := b.readAt(b.ctx, p, b.at)
-	if errors.Is(err, io.EOF) { // it is shorter than it was
-		err = io.ErrUnexpectedEOF
-	}
-	b.at += int64(len(p))
-	return len(p), err
 }

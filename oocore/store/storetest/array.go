@@ -108,9 +108,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 	})
 	t.Run("closed", func(t *testing.T) {
 		a, data := stored(t, types[0], 4, 4)
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, a.Close())
 		if err := a.Read(ctx, make([]byte, len(data)), All([]int{4, 4})); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("a read after Close returns %v", err)
 		}
@@ -129,9 +127,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			}
 			work := a.Info().Work
 			s, err := coded.Session(make([]byte, rapid.SampledFrom([]int64{work.Whole, work.Stream}).Draw(r, "work")))
-			if err != nil {
-				r.Fatal(err)
-			}
+			noError(r, err)
 			defer s.Close()
 			for range 4 {
 				checkRead(r, reads{a, s}, data, DrawRegion(r, shape))
@@ -145,9 +141,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			return
 		}
 		s, err := a.(store.Coded).Session(make([]byte, info.Work.Whole))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer s.Close()
 		one := make([]byte, info.DType.Size())
 		if n, err := s.Read(ctx, one, grid.Region{Start: []int{5, 3}, Count: []int{1, 1}, Step: []int{1, 1}}); err != nil || n > int64(len(one)) {
@@ -166,9 +160,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			return
 		}
 		b, err := r.Reshape([]int{3, 8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		checkRead(t, b, data, grid.Region{Start: []int{2, 1}, Count: []int{3, 4}, Step: []int{-1, 2}})
 		checkRead(t, a, data, All([]int{4, 6}))
 		for _, shape := range [][]int{{5, 5}, {-4, -6}, {}} {
@@ -197,9 +189,7 @@ func TestCoded(t *testing.T, a store.Array, data []byte, work int64) {
 	info := a.Info()
 	rapid.Check(t, func(r *rapid.T) {
 		s, err := a.(store.Coded).Session(make([]byte, work))
-		if err != nil {
-			r.Fatal(err)
-		}
+		noError(r, err)
 		defer s.Close()
 		for range 3 {
 			region := DrawRegion(r, info.Shape)

@@ -16,25 +16,17 @@ import (
 func Save(t testing.TB, path string, m store.Meta, data []byte) {
 	t.Helper()
 	w, err := store.Create(path, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Abort()
-	if err := w.Write(t.Context(), data, grid.Entire(m.Shape)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Write(t.Context(), data, grid.Entire(m.Shape)))
+	noError(t, w.Commit(t.Context()))
 }
 
 // Open opens an array.
 func Open(t testing.TB, path string) store.Array {
 	t.Helper()
 	a, err := store.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return a
 }
 
@@ -43,9 +35,7 @@ func ReadAll(t testing.TB, a store.Array) string {
 	t.Helper()
 	info := a.Info()
 	dst := make([]byte, grid.Size(info.Shape)*info.DType.Size())
-	if err := a.Read(t.Context(), dst, All(info.Shape)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, a.Read(t.Context(), dst, All(info.Shape)))
 	return string(dst)
 }
 
@@ -65,9 +55,7 @@ func CheckError(t testing.TB, err error, path, cause string) {
 func List(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	names := []string{}
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -86,35 +74,23 @@ func TestMovedMember(t *testing.T, ext string) {
 	data := Elements(dtype.Int16, 200)
 	half := func(w store.Writer, i int) {
 		t.Helper()
-		if err := w.Write(t.Context(), data[200*i:][:200], grid.Box{Start: []int{100 * i}, Shape: []int{100}}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Write(t.Context(), data[200*i:][:200], grid.Box{Start: []int{100 * i}, Shape: []int{100}}))
 	}
 	begin := func(ws *store.StagingDir, resume bool) (store.Writer, error) {
 		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, StagingDir: ws, Resume: resume})
 	}
 	ws, err := store.NewStagingDir(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w, err := begin(ws, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	half(w, 0)
-	if err := w.Sync(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Suspend(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Sync(t.Context()))
+	noError(t, w.Suspend())
 	// By a program that knows no workspace.
 	other := filepath.Join(dir, "b"+ext)
 	Save(t, other+"#old", old, Elements(old.DType, 3))
 	Save(t, other+"#more", old, Elements(old.DType, 3))
-	if err := os.Rename(other, file); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(other, file))
 	_, err = begin(ws, true)
 	CheckError(t, err, file+"#new", "start over with --fresh")
 	if w, err = begin(ws, false); err != nil {
@@ -122,12 +98,8 @@ func TestMovedMember(t *testing.T, ext string) {
 	}
 	half(w, 0)
 	half(w, 1)
-	if err := w.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := ws.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit(t.Context()))
+	noError(t, ws.Remove())
 	a := Open(t, file+"#new")
 	if got := ReadAll(t, a); got != string(data) {
 		t.Errorf("got %x, want %x", got, data)

@@ -29,9 +29,7 @@ func Foreign(t *testing.T, written, script string, files int) {
 	}
 	text := testcases.ReadFile(t, filepath.Join(dir, "cases.json"))
 	var cases []struct{ Path, Want string }
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(text, &cases))
 	if len(cases) < files {
 		t.Errorf("%d cases are too few", len(cases))
 	}

@@ -29,15 +29,9 @@ func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 	suspended := func(t *testing.T, p Place) {
 		t.Helper()
 		w := begin(t, p, meta)
-		if err := w.Write(ctx, fresh[:half], upper); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Sync(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Suspend(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Write(ctx, fresh[:half], upper))
+		noError(t, w.Sync(ctx))
+		noError(t, w.Suspend())
 		if err := errors.Join(w.Suspend(), w.Abort()); err != nil {
 			t.Errorf("the end after the end: %v", err)
 		}
@@ -56,13 +50,9 @@ func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 		check(t, p, meta, old)
 		suspended(t, p) // again, and from the start
 		w := begin(t, p, resumed(meta))
-		if err := w.Write(ctx, fresh[half:], lower); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Write(ctx, fresh[half:], lower))
 		check(t, p, meta, old)
-		if err := w.Commit(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Commit(ctx))
 		check(t, p, meta, fresh)
 		if after := p.Left(); !slices.Equal(before, after) {
 			t.Errorf("a commit leaves %v, there was %v", after, before)
@@ -87,9 +77,7 @@ func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 	t.Run("abort", func(t *testing.T) {
 		p := place(t)
 		suspended(t, p)
-		if err := begin(t, p, resumed(meta)).Abort(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, begin(t, p, resumed(meta)).Abort())
 		nothing(t, p, meta)
 	})
 }
@@ -118,13 +106,9 @@ func TestRegion(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 			part.Region = &box
 			w := begin(r, p, part)
 			for b := range box.Split(chunks) {
-				if err := w.Write(ctx, Pick(fresh, m.Shape, m.DType.Size(), region(b)), b); err != nil {
-					r.Fatal(err)
-				}
+				noError(r, w.Write(ctx, Pick(fresh, m.Shape, m.DType.Size(), region(b)), b))
 			}
-			if err := w.Commit(ctx); err != nil {
-				r.Fatal(err)
-			}
+			noError(r, w.Commit(ctx))
 			overlay(all, fresh, m, box)
 			check(r, p, m, all)
 			if after := p.Left(); !slices.Equal(before, after) {
@@ -159,9 +143,7 @@ func TestRegion(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		if err := w.Write(ctx, old[:m.DType.Size()], grid.Box{Start: []int{0, 0}, Shape: []int{1, 1}}); err == nil {
 			t.Error("written beside the region")
 		}
-		if err := w.Abort(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Abort())
 		check(t, p, m, old)
 	})
 }

@@ -60,13 +60,9 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		save(t, p, meta, old)
 		w := begin(t, p, meta)
 		write(t, w, meta, fresh)
-		if err := w.Sync(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Sync(ctx))
 		check(t, p, meta, old)
-		if err := w.Commit(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Commit(ctx))
 		check(t, p, meta, fresh)
 		if err := w.Abort(); err != nil {
 			t.Errorf("Abort after Commit: %v", err)
@@ -77,9 +73,7 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		p := place(t)
 		save(t, p, meta, old)
 		a, err := p.Open(meta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer a.Close()
 		save(t, p, meta, fresh)
 		got := make([]byte, len(old))
@@ -91,9 +85,7 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		p := place(t)
 		w := begin(t, p, meta)
 		write(t, w, meta, fresh)
-		if err := w.Abort(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Abort())
 		if err := w.Abort(); err != nil {
 			t.Errorf("a second Abort: %v", err)
 		}
@@ -102,9 +94,7 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		before := p.Left()
 		w = begin(t, p, meta)
 		write(t, w, meta, fresh)
-		if err := w.Abort(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Abort())
 		check(t, p, meta, old)
 		if after := p.Left(); !slices.Equal(before, after) {
 			t.Errorf("an abort leaves %v, there was %v", after, before)
@@ -116,9 +106,7 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		} {
 			w := begin(t, place(t), meta)
 			write(t, w, meta, fresh)
-			if err := end(w); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, end(w))
 			box := grid.Whole(meta.Shape).Box(0)
 			if err := w.Write(ctx, fresh, box); !errors.Is(err, store.ErrClosed) {
 				t.Errorf("Write after %s returns %v", name, err)
@@ -181,12 +169,18 @@ type reporter interface {
 	Fatal(...any)
 }
 
-func begin(t reporter, p Place, m store.Meta) store.Writer {
+// noError ends the test where there is an error.
+func noError(t reporter, err error) {
 	t.Helper()
-	w, err := p.Create(m)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func begin(t reporter, p Place, m store.Meta) store.Writer {
+	t.Helper()
+	w, err := p.Create(m)
+	noError(t, err)
 	return w
 }
 
@@ -215,9 +209,7 @@ func save(t reporter, p Place, m store.Meta, data []byte) {
 	t.Helper()
 	w := begin(t, p, m)
 	write(t, w, m, data)
-	if err := w.Commit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit(context.Background()))
 	check(t, p, m, data)
 }
 
@@ -225,9 +217,7 @@ func save(t reporter, p Place, m store.Meta, data []byte) {
 func check(t reporter, p Place, m store.Meta, data []byte) {
 	t.Helper()
 	a, err := p.Open(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer a.Close()
 	if info := a.Info(); info.DType != m.DType || grid.Format(info.Shape) != grid.Format(m.Shape) {
 		t.Errorf("stored shape %v of %s, want %v of %s", info.Shape, info.DType, m.Shape, m.DType)
