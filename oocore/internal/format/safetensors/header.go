@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
@@ -117,9 +119,9 @@ const tensorBytes, typeBytes = 40 + 8 + 4, 160
 // parse reads the JSON object of so many bytes token by token, since a key that stands twice is
 // to be rejected, and nothing else would tell. What does not fit into memory it only counts.
 func parse(r io.Reader, length int64, take func(bytes int64) error) (h Header, err error) {
-	text := bufio.NewReaderSize(&validText{Reader: r}, 64<<10)
+	text := bufio.NewReaderSize(transform.NewReader(r, encoding.UTF8Validator), 64<<10)
 	if first, err := text.Peek(1); len(first) == 0 || first[0] != '{' {
-		if err != nil && err != io.EOF {
+		if err != nil && err != io.EOF && err != encoding.ErrInvalidUTF8 {
 			return h, err
 		}
 		return h, errors.New("it does not begin with {")
@@ -150,28 +152,11 @@ func parse(r io.Reader, length int64, take func(bytes int64) error) (h Header, e
 		}
 		return nil
 	})
-	if err = cmp.Or(err, room.Err); err != nil {
-		return Header{}, err
+	if err = cmp.Or(err, room.Err); err == nil {
+		err = o.end(text)
 	}
-	return h, o.end(text)
-}
-
-// validText reads UTF-8.
-type validText struct {
-	io.Reader
-	cut []byte // the beginning of a character
-}
-
-func (v *validText) Read(p []byte) (int, error) {
-	n, err := v.Reader.Read(p)
-	text := append(v.cut, p[:n]...)
-	end := len(text)
-	for err == nil && end > 0 && len(text)-end < utf8.UTFMax && !utf8.Valid(text[:end]) {
-		end-- // the rest of the character follows
+	if errors.Is(err, encoding.ErrInvalidUTF8) {
+		err = errors.New("it is not UTF-8")
 	}
-	if !utf8.Valid(text[:end]) {
-		return 0, errors.New("it is not UTF-8")
-	}
-	v.cut = append(v.cut[:0], text[end:]...)
-	return n, err
+	return h, err
 }
