@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/codec"
@@ -103,17 +102,11 @@ func (f *file) only() (string, error) {
 }
 
 func quoted(names []string, more bool) string {
-	if len(names) == 0 {
-		return "no array"
+	list := store.QuoteNames("array", names)
+	if more && names != nil {
+		list += ", …"
 	}
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = fmt.Sprintf("%.80q", name)
-	}
-	if more {
-		list = append(list, "…")
-	}
-	return strings.Join(list, ", ")
+	return list
 }
 
 // stored is an array in chunks. One that is stored in its header is a chunk of the header's.

@@ -179,7 +179,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := parse(b)
-		if err == nil && (len(m.shape) != len(m.chunk) || m.pipeline == nil) {
+		if err == nil && (len(m.Shape) != len(m.Chunks) || m.Pipeline == nil) {
 			t.Errorf("%+v", m)
 		}
 		if err != nil && strings.Contains(err.Error(), "\n") {

@@ -40,6 +40,9 @@ func (a *array) Info() store.Info {
 			Fill: fillText(m.fill, m.dtype), Dims: slices.Clone(m.dims), Attributes: slices.Clone(m.attributes),
 		},
 	}
+	if m.blocks != nil {
+		info.Format, info.Open = m.blocks.Format, false
+	}
 	if m.noFill {
 		info.Details.Fill = ""
 	}
@@ -55,7 +58,7 @@ func (a *array) Info() store.Info {
 // fetches reports that chunks are objects of an object store, which one request reads.
 func (a *array) fetches() bool {
 	_, local := a.bucket.(blob.Folder)
-	return !local && len(a.meta.shards) == 0
+	return !local && len(a.meta.shards) == 0 && a.meta.blocks == nil
 }
 
 func fileVersion(e blob.Entry) store.FileVersion {

@@ -50,48 +50,45 @@ type consolidatedGroup struct {
 // consolidatedGroups are the groups above one array.
 type consolidatedGroups []*consolidatedGroup
 
-// remove removes the array's entries, unless they are what the new ones would be.
-func (l consolidatedGroups) remove(ctx context.Context, array []byte) error {
+// change replaces the entries of each group by those that a function makes of them, which reports whether they differ. Where
+// others cannot be kept out the consolidated metadata are dropped. An error says why it matters.
+func (l consolidatedGroups) change(ctx context.Context, why string, change func(g *consolidatedGroup, all members) (members, bool)) error {
 	for _, g := range l {
 		err := g.edit(ctx, func(text []byte, alone bool) ([]byte, error) {
-			g.removed = nil
 			return editConsolidated(text, func(all members) (members, bool) {
 				if !alone {
 					return nil, true
 				}
-				if g.made == g.name && sameArray(all.get(g.name), array) {
-					return all, false
-				}
-				kept := all.without(g.made, &g.removed)
-				return kept, len(g.removed) > 0
+				return change(g, all)
 			})
 		})
 		if err != nil {
-			return fmt.Errorf("the consolidated metadata above it: %w", err)
+			return fmt.Errorf("%s: %w", why, err)
 		}
 	}
 	return nil
 }
 
+// remove removes the array's entries, unless they are what the new ones would be.
+func (l consolidatedGroups) remove(ctx context.Context, array []byte) error {
+	return l.change(ctx, "the consolidated metadata above it", func(g *consolidatedGroup, all members) (members, bool) {
+		g.removed = nil
+		if g.made == g.name && sameArray(all.get(g.name), array) {
+			return all, false
+		}
+		kept := all.without(g.made, &g.removed)
+		return kept, len(g.removed) > 0
+	})
+}
+
 // add adds the entries of the array, and of the groups that come with it.
 func (l consolidatedGroups) add(ctx context.Context, array []byte) error {
-	for _, g := range l {
-		err := g.edit(ctx, func(text []byte, alone bool) ([]byte, error) {
-			return editConsolidated(text, func(all members) (members, bool) {
-				if !alone {
-					return nil, true
-				}
-				if sameArray(all.get(g.name), array) {
-					return all, false
-				}
-				return all.with(g.name, array), true
-			})
-		})
-		if err != nil {
-			return fmt.Errorf("the array is in its place, but not in the consolidated metadata above it: %w", err)
+	return l.change(ctx, "the array is in its place, but not in the consolidated metadata above it", func(g *consolidatedGroup, all members) (members, bool) {
+		if sameArray(all.get(g.name), array) {
+			return all, false
 		}
-	}
-	return nil
+		return all.with(g.name, array), true
+	})
 }
 
 // restore puts back what remove has removed, where the array was not replaced after

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -37,23 +36,12 @@ var errChangedMeanwhile = errors.New("the array was changed meanwhile: append ag
 
 // growing returns what an array that is there is to be when it has grown by a region.
 func growing(ctx context.Context, path string, m store.Meta) (g growth, err error) {
-	if blob.Remote(path) {
-		return g, errors.New("arrays of this machine only are appended to: copy it here, or write all of it")
+	found, parsed, bucket, err := inPlace(ctx, path, "arrays of this machine only are appended to", "there is no array to append to: save it first")
+	if err == nil && found.version != 3 {
+		err = errors.New("it is an array of version 2: convert it to append to it")
 	}
-	bucket, err := bucketOf(path)
 	if err != nil {
 		return g, err
-	}
-	found, parsed, err := loadMeta(ctx, bucket)
-	switch {
-	case err == errGroup:
-		return g, groupError(ctx, path, bucket)
-	case errors.Is(err, fs.ErrNotExist):
-		return g, fmt.Errorf("there is no array to append to: save it first: %w", fs.ErrNotExist)
-	case err != nil:
-		return g, err
-	case found.version != 3:
-		return g, errors.New("it is an array of version 2: convert it to append to it")
 	}
 	if err := found.growsTo(m); err != nil {
 		return g, err

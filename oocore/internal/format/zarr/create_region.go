@@ -18,23 +18,30 @@ import (
 
 // existing is the array that a region is written into.
 func existing(ctx context.Context, path string, m store.Meta) (*meta, blob.Bucket, error) {
-	if blob.Remote(path) {
-		return nil, nil, errors.New("regions are written to arrays of this machine only: copy it here, or write all of it")
-	}
-	bucket, err := bucketOf(path)
+	found, _, bucket, err := inPlace(ctx, path, "regions are written to arrays of this machine only", "there is no array to write a region of: write the whole array first")
 	if err != nil {
 		return nil, nil, err
 	}
-	found, _, err := loadMeta(ctx, bucket)
+	return found, bucket, found.accepts(m)
+}
+
+// inPlace is an array of this machine that is there and is to be changed. remote and missing are the errors of one in a store, and of none.
+func inPlace(ctx context.Context, path, remote, missing string) (*meta, blob.Entry, blob.Bucket, error) {
+	if blob.Remote(path) {
+		return nil, blob.Entry{}, nil, fmt.Errorf("%s: copy it here, or write all of it", remote)
+	}
+	bucket, err := bucketOf(path)
+	if err != nil {
+		return nil, blob.Entry{}, nil, err
+	}
+	found, e, err := loadMeta(ctx, bucket)
 	switch {
 	case err == errGroup:
-		return nil, nil, groupError(ctx, path, bucket)
+		err = groupError(ctx, path, bucket)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, fmt.Errorf("there is no array to write a region of: write the whole array first: %w", fs.ErrNotExist)
-	case err != nil:
-		return nil, nil, err
+		err = fmt.Errorf("%s: %w", missing, fs.ErrNotExist)
 	}
-	return found, bucket, found.accepts(m)
+	return found, e, bucket, err
 }
 
 // accepts rejects a region that the array cannot take.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,17 +132,7 @@ func split(path string) (root, inner string) {
 }
 
 // bucketOf is where the objects of a path's array lie.
-func bucketOf(name string) (blob.Bucket, error) {
-	root, inner := split(name)
-	if inner != "" && (!fs.ValidPath(inner) || path.Clean(inner) != inner) {
-		return nil, fmt.Errorf("%q does not name an array in %s", inner, path.Base(root))
-	}
-	b, err := blob.At(root)
-	if err != nil || inner == "" {
-		return b, err
-	}
-	return b.Join(inner + "/"), nil
-}
+func bucketOf(name string) (blob.Bucket, error) { return BucketIn(split(name)) }
 
 // maxMetadata is the most that a file of metadata can have.
 const maxMetadata = 16 << 20
@@ -261,7 +250,7 @@ func groupError(ctx context.Context, path string, b blob.Bucket) error {
 		}
 		return fmt.Errorf("%w: open a level of it, %s", errGroup, strings.Join(names[:min(len(names), most)], ", "))
 	}
-	for e, err := range arrays(ctx, path, b) {
+	for array, err := range arrays(ctx, path, b) {
 		if err != nil {
 			return fmt.Errorf("%w (and it could not be listed: %w)", errGroup, err)
 		}
@@ -269,7 +258,7 @@ func groupError(ctx context.Context, path string, b blob.Bucket) error {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, e.Path)
+		names = append(names, array)
 	}
 	if names == nil {
 		return fmt.Errorf("%w, and it has none", errGroup)

@@ -24,6 +24,7 @@ type meta struct {
 	dims       []string        // "" is a dimension without a name; nil where none has one
 	attributes json.RawMessage // an object, or nil
 	times      json.RawMessage // attributes of dates and durations, or nil
+	blocks     *Blocks         // nil where it is Zarr's own
 }
 
 // shardLevel is a way in which chunks are put together: a shard of an array, or a part
@@ -45,6 +46,7 @@ type shardIndexEncoding struct {
 // keyEncoding is how the indices of objects become their keys.
 type keyEncoding struct {
 	v2        bool // without the leading "c"
+	reversed  bool // from the last axis on
 	separator string
 }
 
@@ -79,13 +81,21 @@ func (m *meta) key(index []int) string {
 	} else if len(index) == 0 {
 		return "0"
 	}
-	for d, i := range index {
+	for d := range index {
 		if d > 0 || !m.keys.v2 {
 			b = append(b, m.keys.separator...)
 		}
-		b = strconv.AppendInt(b, int64(i), 10)
+		b = strconv.AppendInt(b, int64(index[m.keys.axis(d, len(index))]), 10)
 	}
 	return string(b)
+}
+
+// axis is the axis of the d-th index of a key.
+func (k keyEncoding) axis(d, dims int) int {
+	if k.reversed {
+		return dims - 1 - d
+	}
+	return d
 }
 
 // parseKey is the inverse of key; ok is false for what is no object of the array.
@@ -121,7 +131,7 @@ func (m *meta) parseIndex(key string, index []int) (ok bool) {
 		if err != nil || i < 0 || strconv.Itoa(i) != part || found == (d == len(index)-1) {
 			return false
 		}
-		index[d], rest = i, more
+		index[m.keys.axis(d, len(index))], rest = i, more
 	}
 	return true
 }

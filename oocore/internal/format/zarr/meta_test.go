@@ -232,7 +232,7 @@ func TestKeys(t *testing.T) {
 		{false, "/", []int{1, 23}, "c/1/23"}, {false, ".", []int{1, 23}, "c.1.23"}, {false, "/", nil, "c"}, {false, ".", nil, "c"},
 		{true, "/", []int{1, 23}, "1/23"}, {true, ".", []int{1, 23}, "1.23"}, {true, ".", nil, "0"}, {true, ".", []int{4}, "4"},
 	} {
-		m := &meta{keys: keyEncoding{c.v2, c.separator}, shape: make([]int, len(c.index)), chunks: make([]int, len(c.index))}
+		m := &meta{keys: keyEncoding{v2: c.v2, separator: c.separator}, shape: make([]int, len(c.index)), chunks: make([]int, len(c.index))}
 		for d := range c.index {
 			m.shape[d], m.chunks[d] = 100, 2
 		}

@@ -78,14 +78,7 @@ func transposed(list []json.RawMessage, order []int, dims int) ([]int, error) {
 		if err := n.configuration.field("order", &next); err != nil {
 			return nil, fmt.Errorf("transpose: %w", err)
 		}
-		seen := make([]bool, dims)
-		for _, a := range next {
-			if len(next) != dims || a < 0 || a >= dims || seen[a] {
-				return nil, fmt.Errorf("transpose: order %s does not name each of %d axes once", grid.Format(next), dims)
-			}
-			seen[a] = true
-		}
-		if len(next) != dims {
+		if !slices.Equal(slices.Sorted(slices.Values(next)), grid.UpTo(dims)) {
 			return nil, fmt.Errorf("transpose: order %s does not name each of %d axes once", grid.Format(next), dims)
 		}
 		for i, a := range next {

@@ -22,7 +22,8 @@ type opened struct {
 	indexes []*shardIndex // of the shards in one another that a chunk lies in; the first is one of kept
 	place   []int         // of a part within its shard
 	source  chunked.Source
-	read    *int64 // counts the bytes that are read
+	behind  chunked.Source // its head, of the object with this serial number
+	read    *int64         // counts the bytes that are read
 	folder  *blob.OpenFolder
 	looked  bool // since Begin, whether the folder is the one of its name
 }
@@ -106,6 +107,15 @@ func (o *opened) Find(ctx context.Context, chunk []int) (*chunked.Source, error)
 	m := o.a.meta
 	o.source = o.named()
 	o.source.Object, o.source.Serial, o.source.Bytes, o.source.Read = o.object, o.serial, o.object.Entry().Size, o.read
+	if m.blocks != nil {
+		if o.behind.Serial != o.serial {
+			if err := m.blocks.Head(ctx, &o.a.Array, chunk, &o.source); err != nil {
+				return nil, o.source.Fault(ctx, err)
+			}
+			o.behind = o.source
+		}
+		o.source = o.behind
+	}
 	for _, x := range o.indexes {
 		for d, n := range chunk {
 			// The chunk's first element in this shard, in parts.
@@ -227,8 +237,11 @@ func (o *opened) closeFolder() (err error) {
 func (o *opened) named() chunked.Source { return chunked.Source{Kind: o.kind(), Key: o.key} }
 
 func (o *opened) kind() string {
-	if len(o.a.meta.shards) > 0 {
+	switch m := o.a.meta; {
+	case len(m.shards) > 0:
 		return "shard"
+	case m.blocks != nil:
+		return "block"
 	}
 	return "chunk"
 }

@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,110 +13,84 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Entry is an array of a group.
-type Entry struct {
-	Path  string // that opens it
-	Shape []int
-	DType dtype.Type
-	Err   error // why it cannot be opened; it then has neither shape nor type
-}
+// listedBytes is what a path takes in memory besides its text, in a list that grows, and the Member that is made of it.
+const listedBytes = 3*16 + 2*32
 
-// listedBytes is what an Entry takes in memory, in a list that grows, and the Member that is made of it.
-const listedBytes = 3*80 + 2*32
-
-// tree returns the arrays of a group, by path.
-func tree(ctx context.Context, root string, b blob.Bucket) (list []Entry, err error) {
+// tree returns the paths of the arrays of a group, sorted.
+func tree(ctx context.Context, root string, b blob.Bucket) (list []string, err error) {
 	m := meter.Meter{What: "the list of its arrays"}
 	defer m.Done()
 	room := meter.Room{Take: m.Take}
-	for e, err := range arrays(ctx, root, b) {
+	for array, err := range arrays(ctx, root, b) {
 		if err != nil {
 			return nil, store.Plain(err)
 		}
-		if room.For(listedBytes + int64(2*len(e.Path)+8*len(e.Shape))) {
-			list = append(list, e)
+		if room.For(listedBytes + int64(2*len(array))) {
+			list = append(list, array)
 		}
 	}
-	if room.Err != nil {
-		return nil, room.Err
-	}
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	return list, nil
+	slices.Sort(list)
+	return list, room.Err
 }
 
-// arrays goes through the arrays of the group in a bucket; root is its path.
-func arrays(ctx context.Context, root string, b blob.Bucket) iter.Seq2[Entry, error] {
+// arrays goes through the paths of the arrays of the group in a bucket, those that cannot be opened, too; root is the group's.
+func arrays(ctx context.Context, root string, b blob.Bucket) iter.Seq2[string, error] {
 	root = strings.TrimRight(root, "/")
-	return func(yield func(Entry, error) bool) {
+	return func(yield func(string, error) bool) {
 		found, err := consolidated(ctx, b)
 		if err != nil {
-			yield(Entry{}, err)
+			yield("", err)
 			return
 		}
-		if found != nil {
-			for _, e := range found {
-				e.Path = root + "/" + e.Path
-				if !yield(e, nil) {
-					return
-				}
-			}
+		if found == nil {
+			Below(ctx, root, b, []string{v3File, v2File}, func(b blob.Bucket) (array, group bool) {
+				_, _, err := loadMeta(ctx, b)
+				return err != errGroup && !errors.Is(err, fs.ErrNotExist), err == errGroup
+			})(yield)
 			return
 		}
-		for name, err := range places(ctx, root, b) {
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			e := Entry{Path: root + "/" + name}
-			m, _, err := loadMeta(ctx, b.Join(name+"/"))
-			switch {
-			case err == errGroup:
-				continue
-			case err != nil:
-				e.Err = err
-			default:
-				e.Shape, e.DType = m.shape, m.dtype
-			}
-			if !yield(e, nil) {
+		for _, name := range found {
+			if !yield(root+"/"+name, nil) {
 				return
 			}
 		}
 	}
 }
 
-// places goes through what may be arrays below a group: the folders with metadata.
-func places(ctx context.Context, root string, b blob.Bucket) iter.Seq2[string, error] {
-	if !blob.Remote(root) {
-		return func(yield func(string, error) bool) { folders(ctx, root, "", yield) }
-	}
+// Below goes through the paths of the arrays below a group, whose path is root and whose objects are in b. kind tells what is an
+// array, and what is a group to look into. It is asked about each folder of this machine, and in a store about each place that has a
+// file of one of these names.
+func Below(ctx context.Context, root string, b blob.Bucket, files []string, kind func(b blob.Bucket) (array, group bool)) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		if !blob.Remote(root) {
+			folders(ctx, root, kind, yield)
+			return
+		}
 		for e, err := range b.List(ctx, "") {
+			if err != nil {
+				yield("", err)
+				return
+			}
 			name, file := path.Split(e.Key)
-			if err == nil && (name == "" || file != v3File && file != v2File) {
+			if name == "" || !slices.Contains(files, file) {
 				continue
 			}
-			if !yield(strings.TrimSuffix(name, "/"), err) || err != nil {
+			if array, _ := kind(b.Join(name)); array && !yield(root+"/"+strings.TrimSuffix(name, "/"), nil) {
 				return
 			}
 		}
 	}
 }
 
-// folders goes through the folders below a place, but not into arrays. It returns
-// false when it was told to stop.
-func folders(ctx context.Context, root, place string, yield func(string, error) bool) bool {
-	if err := ctx.Err(); err != nil {
-		yield("", err)
-		return false
-	}
-	list, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(place)))
-	if err != nil {
+// folders is Below in a folder. It returns false when it was told to stop.
+func folders(ctx context.Context, folder string, kind func(b blob.Bucket) (array, group bool), yield func(string, error) bool) bool {
+	list, err := os.ReadDir(filepath.FromSlash(folder))
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		yield("", err)
 		return false
 	}
@@ -123,25 +98,18 @@ func folders(ctx context.Context, root, place string, yield func(string, error) 
 		if !d.IsDir() || strings.HasPrefix(d.Name(), ".") {
 			continue
 		}
-		name := path.Join(place, d.Name())
-		_, _, err := loadMeta(ctx, blob.Dir(filepath.Join(root, filepath.FromSlash(name))))
-		switch {
-		case err == errGroup:
-			if !folders(ctx, root, name, yield) {
-				return false
-			}
-		case !errors.Is(err, fs.ErrNotExist):
-			if !yield(name, nil) {
-				return false
-			}
+		name := folder + "/" + d.Name()
+		array, group := kind(blob.Dir(filepath.FromSlash(name)))
+		if array && !yield(name, nil) || group && !folders(ctx, name, kind, yield) {
+			return false
 		}
 	}
 	return true
 }
 
-// consolidated is what a group's metadata say of the arrays below it; nil where they
+// consolidated are the names of the arrays below a group, sorted, as its metadata say; nil where they
 // do not.
-func consolidated(ctx context.Context, b blob.Bucket) ([]Entry, error) {
+func consolidated(ctx context.Context, b blob.Bucket) ([]string, error) {
 	text, _, err := readMetadata(ctx, b, v3File)
 	if err == nil {
 		return consolidatedV3(text)
@@ -159,7 +127,7 @@ func consolidated(ctx context.Context, b blob.Bucket) ([]Entry, error) {
 	return nil, nil
 }
 
-func consolidatedV3(text []byte) ([]Entry, error) {
+func consolidatedV3(text []byte) ([]string, error) {
 	o, err := parseObject(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v3File, err)
@@ -173,18 +141,17 @@ func consolidatedV3(text []byte) ([]Entry, error) {
 	if err := o.field("consolidated_metadata", &c); err != nil {
 		return nil, fmt.Errorf("%s: %w", v3File, err)
 	}
-	list := []Entry{}
+	list := []string{}
 	for name, o := range c.Metadata {
-		if string(o["node_type"]) != `"array"` || !fs.ValidPath(name) {
-			continue
+		if string(o["node_type"]) == `"array"` && fs.ValidPath(name) {
+			list = append(list, name)
 		}
-		m, err := fromV3(o)
-		list = append(list, newEntry(name, m, err))
 	}
-	return sorted(list), nil
+	slices.Sort(list)
+	return list, nil
 }
 
-func consolidatedV2(text []byte) ([]Entry, error) {
+func consolidatedV2(text []byte) ([]string, error) {
 	o, err := parseObject(text)
 	var members object
 	if err == nil {
@@ -193,26 +160,14 @@ func consolidatedV2(text []byte) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v2Consolidated, err)
 	}
-	list := []Entry{}
-	for key, raw := range members {
+	list := []string{}
+	for key := range members {
 		if name, file := path.Split(key); file == v2File && fs.ValidPath(strings.TrimSuffix(name, "/")) {
-			m, err := parseV2(raw, nil)
-			list = append(list, newEntry(strings.TrimSuffix(name, "/"), m, err))
+			list = append(list, strings.TrimSuffix(name, "/"))
 		}
 	}
-	return sorted(list), nil
-}
-
-func newEntry(name string, m *meta, err error) Entry {
-	if err != nil {
-		return Entry{Path: name, Err: err}
-	}
-	return Entry{Path: name, Shape: m.shape, DType: m.dtype}
-}
-
-func sorted(list []Entry) []Entry {
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	return list
+	slices.Sort(list)
+	return list, nil
 }
 
 // Members lists the arrays of a group by name, or the array itself.
@@ -239,10 +194,10 @@ func (format) Members(ctx context.Context, root string) (all []store.Member, err
 		return all, nil
 	}
 	levels := len(all)
-	for _, e := range list {
-		name := strings.TrimPrefix(e.Path, root+"/")
+	for _, array := range list {
+		name := strings.TrimPrefix(array, root+"/")
 		if !slices.ContainsFunc(all[:levels], func(m store.Member) bool { return m.Name == name }) {
-			all = append(all, store.Member{Name: name, Path: e.Path})
+			all = append(all, store.Member{Name: name, Path: array})
 		}
 	}
 	return all, err

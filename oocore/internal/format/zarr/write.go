@@ -55,6 +55,17 @@ func (w *base) Share() {
 	}
 }
 
+// writing does what nobody may do when the writer has ended, and names the array in its error.
+func (w *base) writing(do func() error) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	err := w.usable()
+	if err == nil {
+		err = do()
+	}
+	return w.named("write", err)
+}
+
 // usable rejects what comes too late.
 func (w *base) usable() error {
 	if w.closed {
@@ -186,14 +197,13 @@ func (w *writer) sync(ctx context.Context) error {
 }
 
 func (w *writer) Session(work []byte) (store.WriteSession, error) {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if err := w.usable(); err != nil {
-		return nil, w.named("write", err)
-	}
-	s, err := w.newSession(w.box, work, w.elide)
+	var s *writeSession
+	err := w.writing(func() (err error) {
+		s, err = w.newSession(w.box, work, w.elide)
+		return err
+	})
 	if err != nil {
-		return nil, w.named("write", err)
+		return nil, err
 	}
 	s.flies = !w.d.random
 	return s, nil
@@ -202,12 +212,7 @@ func (w *writer) Session(work []byte) (store.WriteSession, error) {
 // Write stores a box of any form. Units that it covers in part are read and written
 // anew. It takes Layout.Work.Whole bytes of memory, and twice that of a chunk.
 func (w *writer) Write(ctx context.Context, src []byte, b grid.Box) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if err := w.usable(); err != nil {
-		return w.named("write", err)
-	}
-	return w.named("write", w.write(ctx, src, b))
+	return w.writing(func() error { return w.write(ctx, src, b) })
 }
 
 func (w *writer) write(ctx context.Context, src []byte, b grid.Box) error {

@@ -60,12 +60,7 @@ func newOpenWriter(path string, t target, d *writeLayout, folder string) *openWr
 }
 
 func (w *openWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if err := w.usable(); err != nil {
-		return w.named("write", err)
-	}
-	return w.named("write", w.write(ctx, src, b))
+	return w.writing(func() error { return w.write(ctx, src, b) })
 }
 
 func (w *openWriter) write(ctx context.Context, src []byte, b grid.Box) error {

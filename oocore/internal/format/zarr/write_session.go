@@ -54,13 +54,11 @@ func (w *writer) newSession(box grid.Box, work []byte, elide bool) (*writeSessio
 }
 
 func (s *writeSession) Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error) {
-	s.w.mu.RLock()
-	defer s.w.mu.RUnlock()
-	if err := s.w.usable(); err != nil {
-		return 0, s.w.named("write", err)
-	}
-	stored, err = s.write(ctx, src, b)
-	return stored, s.w.named("write", err)
+	err = s.w.writing(func() (err error) {
+		stored, err = s.write(ctx, src, b)
+		return err
+	})
+	return stored, err
 }
 
 // Encode is Write of a whole unit to p, from where put stores it.
