@@ -55,7 +55,7 @@ func TestOperationsReadStreamsAsTheirPlansSay(t *testing.T) {
 	save("z", matrix(7, 1000, 700).AsType(oocore.Complex64))
 	save("t", matrix(8, 400, 2000).Reshape(400, 50, 40))
 	save("c", matrix(9, 64, 6144).Reshape(4, 8, 96, 128))
-	expressions := []string{"x*2 + 1", "mean(x, 0)", "mean(x, 1)", "std(x, 0)", "x + y", "x - mean(x, 0)", "transpose(x)",
+	expressions := []string{"x*2 + 1", "mean(x, 0)", "mean(x, 1)", "std(x, 0)", "x + y", "x - mean(x, 0)", "softmax(x, 1)", "transpose(x)",
 		`slice(x, "::-1")`, `slice(x, "10:20")`, "reshape(x, 700, 1000)", "reshape(mean(x), 1)", "sum(t, 1)", "max(c, 0, 2)", "sum(x*y, 0)", `astype(z, "complex128")`}
 	var examples []string
 	for _, o := range host.Operations() {
