@@ -222,6 +222,15 @@ func (f *rowFusion) fits() bool {
 		return true
 	}
 	chunks := slices.Concat(s.Grid.Chunks[:f.first], row)
+	if stored := p.storedChunks(&s.Programs[0]); stored != nil && s.StoreChunk != nil { // as many as are decoded together
+		wide := slices.Clone(chunks)
+		for d, n := range chunks[:f.first] {
+			wide[d] = min((stored[d]+n-1)/n*n, s.Grid.Shape[d])
+		}
+		if grid.Size(wide)*bytes <= mostRowBytes {
+			chunks = wide
+		}
+	}
 	if grid.Size(chunks)*bytes > mostRowBytes || p.Arrays[s.Outputs[0]].Blocks != nil {
 		return false
 	}
