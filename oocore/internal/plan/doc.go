@@ -24,8 +24,9 @@
 //
 // Compile. Package expr reads the text as a graph of a source, two reductions, two views that
 // broadcast their results, a subtraction and a division. A reduction is materialised, since
-// every element of the result needs all of it. Both are over x along axis 0 and share a pass,
-// so there are two stages:
+// every element of the result needs all of it; only along the last axes, where rows are short, one
+// stage computes it in memory (see Rows). Both are over x along axis 0 and share a pass, so there
+// are two stages:
 //
 //	0: reduce mean(x, 0), std(x, 0), 49 tasks of (2048, 512)
 //	1: map (x - mean(x, 0))/std(x, 0), 49 tasks of (2048, 512)
