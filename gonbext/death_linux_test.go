@@ -128,6 +128,7 @@ func limit(resource int, most uint64) {
 }
 
 func concurrentWrites() {
+	runtime.GOMAXPROCS(8) // the system changes threads within a write, Go itself does not change goroutines there
 	m := map[int]int{}
 	for range 8 {
 		go func() {

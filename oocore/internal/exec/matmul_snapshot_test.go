@@ -43,6 +43,7 @@ func TestProductSnapshotHasTilesThatNobodyReadYet(t *testing.T) {
 		t.Helper()
 		p := must[*plan.Sized](t)(sized(product, plan.Target{Path: out}, plan.Options{Budget: budget, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
+		keep.Eager = true
 		fault := &faultstore.Fault{Op: faultstore.Read, N: fails, Err: errDisk}
 		var end record.End
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Executor: by, Open: func(path string) (store.Array, error) {

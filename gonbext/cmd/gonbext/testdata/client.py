@@ -294,7 +294,8 @@ def commands(manager, client):
     }.items():
         request = client.execute(code)
         begun(client, request)
-        time.sleep(0.5)
+        while not sleeping(7002):
+            time.sleep(0.05)
         manager.interrupt_kernel()
         o = until_idle(client, request)
         shell(client, request)
@@ -302,8 +303,8 @@ def commands(manager, client):
     check("but not what an earlier cell has left to run", len(sleeping(7001)) == 1)
     r, o = run(client, '%%\nfmt.Println("alive")')
     check("nor the kernel", text(o) == "alive\n", o)
-    request = client.execute('%%\n<-gonbext.Context().Done()\nfmt.Println("begun")\ntime.Sleep(time.Second)\nfmt.Println("done")')
-    time.sleep(3)
+    request = client.execute('%%\nctx := gonbext.Context()\nfmt.Println("begun")\n<-ctx.Done()\ntime.Sleep(time.Second)\nfmt.Println("done")')
+    begun(client, request)
     manager.interrupt_kernel()
     o = until_idle(client, request)
     check("a cell that has asked for its context ends as it wants", shell(client, request)["status"] == "ok" and "done" in text(o), o)

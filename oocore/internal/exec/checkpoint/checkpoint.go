@@ -56,6 +56,8 @@ type Checkpoint struct {
 	// Reason says why what an earlier run left could not be used; "" where it could, or
 	// there was nothing.
 	Reason string
+	// Eager takes every snapshot that can be taken, whatever time it costs: tests do not depend on the clock then.
+	Eager bool
 
 	plan    *plan.Plan
 	print   plan.Fingerprint

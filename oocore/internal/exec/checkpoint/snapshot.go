@@ -94,7 +94,7 @@ func (s *snapshots) pays(share int) bool {
 	}
 	bytes := s.source.SnapshotBytes()
 	more := float64(max(bytes-s.bytes, 0)) / snapshotRate * float64(time.Second)
-	return bytes > 0 && time.Since(s.last) >= time.Duration(share)*(s.cost+time.Duration(more))
+	return bytes > 0 && (s.checkpoint.Eager || time.Since(s.last) >= time.Duration(share)*(s.cost+time.Duration(more)))
 }
 
 // take writes a snapshot and makes it durable. It returns nil where there is nothing to
