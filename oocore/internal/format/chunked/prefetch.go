@@ -3,7 +3,6 @@ package chunked
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -14,13 +13,9 @@ func (a *Array) Prefetch(ctx context.Context, p []byte, r grid.Region) (func(ctx
 	if a.Closed() {
 		return nil, a.Fail(ctx, store.ErrClosed)
 	}
-	at := newOverlap(len(a.Shape))
+	at, chunk := newOverlap(len(a.Shape)), &prefetched{data: p}
 	at.begin(r, a.Chunk, nil)
-	chunk := &prefetched{chunk: at.chunk, data: p}
-	if a.IndexBytes > 0 {
-		return nil, a.Fail(ctx, errors.ErrUnsupported)
-	}
-	index, ok := a.NewIndex(nil, &chunk.read).(Fetcher)
+	index, ok := a.NewIndex(make([]byte, a.IndexBytes), &chunk.read).(Fetcher)
 	if !ok {
 		return nil, a.Fail(ctx, errors.ErrUnsupported)
 	}
@@ -31,49 +26,35 @@ func (a *Array) Prefetch(ctx context.Context, p []byte, r grid.Region) (func(ctx
 		}
 		return nil, a.Fail(ctx, err)
 	}
+	if at.next() {
+		return nil, a.Fail(ctx, errors.New("the region has parts of several chunks"))
+	}
 	return func(ctx context.Context, by store.Session, dst []byte) (int64, error) {
-		return by.(*session).readFrom(ctx, chunk, dst, r)
+		s := by.(*session)
+		chunk.Index = s.index
+		s.index = chunk
+		defer func() { s.index = chunk.Index }()
+		n, err := s.Read(ctx, dst, r)
+		return chunk.read + n, err
 	}, nil
 }
 
 // prefetched is the index of a session while it reads a chunk that is in memory.
 type prefetched struct {
-	Fetcher       // of other chunks
-	chunk   []int // its index
-	data    []byte
-	size    int64
-	src     *Source // nil where it is not stored
-	read    int64   // bytes that came from the store
-}
-
-// readFrom is Read of a region of a chunk that is in memory.
-func (s *session) readFrom(ctx context.Context, p *prefetched, dst []byte, r grid.Region) (int64, error) {
-	index := s.index
-	p.Fetcher = index.(Fetcher)
-	s.index = p
-	defer func() { s.index = index }()
-	n, err := s.Read(ctx, dst, r)
-	return p.read + n, err
+	Index // the session's own
+	data  []byte
+	size  int64
+	src   *Source // nil where it is not stored
+	read  int64   // bytes that came from the store
 }
 
 // Fetch copies the chunk.
 func (p *prefetched) Fetch(ctx context.Context, chunk []int, dst []byte) (int64, *Source, error) {
-	if !slices.Equal(chunk, p.chunk) {
-		return p.Fetcher.Fetch(ctx, chunk, dst)
-	}
-	return p.copy(dst, 0)
+	return p.FetchAt(ctx, chunk, dst, 0)
 }
 
-// FetchAt copies a part of the chunk.
-func (p *prefetched) FetchAt(ctx context.Context, chunk []int, dst []byte, at int64) (int64, *Source, error) {
-	if !slices.Equal(chunk, p.chunk) {
-		return p.Fetcher.FetchAt(ctx, chunk, dst, at)
-	}
-	return p.copy(dst, at)
-}
-
-// copy copies what there is from a place on, but nothing of a chunk that is longer than any can be.
-func (p *prefetched) copy(dst []byte, at int64) (int64, *Source, error) {
+// FetchAt copies a part of the chunk, but nothing of one that is longer than any can be.
+func (p *prefetched) FetchAt(_ context.Context, _ []int, dst []byte, at int64) (int64, *Source, error) {
 	if p.src != nil && p.size <= int64(len(p.data)) {
 		copy(dst, p.data[min(at, p.size):p.size])
 	}
