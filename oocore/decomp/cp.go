@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/machine"
 )
 
 // CPOptions say how CP iterates.
@@ -115,7 +116,15 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 	}
 	p, q := branches(t.shape, modes, func(int) int { return rank })
 	take := func(s *state) {
+		s.Matrices = nil // which may be as large as the factors
 		s.Matrices, s.Weights, s.Errors, s.Half = elements(a.factors), a.weights, errors, half
+	}
+	keep := func() {
+		defer machine.LimitRuntime(t.heap)()
+		saved.keep(take)
+	}
+	if t.dry {
+		defer machine.LimitRuntime(t.heap)()
 	}
 	for len(errors) < o.Iterations && !converged(errors, o.Tolerance) {
 		if !half {
@@ -135,7 +144,7 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 				return nil, err
 			}
 			if half = true; !t.dry {
-				saved.keep(take)
+				keep()
 			}
 		}
 		two, err := t.keep(along(t, t.x, q, a.factors[q]))
@@ -154,10 +163,10 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 		if t.dry {
 			return cpResult(state{Matrices: elements(a.factors), Weights: a.weights, Errors: errors}, t.shape, rank), nil
 		}
-		saved.keep(take)
+		keep()
 	}
 	saved.Done = true
-	saved.keep(take)
+	keep()
 	return cpResult(saved.state, t.shape, rank), nil
 }
 
@@ -255,6 +264,7 @@ func (a *als) update(part *oocore.Array, p, m int) (float64, error) {
 	if err != nil || a.t.dry {
 		return 0, err
 	}
+	defer machine.LimitRuntime(a.t.heap)()
 	v := mat.NewDense(a.rank, a.rank, nil)
 	for i := range a.rank {
 		for j := range a.rank {

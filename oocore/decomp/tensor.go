@@ -56,6 +56,7 @@ type tensor struct {
 	shape    []int
 	norm     float64       // Frobenius
 	given    *oocore.Array // x in floats, which outlives temporary files
+	heap     int64         // bytes that Go's heap is kept within between runs
 	inMemory int64         // bytes up to which an array between two steps is collected
 	gram     int           // the longest mode whose Gram matrix is formed
 	solve    int64         // bytes that a matrix whose singular vectors are computed may take
@@ -124,20 +125,21 @@ func floats(x *oocore.Array) *oocore.Array {
 }
 
 // share divides the budget: what this package holds itself is not in the plans of its
-// runs. Factors that take more than half of it, each with its product and its solution,
-// and matrices of rank by rank, need a budget that is twice as large.
+// runs. Factors that take more than half of it, each with its product, its solution and the
+// copy that is stored, and matrices of rank by rank, need a budget that is twice as large.
 func (t *tensor) share(rank func(mode int) int) error {
 	p, err := t.given.Sum().Plan("", t.opts...)
 	if err != nil {
 		return err
 	}
+	t.heap = p.Budget - p.Budget/8
 	t.inMemory = min(p.Budget/16, mostInMemory)
 	t.solve = t.inMemory
 	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
 	bytes := 0.0
 	for m, n := range t.shape {
 		r := float64(rank(m))
-		bytes += 8 * r * (3*float64(n) + 3*r)
+		bytes += 8 * r * (4*float64(n) + 3*r)
 	}
 	switch {
 	case bytes > 1<<60: // no budget can be given that is enough

@@ -54,6 +54,7 @@ compute svd(x,"s") x=IN/x.npy -o OUT/o.npy
 compute solve(slice(s,"0:500,0:500"),slice(s,"0:500,0:4")) s=IN/s.npy -o OUT/o.npy
 compute inv(slice(s,"0:700,0:700")) s=IN/s.npy -o OUT/o.npy
 compute cp(x,3) x=IN/x.npy -o OUT/o.npy
+compute cp(tall,4,"factor=0","iterations=5") tall=IN/tall.npy -o OUT/o.npy
 compute normal(7,4000,1000) -o OUT/o.npy
 compute m=mean(x,0);d=x-m;s=sort(d,0) x=IN/x.npy -o m=OUT/m.npy -o s=OUT/s.npy
 compute m=mean(x,0);d=mask(x,x>m) x=IN/x.npy -o m=OUT/m.npy -o d=OUT/d.npy

@@ -10,6 +10,7 @@ import (
 	"encoding/gob"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,26 +63,25 @@ func Put(key string, state any) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	b.Write(make([]byte, sha256.Size))
-	if err := gob.NewEncoder(&b).Encode(state); err != nil {
-		return err
-	}
 	dir := filepath.Dir(name)
-	if b.Len() > mostState || b.Len() > mostInMemory && disk.InMemory(dir) {
-		return ErrTooLarge
-	}
-	sum := sha256.Sum256(b.Bytes()[sha256.Size:])
-	copy(b.Bytes(), sum[:])
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	evict(dir, mostStates-1, mostBytes-int64(b.Len()))
 	temp, err := os.CreateTemp(dir, ".state-") // mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = temp.Write(b.Bytes())
+	w := &bounded{temp, sha256.New(), mostState}
+	if disk.InMemory(dir) {
+		w.left = mostInMemory
+	}
+	_, err = temp.Write(make([]byte, sha256.Size))
+	if err == nil {
+		err = gob.NewEncoder(w).Encode(state)
+	}
+	if err == nil {
+		_, err = temp.WriteAt(w.sum.Sum(nil), 0)
+	}
 	if err == nil {
 		err = temp.Sync()
 	}
@@ -92,7 +92,23 @@ func Put(key string, state any) error {
 		os.Remove(temp.Name())
 		return err
 	}
+	evict(dir, mostStates, mostBytes)
 	return disk.SyncDir(dir)
+}
+
+// bounded writes to a file, and to a checksum, until that is too large.
+type bounded struct {
+	file *os.File
+	sum  hash.Hash
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	b.sum.Write(p)
+	return b.file.Write(p)
 }
 
 // evict removes the oldest states beyond a count and a size. What a killed Put left is
