@@ -1,8 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -64,41 +67,25 @@ func (s *remoteSession) ranges(ctx context.Context, dst []byte, l strided.Layout
 		return int64(len(dst)), s.array.shared.object.ReadAt(ctx, dst, l.Start)
 	}
 	windows := s.windows(l)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	type job struct {
-		part strided.Layout
-		dst  []byte
+	free := make(chan []byte, len(windows))
+	for _, window := range windows {
+		free <- window
 	}
-	jobs := make(chan job)
-	counts := make([]int64, len(windows))
-	var wg sync.WaitGroup
-	for i, window := range windows {
-		wg.Go(func() {
-			for j := range jobs {
-				if ctx.Err() != nil {
-					continue
-				}
-				n, err := s.part(ctx, j.dst, j.part, window)
-				if counts[i] += n; err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
+	all, within := errgroup.WithContext(ctx)
+	var stored atomic.Int64
 	coalesce(l, int64(len(windows[0])), func(part strided.Layout) bool {
-		n := part.Bytes()
-		jobs <- job{part, dst[:n]}
-		dst = dst[n:]
-		return ctx.Err() == nil
+		window, into := <-free, dst[:part.Bytes()]
+		dst = dst[len(into):]
+		all.Go(func() error {
+			n, err := s.part(within, into, part, window)
+			stored.Add(n)
+			free <- window
+			return err
+		})
+		return within.Err() == nil
 	})
-	close(jobs)
-	wg.Wait()
-	stored := int64(0)
-	for _, n := range counts {
-		stored += n
-	}
-	return stored, context.Cause(ctx)
+	err := all.Wait()
+	return stored.Load(), cmp.Or(err, context.Cause(ctx))
 }
 
 // windows cuts the session's buffer, or a new one where it has none.
