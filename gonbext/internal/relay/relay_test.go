@@ -162,7 +162,7 @@ func TestReportComesBeforeIdle(t *testing.T) {
 		return &c
 	})
 	id := x.ask(x.shell, "execute_request", executeContent("%watch\nwait\nprint after"))
-	for c.looks.Load() < 2 {
+	for c.looks.Load() < 3 { // before the third the second has been published
 		time.Sleep(time.Millisecond)
 	}
 	interrupt(t)
