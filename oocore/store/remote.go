@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/types"
@@ -20,7 +21,11 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 	if loc.raw.shape == nil && pickled(r) {
 		return e, errPyTorch
 	}
-	if e, err = rawExtent(loc.raw, size); err == nil || size < markBytes {
+	e, err = rawExtent(loc.raw, size)
+	if err != nil && filepath.Ext(loc.file) == ".npy" {
+		err = fmt.Errorf("an npy file says its shape and type itself: name %s", loc.file)
+	}
+	if err == nil || size < markBytes {
 		return e, err
 	}
 	marked, other := rawExtent(loc.raw, size-markBytes)
