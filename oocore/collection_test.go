@@ -3,10 +3,13 @@ package oocore_test
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,5 +175,44 @@ func TestCollectionWithArraysInOrder(t *testing.T) {
 	}
 	if _, err := two.With("a", oocore.FromSlice([]int8{1})).Save(t.Context(), filepath.Join(t.TempDir(), "x.npz")); err == nil || !strings.Contains(err.Error(), "two arrays have the name") {
 		t.Errorf("a name twice: %v", err)
+	}
+}
+
+// Attributes of groups of Zarr, in either version, are those of their copies; arrays and groups without any have none.
+func TestCopiedGroupsKeepTheirAttributes(t *testing.T) {
+	array := func(version int) map[string]string {
+		if version == 2 {
+			return map[string]string{".zarray": `{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"|u1","compressor":null,"filters":null,"fill_value":7,"order":"C"}`}
+		}
+		return map[string]string{"zarr.json": `{"zarr_format":3,"node_type":"array","shape":[2],"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"default"},"fill_value":7,"codecs":[{"name":"bytes"}]}`}
+	}
+	group := func(version int, attributes string) map[string]string {
+		if version == 2 {
+			return map[string]string{".zgroup": `{"zarr_format":2}`, ".zattrs": attributes}
+		}
+		return map[string]string{"zarr.json": `{"zarr_format":3,"node_type":"group","attributes":` + attributes + `}`}
+	}
+	want := map[string]string{"": `{"title":"all","levels":[1,2.5,null]}`, "s": `{"who":"<me>"}`, "s/d": `{}`}
+	for version := 2; version <= 3; version++ {
+		dir := t.TempDir()
+		for name, files := range map[string]map[string]string{"a": array(version), "s/d/b": array(version), "": group(version, want[""]), "s": group(version, want["s"]), "s/d": group(version, "{}")} {
+			if err := os.MkdirAll(filepath.Join(dir, "in.zarr", name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range files {
+				testcases.WriteFile(t, filepath.Join(dir, "in.zarr", name, file), []byte(text), 0o666)
+			}
+		}
+		out := filepath.Join(dir, "out.zarr")
+		if _, err := oocore.OpenAll(filepath.Join(dir, "in.zarr")).Save(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+		for name, attributes := range want {
+			var got, wanted struct{ Attributes map[string]any }
+			err := errors.Join(json.Unmarshal(testcases.ReadFile(t, filepath.Join(out, name, "zarr.json")), &got), json.Unmarshal([]byte(`{"attributes":`+attributes+`}`), &wanted))
+			if err != nil || len(got.Attributes) != len(wanted.Attributes) || len(wanted.Attributes) > 0 && !reflect.DeepEqual(got, wanted) {
+				t.Errorf("version %d: the group %q has %v, want %v (%v)", version, name, got.Attributes, wanted.Attributes, err)
+			}
+		}
 	}
 }

@@ -105,7 +105,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 	if c.image != nil {
 		m.Attributes = c.image.attributes
 	}
-	if strings.HasSuffix(path, ".zarr") && c.path != "" {
+	if strings.HasSuffix(path, ".zarr") && c.path != "" && c.image == nil {
 		if m.Groups, err = store.Groups(context.Background(), c.path); err != nil {
 			return failed("", err)
 		}

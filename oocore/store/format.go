@@ -27,9 +27,9 @@ type Format interface {
 // nested is a Format whose arrays lie in groups, each of which comes into being with its
 // first array.
 type nested interface {
-	// Groups returns the groups of this machine that hold the array, as far as they are
+	// Holders returns the groups of this machine that hold the array, as far as they are
 	// there.
-	Groups(path string) []string
+	Holders(path string) []string
 }
 
 // formats are asked in order; npy and raw files, and stacks of any, are this package's

@@ -109,7 +109,7 @@ func above(output string) (all []string) {
 	if !ok {
 		return nil
 	}
-	for _, group := range f.Groups(output) {
+	for _, group := range f.Holders(output) {
 		if target, err := followed(group); err == nil {
 			all = append(all, besides(target))
 		}

@@ -89,7 +89,7 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 func alone(ctx context.Context, from, to string) bool {
 	groups, err := store.Groups(ctx, from)
 	members, failed := store.Members(ctx, from)
-	return errors.Join(err, failed) == nil && len(groups) > 0 && len(members) == 1 && members[0].Path != from && filepath.Ext(to) == ".zarr" && !strings.Contains(to, "://")
+	return errors.Join(err, failed) == nil && len(groups) > 0 && len(members) == 1 && strings.HasPrefix(members[0].Path, from+"#") && filepath.Ext(to) == ".zarr" && !strings.Contains(to, "://")
 }
 
 // convert writes what is at a path, or comes from standard input, to another or to standard output.

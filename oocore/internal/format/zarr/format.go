@@ -104,9 +104,9 @@ func (format) Place(path string) string {
 	return place(path)
 }
 
-// Groups leaves out folders that are arrays, in which there can be no other: what lies beside
+// Holders leaves out folders that are arrays, in which there can be no other: what lies beside
 // them is their own unfinished work.
-func (format) Groups(path string) []string {
+func (format) Holders(path string) []string {
 	_, above := groups(path)
 	return slices.DeleteFunc(above, func(folder string) bool {
 		_, _, err := loadMeta(context.Background(), blob.Dir(folder))

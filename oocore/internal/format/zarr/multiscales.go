@@ -52,6 +52,19 @@ func pyramidOf(name string) (group string, ok bool) {
 
 // readPyramid reads the attributes of a group; nil where they describe none.
 func readPyramid(ctx context.Context, b blob.Bucket) (*pyramid, error) {
+	text, err := groupAttributes(ctx, b)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	p, err := parsePyramid(text)
+	if err != nil {
+		return nil, fmt.Errorf("multiscales: %w", err)
+	}
+	return p, nil
+}
+
+// groupAttributes returns the attributes of a group as its file has them; nil for none.
+func groupAttributes(ctx context.Context, b blob.Bucket) (json.RawMessage, error) {
 	text, _, err := readMetadata(ctx, b, v3File)
 	if err == nil {
 		var group struct {
@@ -60,21 +73,15 @@ func readPyramid(ctx context.Context, b blob.Bucket) (*pyramid, error) {
 		if err := json.Unmarshal(bareNumbers(text), &group); err != nil {
 			return nil, fmt.Errorf("%s: not valid JSON: %w", v3File, err)
 		}
-		text = group.Attributes
-	} else if errors.Is(err, fs.ErrNotExist) {
+		return group.Attributes, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		text, _, err = readMetadata(ctx, b, v2Attributes)
 	}
-	if errors.Is(err, fs.ErrNotExist) || err == nil && text == nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := parsePyramid(text)
-	if err != nil {
-		return nil, fmt.Errorf("multiscales: %w", err)
-	}
-	return p, nil
+	return text, err
 }
 
 func parsePyramid(text []byte) (*pyramid, error) {

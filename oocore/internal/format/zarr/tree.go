@@ -3,6 +3,7 @@ package zarr
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -201,4 +202,47 @@ func (format) Members(ctx context.Context, root string) (all []store.Member, err
 		}
 	}
 	return all, err
+}
+
+// Groups returns the attributes of a group and of the groups in it that hold arrays.
+func (format) Groups(ctx context.Context, root string) (map[string]json.RawMessage, error) {
+	b, err := bucketOf(root)
+	if err != nil {
+		return nil, err
+	}
+	root = strings.TrimRight(root, "/")
+	list, err := tree(ctx, root, b)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]json.RawMessage{}
+	for _, array := range list {
+		for name := strings.TrimPrefix(array, root+"/"); name != ""; {
+			in := b
+			if name = path.Dir(name); name == "." {
+				name = ""
+			} else {
+				in = b.Join(name + "/")
+			}
+			if _, ok := all[name]; ok {
+				break
+			}
+			if all[name], err = groupAttributes(ctx, in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for name, text := range all {
+		if text == nil {
+			continue
+		}
+		o, err := parseObject(text)
+		if all[name] = nil; err == nil && len(o) > 0 {
+			all[name], err = json.Marshal(o)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%.80q: the attributes of the group: %w", name, err)
+		}
+	}
+	return all, nil
 }
