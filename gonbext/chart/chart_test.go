@@ -87,6 +87,7 @@ func svgOf(t testing.TB, f *figure) string {
 	t.Helper()
 	if f == nil {
 		t.Fatal("no figure")
+		return ""
 	}
 	return svgs(t, string(f.Picture))[0]
 }

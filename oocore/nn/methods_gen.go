@@ -19,7 +19,8 @@ func TanhGELU() Layer { return layer("gelu", true) }
 // the last axes of x, whose shape w and b have; without these along the last one. PyTorch's
 // epsilon is 1e-5.
 //
-// Passes: 2. Held at once: a mean and a variance for each position.
+// Passes: 1 of rows up to 4 MiB with their results, else 2. Held at once: whole rows, else a
+// mean and a variance for each position.
 func LayerNorm(w, b *oocore.Array, epsilon float64) Layer { return layer("layer_norm", w, b, epsilon) }
 
 // ReLU returns max(x, 0).
@@ -33,5 +34,6 @@ func SiLU() Layer { return layer("silu") }
 
 // Softmax returns exp(x - max) by its sum along an axis.
 //
-// Passes: 3. Held at once: two accumulators for each sum.
+// Passes: 1 of rows up to 4 MiB with their results; 3 along other axes. Held at once: whole
+// rows; along other axes two accumulators for each sum.
 func Softmax(axis int) Layer { return layer("softmax", axis) }
