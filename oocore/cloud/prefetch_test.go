@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -129,9 +130,9 @@ func TestCopyWithSharedWorkspacesNamesWhatFails(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	ramp := oocore.Arange(0, 1<<14, 1).AsType(oocore.Float32)
 	next := g.Handler
-	var fails func(r *http.Request) bool
+	var fails atomic.Pointer[func(r *http.Request) bool]
 	g.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fails != nil && fails(r) {
+		if f := fails.Load(); f != nil && *f != nil && (*f)(r) {
 			http.Error(w, "<Error><Code>AccessDenied</Code></Error>", http.StatusForbidden)
 			return
 		}
@@ -153,7 +154,6 @@ func TestCopyWithSharedWorkspacesNamesWhatFails(t *testing.T) {
 		"not stored": {fails: func(r *http.Request) bool { return r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/c/") }, says: "ynotstored.zarr"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fails = nil
 			path := strings.ReplaceAll(name, " ", "") + ".zarr" // chunks of an array that is replaced have other keys
 			x, err := ramp.Save(t.Context(), "s3://data/"+path, oocore.Chunks(1<<10), oocore.Codec("zstd:1"))
 			if err == nil && c.object != nil {
@@ -162,9 +162,9 @@ func TestCopyWithSharedWorkspacesNamesWhatFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fails = c.fails
+			fails.Store(&c.fails)
 			_, err = x.Save(t.Context(), "s3://data/y"+path, oocore.Chunks(1<<10), oocore.Codec("zstd:1"), oocore.Workers(1))
-			fails = nil
+			fails.Store(nil)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v", err)
 			}
