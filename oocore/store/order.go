@@ -43,17 +43,13 @@ func (w *part) convert(ctx context.Context, out *disk.File, src []byte, b types.
 		}
 	}
 	for box := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
-		at := 0
-		for d := range box.Start {
-			at += (box.Start[d] - stored.Start[d]) * stride[d]
-		}
 		l, err := strided.Of(shape, w.itemsize, strided.Box(box))
 		if err != nil {
 			return err
 		}
 		l.Start += w.offset
 		bytes := buffer[:l.Bytes()]
-		kernel.Copy(w.itemsize, box.Shape, bytes, 0, grid.Strides(box.Shape), src, at, stride)
+		kernel.Copy(w.itemsize, box.Shape, bytes, 0, grid.Strides(box.Shape), src, grid.Offset(box, stored, stride), stride)
 		if w.order.big {
 			kernel.Swap(bytes, w.order.part)
 		}

@@ -79,11 +79,7 @@ func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
 		}
 		l.machine.Block(b, at, place)
 		if l.part != nil {
-			to := 0
-			for d, stride := range strides {
-				to += (b.Start[d] - box.Start[d]) * stride
-			}
-			kernel.Copy(size, b.Shape, dst, to, strides, place, 0, grid.Strides(b.Shape))
+			kernel.Copy(size, b.Shape, dst, grid.Offset(b, box, strides), strides, place, 0, grid.Strides(b.Shape))
 		}
 		if l.each != nil {
 			l.each(b)

@@ -158,12 +158,8 @@ func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
 	strides := grid.Strides(chunk.Shape)
 	for stored := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
 		for tile := range stored.Split(st.WriteTile) {
-			at := 0
-			for d := range strides {
-				at += (tile.Start[d] - chunk.Start[d]) * strides[d]
-			}
 			out := m.out[:tile.Size()*m.size]
-			kernel.Copy(m.size, tile.Shape, out, 0, grid.Strides(tile.Shape), whole, at, strides)
+			kernel.Copy(m.size, tile.Shape, out, 0, grid.Strides(tile.Shape), whole, grid.Offset(tile, chunk, strides), strides)
 			if err := m.sink.write(ctx, out, tile); err != nil {
 				return err
 			}

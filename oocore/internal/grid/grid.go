@@ -177,6 +177,15 @@ func UpTo(n int) []int {
 // Entire returns the box of all elements of a shape.
 func Entire(shape []int) Box { return Box{Start: make([]int, len(shape)), Shape: shape} }
 
+// Offset returns the index of a box's first element among the elements of another box that it is part of,
+// which have these strides.
+func Offset(b, in Box, strides []int) (at int) {
+	for d, stride := range strides {
+		at += (b.Start[d] - in.Start[d]) * stride
+	}
+	return at
+}
+
 // Run returns how many bytes of a box lie together in an array in C order.
 func Run(box, shape []int, size int) int {
 	for d := len(shape) - 1; d >= 0; d-- {

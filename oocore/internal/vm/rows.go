@@ -118,13 +118,14 @@ func (f *rowFiller) result(s *rowStep, group grid.Box) {
 		if in.Size() == 0 {
 			continue
 		}
-		at := offset(in, box)
+		at := grid.Offset(in, box, strides)
 		if in.Size() == b.Size() && boxcopy.Dense(b.Shape, box.Shape) {
 			f.block(s, group, b, f.task.Dst[at*size:][:b.Size()*size])
 			continue
 		}
 		f.block(s, group, b, f.RowBuffers.Block[:b.Size()*size])
-		kernel.Copy(size, in.Shape, f.task.Dst, at, strides, f.RowBuffers.Block, offset(in, b), grid.Strides(b.Shape))
+		inner := grid.Strides(b.Shape)
+		kernel.Copy(size, in.Shape, f.task.Dst, at, strides, f.RowBuffers.Block, grid.Offset(in, b, inner), inner)
 	}
 }
 
@@ -141,13 +142,14 @@ func (f *rowFiller) block(s *rowStep, group, b grid.Box, place []byte) {
 		}
 		held = f.HeldBox(l.Array, held)
 		need := f.HeldBox(l.Array, b)
-		at, size := offset(need, held), l.Type.Size()
+		strides, size := grid.Strides(held.Shape), l.Type.Size()
+		at := grid.Offset(need, held, strides)
 		if boxcopy.Dense(need.Shape, held.Shape) {
 			s.inputs[k] = f.Arrays[l.Array][at*size:][:need.Size()*size]
 			continue
 		}
 		s.inputs[k] = f.Parts[l.Array][:need.Size()*size]
-		kernel.Copy(size, need.Shape, s.inputs[k], 0, grid.Strides(need.Shape), f.Arrays[l.Array], at, grid.Strides(held.Shape))
+		kernel.Copy(size, need.Shape, s.inputs[k], 0, grid.Strides(need.Shape), f.Arrays[l.Array], at, strides)
 	}
 	s.machine.Tile(b, s.inputs)
 	s.machine.Block(b, 0, place)
@@ -161,12 +163,4 @@ func common(a, b grid.Box) grid.Box {
 		c.Shape[d] = max(min(a.Start[d]+a.Shape[d], b.Start[d]+b.Shape[d])-c.Start[d], 0)
 	}
 	return c
-}
-
-// offset is the index of a box's first element among the elements of another that it is part of.
-func offset(b, in grid.Box) (at int) {
-	for d, stride := range grid.Strides(in.Shape) {
-		at += (b.Start[d] - in.Start[d]) * stride
-	}
-	return at
 }

@@ -83,11 +83,7 @@ func (o *Overlapped) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 		strides := grid.Strides(at.Shape)
-		from := 0
-		for d := range strides {
-			from += (t.Box.Start[d] - at.Start[d]) * strides[d]
-		}
-		kernel.Copy(o.Result.Size(), t.Box.Shape, t.Dst, 0, grid.Strides(t.Box.Shape), dst, from, strides)
+		kernel.Copy(o.Result.Size(), t.Box.Shape, t.Dst, 0, grid.Strides(t.Box.Shape), dst, grid.Offset(t.Box, at, strides), strides)
 		return nil
 	})
 }
