@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,8 +14,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/cloud"
-	"github.com/gonbext/gonbext/oocore/machine"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // gate is a server whose answers to requests for chunks wait until so many are under way at once:
@@ -105,24 +101,16 @@ func TestRequestsInFlightAreThoseOfTheBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		room        int64 // bytes of the budget beside what the process holds
+		room        int64 // bytes of the budget above what the process holds
 		least, most int   // requests at once
 	}{{1 << 30, 128, 128}, {192 << 20, 8, 100}} {
-		debug.FreeOSMemory()
-		process, err := machine.Process()
-		if err != nil {
-			t.Fatal(err)
-		}
-		budget := strconv.FormatInt(process.Anonymous+c.room, 10)
+		budget := within(t, c.room)
 		g.shut(c.least)
-		if _, err := oocore.Open("s3://data/x.zarr").Sqrt().Save(t.Context(), filepath.Join(t.TempDir(), "y.zarr"), oocore.Chunks(chunk), oocore.Codec("none"), oocore.Memory(budget), oocore.Fresh()); err != nil {
+		if _, err := oocore.Open("s3://data/x.zarr").Sqrt().Save(t.Context(), filepath.Join(t.TempDir(), "y.zarr"), oocore.Chunks(chunk), oocore.Codec("none"), budget, oocore.Fresh()); err != nil {
 			t.Fatal(err)
 		}
-		runs, err := record.Latest(log, 1)
-		if err != nil || len(runs) != 1 {
-			t.Fatal(runs, err)
-		}
-		h, end := &runs[0].Header, runs[0].End
+		run := latest(t, log)
+		h, end := &run.Header, run.End
 		if g.most < c.least || g.most > c.most {
 			t.Errorf("%d MiB: %d requests at once, want %d to %d", c.room>>20, g.most, c.least, c.most)
 		}

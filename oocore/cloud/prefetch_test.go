@@ -14,7 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// within is the budget that leaves so much beside what the process holds.
+// within returns the budget that leaves room for buffers, above what the process holds already.
 func within(t *testing.T, room int64) oocore.Option {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -25,7 +25,7 @@ func within(t *testing.T, room int64) oocore.Option {
 	return oocore.Memory(strconv.FormatInt(process.Anonymous+room, 10))
 }
 
-// latest is the last run of a log.
+// latest returns the last run of a log.
 func latest(t *testing.T, log string) *record.Run {
 	t.Helper()
 	runs, err := record.Latest(log, 1)
@@ -88,7 +88,7 @@ func TestCopyWithin64MiBHasManyRequestsUnderWay(t *testing.T) {
 	}
 }
 
-// Chunks that end beyond the array, and those that are not stored, come out as by any other way.
+// A copy has the values of the array where chunks reach past its end, and the fill value where chunks are missing.
 func TestCopyWithSharedWorkspacesKeepsEdgesAndMissingChunks(t *testing.T) {
 	gated(t)
 	log := t.TempDir()

@@ -87,9 +87,15 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 // alone reports the only variable of a NetCDF file, which is named by its file. Its copy is a group
 // of Zarr, for xarray opens a group as it opens the file.
 func alone(ctx context.Context, from, to string) bool {
+	if filepath.Ext(to) != ".zarr" || strings.Contains(to, "://") {
+		return false
+	}
+	members, err := store.Members(ctx, from)
+	if err != nil || len(members) != 1 || !strings.HasPrefix(members[0].Path, from+"#") {
+		return false
+	}
 	groups, err := store.Groups(ctx, from)
-	members, failed := store.Members(ctx, from)
-	return errors.Join(err, failed) == nil && len(groups) > 0 && len(members) == 1 && strings.HasPrefix(members[0].Path, from+"#") && filepath.Ext(to) == ".zarr" && !strings.Contains(to, "://")
+	return err == nil && len(groups) > 0
 }
 
 // convert writes what is at a path, or comes from standard input, to another or to standard output.

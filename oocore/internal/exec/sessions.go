@@ -70,7 +70,7 @@ type sink struct {
 	array   int
 	session store.WriteSession
 	encoded []byte                      // where the session encodes to; nil where it stores what it is given
-	put     func(context.Context) error // stores what is there; nil for nothing
+	put     func(context.Context) error // stores the encoded chunk; nil where nothing is to be stored
 }
 
 // newSink is that of a map stage's output, which may be encoded.

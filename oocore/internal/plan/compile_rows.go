@@ -41,6 +41,9 @@ func (c *compiler) fuseRows() error {
 			gone[k] = true
 		}
 	}
+	if len(gone) == 0 {
+		return nil
+	}
 	dropped := make([]bool, len(p.Arrays))
 	var stages []Stage
 	for i, s := range p.Stages {

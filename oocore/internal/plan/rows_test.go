@@ -116,7 +116,7 @@ func chunkedFile(t *testing.T, d dtype.Type, chunks []int, shape ...int) *graph.
 	return n
 }
 
-// Chunks that cut rows are read together with those beside them while these are small.
+// Where chunks cut rows, one task reads all chunks of its rows, up to a limit of their bytes.
 func TestRowsOfSeveralChunksAreOneStage(t *testing.T) {
 	for name, c := range map[string]struct {
 		chunks []int

@@ -104,8 +104,8 @@ func (format) Place(path string) string {
 	return place(path)
 }
 
-// Holders leaves out folders that are arrays, in which there can be no other: what lies beside
-// them is their own unfinished work.
+// Holders leaves out folders that are arrays. An array holds no other array, and the staging folder next to
+// it is its own.
 func (format) Holders(path string) []string {
 	_, above := groups(path)
 	return slices.DeleteFunc(above, func(folder string) bool {
