@@ -109,7 +109,7 @@ func TestPlainCellIsRecordedByLine(t *testing.T) {
 	if p.End == nil || p.End.Status != record.Done || p.End.ProcessPeak < 64<<20 || p.Header.Budget != 1<<30 {
 		t.Fatalf("%+v", p.End)
 	}
-	// Allocations of megabytes are in every sample: 64 MiB by one line, live at once.
+	// 64 MiB by one line, live at once.
 	var top record.Line // at the end
 	looks := 0
 	for l := range p.Lines() {
