@@ -8,7 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
-	"github.com/gonbext/gonbext/oocore/internal/statecache"
+	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -69,7 +69,7 @@ func (t *state) key() string {
 }
 
 func (t *state) Load(v any) bool {
-	return !t.s.fresh && t.print != plan.Fingerprint{} && statecache.Get(t.key(), v)
+	return !t.s.fresh && t.print != plan.Fingerprint{} && resultcache.GetState(t.key(), v)
 }
 
 func (t *state) Store(ctx context.Context, v any) {
@@ -77,7 +77,7 @@ func (t *state) Store(ctx context.Context, v any) {
 		return
 	}
 	if now, err := t.fingerprint(ctx); err == nil && now == t.print {
-		_ = statecache.Put(t.key(), v)
+		_ = resultcache.PutState(t.key(), v)
 	}
 }
 

@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"oocore/internal/op"},
 	{"oocore/internal/plan", "oocore/internal/expr"},
 	{"oocore/internal/vm"},
-	{"oocore/internal/exec", "oocore/internal/resultcache", "oocore/internal/statecache", "oocore/internal/budget"},
+	{"oocore/internal/exec", "oocore/internal/resultcache", "oocore/internal/budget"},
 	{"oocore/internal/lazy", "oocore/internal/hook", "oocore/internal/ptx"},
 	{"oocore/device"},
 	{"oocore"},

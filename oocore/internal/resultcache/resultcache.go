@@ -1,6 +1,7 @@
-// Package resultcache remembers which outputs the user's runs have made: what each
-// holds, and which version of it was committed. It lies in the run log, so that nothing
-// lies beside an output itself.
+// Package resultcache remembers what the user's runs have made: which version of an output was
+// committed and what it holds, and the states of iterative algorithms, so that one that was done
+// is not computed again and one that was killed resumes. All of it lies in the run log, none
+// next to an output. What is lost or damaged costs a computation.
 package resultcache
 
 import (
@@ -8,10 +9,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -26,12 +29,12 @@ type Entry struct {
 	Version     store.Version    `json:"version"`
 }
 
-// most bounds the entries that are kept. A lost one costs a computation.
-const most = 1000
+// mostEntries bounds the entries that are stored.
+const mostEntries = 1000
 
 // Lookup returns the entry of an output, if there is one.
 func Lookup(path, region string) (e Entry, ok bool) {
-	name, err := file(path, region)
+	name, err := entryFile(path, region)
 	if err != nil {
 		return e, false
 	}
@@ -42,10 +45,10 @@ func Lookup(path, region string) (e Entry, ok bool) {
 	return e, true
 }
 
-// Put keeps an entry in place of an earlier one of the same output. That it may fail
-// is no error of a run: the next one computes.
+// Put stores an entry in place of an earlier one of the same output. A run goes on where that
+// fails: the next one computes.
 func Put(e Entry) error {
-	name, err := file(e.Path, e.Region)
+	name, err := entryFile(e.Path, e.Region)
 	if err != nil {
 		return err
 	}
@@ -53,22 +56,47 @@ func Put(e Entry) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Lstat(name); err != nil { // one that is replaced adds none
+		evict(filepath.Dir(name), mostEntries, mostEntries*9/10, math.MaxInt64)
+	}
+	return replace(name, func(f *os.File) error {
+		_, err := f.Write(b)
+		return err
+	})
+}
+
+// Drop removes the entry of an output.
+func Drop(path, region string) {
+	if name, err := entryFile(path, region); err == nil {
+		os.Remove(name)
+	}
+}
+
+func entryFile(path, region string) (string, error) {
+	return file("outputs", path+"\x00"+region, ".json")
+}
+
+// file returns the path of a key's file in a folder of the run log.
+func file(folder, key, suffix string) (string, error) {
+	dir, err := record.Dir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(dir, folder, hex.EncodeToString(sum[:16])+suffix), nil
+}
+
+// replace writes a file that only its user can read, and renames it to its name when it is whole.
+func replace(name string, write func(*os.File) error) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(name); err != nil { // one that is replaced adds none
-		evict(dir)
-	}
-	temp, err := os.CreateTemp(dir, ".entry-")
+	temp, err := os.CreateTemp(dir, ".new-") // mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = temp.Write(b)
-	if closed := temp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
+	if err = errors.Join(write(temp), temp.Close()); err == nil {
 		err = os.Rename(temp.Name(), name)
 	}
 	if err != nil {
@@ -77,39 +105,25 @@ func Put(e Entry) error {
 	return err
 }
 
-// Drop removes the entry of an output.
-func Drop(path, region string) {
-	if name, err := file(path, region); err == nil {
-		os.Remove(name)
-	}
-}
-
-// evict removes the oldest entries where there are too many.
-func evict(dir string) {
+// evict removes the oldest files of a folder beyond a count and a size, where it has so many
+// as the limit. What a killed process left there is among them.
+func evict(dir string, limit, count int, size int64) {
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) < most {
+	if err != nil || len(entries) < limit {
 		return
 	}
-	age := map[string]int64{}
+	var all []fs.FileInfo
 	for _, e := range entries {
-		if st, err := e.Info(); err == nil {
-			age[e.Name()] = st.ModTime().UnixNano()
+		if st, err := e.Info(); err == nil && st.Mode().IsRegular() {
+			all = append(all, st)
 		}
 	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int {
-		return cmp.Or(cmp.Compare(age[a.Name()], age[b.Name()]), strings.Compare(a.Name(), b.Name()))
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { // the newest first
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
-	for _, e := range entries[:len(entries)-most*9/10] {
-		os.Remove(filepath.Join(dir, e.Name()))
+	for i, st := range all {
+		if size -= st.Size(); i >= count || size < 0 {
+			os.Remove(filepath.Join(dir, st.Name()))
+		}
 	}
-}
-
-// file is where the entry of an output lies.
-func file(path, region string) (string, error) {
-	dir, err := record.Dir()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(path + "\x00" + region))
-	return filepath.Join(dir, "outputs", hex.EncodeToString(sum[:16])+".json"), nil
 }

@@ -1,34 +1,38 @@
-package statecache
+package resultcache
 
 import (
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 type state struct{ Values []float64 }
 
-func TestPutGet(t *testing.T) {
+func TestGetStateReturnsWhatPutStateStored(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", dir)
 	var got state
-	if Get("a", &got) {
+	if GetState("a", &got) {
 		t.Fatal("there is a state before any was kept")
 	}
 	want := state{[]float64{1.5, math.Inf(1), math.Copysign(0, -1)}}
-	if err := Put("a", want); err != nil {
+	if err := PutState("a", want); err != nil {
 		t.Fatal(err)
 	}
-	if !Get("a", &got) || len(got.Values) != 3 || got.Values[0] != 1.5 || !math.IsInf(got.Values[1], 1) || !math.Signbit(got.Values[2]) {
+	if !GetState("a", &got) || len(got.Values) != 3 || got.Values[0] != 1.5 || !math.IsInf(got.Values[1], 1) || !math.Signbit(got.Values[2]) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if Get("b", &state{}) {
+	if GetState("b", &state{}) {
 		t.Error("a state of another key")
 	}
-	name, err := file("a")
+	name, err := stateFile("a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +42,12 @@ func TestPutGet(t *testing.T) {
 }
 
 // Whatever byte is damaged, or wherever the file is cut, there is no state.
-func TestGetIgnoresDamagedState(t *testing.T) {
+func TestGetStateIgnoresDamagedState(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
-	if err := Put("a", state{[]float64{1, 2, 3}}); err != nil {
+	if err := PutState("a", state{[]float64{1, 2, 3}}); err != nil {
 		t.Fatal(err)
 	}
-	name, err := file("a")
+	name, err := stateFile("a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +62,7 @@ func TestGetIgnoresDamagedState(t *testing.T) {
 			if err := os.WriteFile(name, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if Get("a", &state{}) {
+			if GetState("a", &state{}) {
 				t.Fatalf("a state is read of a file that is damaged at byte %d", i)
 			}
 		}
@@ -84,12 +88,29 @@ func TestEvictRemovesOldest(t *testing.T) {
 		}
 		return len(entries), entries[0].Name()
 	}
-	evict(dir, 4, 1000)
+	evict(dir, 0, 4, 1000)
 	if n, oldest := left(); n != 4 || oldest != "1" {
 		t.Errorf("%d left, the oldest %s", n, oldest)
 	}
-	evict(dir, 4, 25)
+	evict(dir, 0, 4, 25)
 	if n, oldest := left(); n != 2 || oldest != "3" {
 		t.Errorf("%d left, the oldest %s", n, oldest)
+	}
+}
+
+// The files of testdata were written by the version before states and outputs were of one package.
+func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GONBEXT_RUNS", dir)
+	want := Entry{Path: "/data/out.zarr", Region: "0:2", Fingerprint: plan.Fingerprint{Output: "zarr", Expression: "sqrt"}, Version: store.Version{Objects: "some digest"}}
+	if e, ok := Lookup("/data/out.zarr", "0:2"); !ok || e != want {
+		t.Errorf("entry %+v, %t, want %+v", e, ok, want)
+	}
+	var s state
+	if !GetState(`["a key",1]`, &s) || !slices.Equal(s.Values, []float64{1.5, -2}) {
+		t.Errorf("state %v", s)
 	}
 }
