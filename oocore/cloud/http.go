@@ -75,6 +75,11 @@ func (s *server) List(_ context.Context, prefix string) iter.Seq2[blob.Entry, er
 	}
 }
 
+// serverCan is what web servers can do.
+var serverCan = blob.Capabilities{Network: true}
+
+func (s *server) Can() blob.Capabilities { return serverCan }
+
 func (s *server) Join(prefix string) blob.Bucket { return &server{s.join(prefix)} }
 
 // errReadOnly rejects writing to web servers.

@@ -97,6 +97,11 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 	return func(yield func(blob.Entry, error) bool) { b.list(ctx, prefix, yield) }
 }
 
+// bucketCan is what S3 can do. Old servers of its kind store what has a condition in any case.
+var bucketCan = blob.Capabilities{List: true, Conditional: true, Network: true}
+
+func (b *bucket) Can() blob.Capabilities { return bucketCan }
+
 func (b *bucket) Join(prefix string) blob.Bucket {
 	return &bucket{b.join(prefix)}
 }

@@ -214,7 +214,7 @@ func checkBucket(t *testing.T, b blob.Bucket) {
 			t.Fatal(err)
 		}
 		defer u.Abort()
-		if err := u.WriteAt(ctx, nil, 0); b.Random() || !errors.Is(err, blob.ErrRandom) {
+		if err := u.WriteAt(ctx, nil, 0); b.Can().Random || !errors.Is(err, blob.ErrRandom) {
 			t.Error(err)
 		}
 	})

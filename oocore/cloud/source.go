@@ -77,8 +77,8 @@ func ranged(bytes, etag string) http.Header {
 
 // Sync has nothing to do: what a server has confirmed is durable.
 func (s *source) Sync(ctx context.Context) error { return ctx.Err() }
-func (s *source) Random() bool                   { return false }
-func (s *source) String() string                 { return strings.TrimSuffix(s.place(""), "/") }
+
+func (s *source) String() string { return strings.TrimSuffix(s.place(""), "/") }
 
 // checkKey rejects what would lead out of the bucket.
 func checkKey(key string) error {

@@ -203,7 +203,7 @@ func TestPartsOfAFileHaveOneWriter(t *testing.T) {
 func TestOpenExtentRejectsWhatCannotBe(t *testing.T) {
 	b := memblob.New()
 	b.Put("x", make([]byte, 600))
-	blob.Register("extents", func(string) (blob.Bucket, error) { return b, nil })
+	blob.Register("extents", b.Can(), func(string) (blob.Bucket, error) { return b, nil })
 	local := filepath.Join(t.TempDir(), "x")
 	testcases.WriteFile(t, local, make([]byte, 600), 0o600)
 	for _, c := range []struct {

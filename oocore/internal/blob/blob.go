@@ -33,8 +33,8 @@ type Bucket interface {
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
 	// Join is the bucket of the keys that begin with a prefix, without it.
 	Join(prefix string) Bucket
-	// Random reports that uploads can be written at any place.
-	Random() bool
+	// Can returns what the store can do.
+	Can() Capabilities
 	// String is the bucket's place for people, without secrets.
 	String() string
 }
@@ -79,17 +79,56 @@ type Upload interface {
 	Abort()
 }
 
+// Capabilities are what a store can do besides reading any part of an object. A store declares them
+// where it is registered, and its Bucket has the same.
+type Capabilities struct {
+	Files       bool // objects are files of this machine, which are mapped, locked and linked by their names
+	Random      bool // objects are written at any place, also those that are there
+	Replace     bool // a folder takes the name of another in one step, with all that is in it
+	List        bool // objects are listed
+	Conditional bool // an object is stored only in place of the version that its writer has seen
+	Network     bool // each access is a request, which takes long however few bytes it is for
+}
+
+// files is the store of this machine's files.
+var files = Capabilities{Files: true, Random: true, Replace: true, List: true}
+
+// store is what is registered.
+type store struct {
+	can  Capabilities
+	open func(url string) (Bucket, error)
+}
+
+// stores are known by the scheme of their addresses.
+var stores = map[string]store{}
+
 // Register makes a kind of object stores known by the scheme of its addresses,
 // such as s3.
-func Register(scheme string, open func(url string) (Bucket, error)) { schemes[scheme] = open }
+func Register(scheme string, can Capabilities, open func(url string) (Bucket, error)) {
+	stores[scheme] = store{can, open}
+}
 
-var schemes = map[string]func(url string) (Bucket, error){}
+// Place is a path, with what the store can do that it leads to. A store that is not registered can do nothing.
+type Place struct {
+	Path string
+	Capabilities
+	scheme string // "" is this machine
+}
+
+// PlaceOf takes a path apart: that of a file or folder of this machine, or an object store's address.
+func PlaceOf(path string) Place {
+	s, ok := scheme(path)
+	if !ok {
+		return Place{path, files, ""}
+	}
+	if of, known := stores[s]; known {
+		return Place{path, of.can, s}
+	}
+	return Place{path, Capabilities{Network: true}, s}
+}
 
 // Remote reports a path that is an object store's address.
-func Remote(path string) bool {
-	_, ok := scheme(path)
-	return ok
-}
+func Remote(path string) bool { return !PlaceOf(path).Files }
 
 func scheme(path string) (string, bool) {
 	s, _, ok := strings.Cut(path, "://")
@@ -106,14 +145,16 @@ func scheme(path string) (string, bool) {
 
 // At returns the bucket of a path: a folder of this machine, which need not be there
 // yet, or what is below an object store's address.
-func At(path string) (Bucket, error) {
-	s, ok := scheme(path)
-	if !ok {
-		return Dir(path), nil
+func At(path string) (Bucket, error) { return PlaceOf(path).Bucket() }
+
+// Bucket returns the bucket of the place, as At does.
+func (p Place) Bucket() (Bucket, error) {
+	if p.scheme == "" {
+		return Dir(p.Path), nil
 	}
-	open, ok := schemes[s]
-	if !ok {
-		return nil, fmt.Errorf("%s:// needs its package: import _ %q", s, "github.com/gonbext/gonbext/oocore/cloud")
+	of, known := stores[p.scheme]
+	if !known {
+		return nil, fmt.Errorf("%s:// needs its package: import _ %q", p.scheme, "github.com/gonbext/gonbext/oocore/cloud")
 	}
-	return open(path)
+	return of.open(p.Path)
 }

@@ -26,7 +26,7 @@ type dir struct {
 }
 
 func (d dir) String() string       { return filepath.Join(d.root, filepath.FromSlash(d.prefix)) }
-func (d dir) Random() bool         { return true }
+func (d dir) Can() Capabilities    { return files }
 func (d dir) Join(p string) Bucket { return dir{d.group, d.prefix + p} }
 
 // name is the file of a key, in the folder.

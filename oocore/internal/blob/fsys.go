@@ -24,7 +24,11 @@ var mounts struct {
 
 const mountScheme = "fs"
 
-func init() { Register(mountScheme, mounted) }
+// mountCan is what a program's file system can do. Its files may be compressed: they are read as those of a network are,
+// in few and long ranges.
+var mountCan = Capabilities{List: true, Network: true}
+
+func init() { Register(mountScheme, mountCan, mounted) }
 
 // Mount returns the address of the files of a program's file system, which ends with a slash. It holds as long as
 // the process, and is the same for the same file system.
@@ -83,7 +87,7 @@ type fsBucket struct {
 var errReadOnly = errors.New("a file system of the program is read only")
 
 func (b fsBucket) String() string       { return mountScheme + "://" + b.prefix }
-func (b fsBucket) Random() bool         { return false }
+func (b fsBucket) Can() Capabilities    { return mountCan }
 func (b fsBucket) Join(p string) Bucket { return fsBucket{b.fsys, b.prefix + p} }
 
 func (b fsBucket) Create(_ context.Context, key string) (Upload, error) {

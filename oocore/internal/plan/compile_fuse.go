@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -39,6 +40,7 @@ func (c *compiler) hold(n *graph.Node, a Array) int {
 
 // add adds an array, and returns its index.
 func (p *Plan) add(a Array) int {
+	a.Store = blob.PlaceOf(a.Path).Capabilities
 	p.Arrays = append(p.Arrays, a)
 	return len(p.Arrays) - 1
 }

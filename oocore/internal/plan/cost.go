@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -122,7 +121,7 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 	case place == InData || place == InArena || slices.Contains(w.stage.Outputs, l.Array):
 	case place == InSpill:
 		one.Kind, one.Bytes = "spill", int64(bytes)
-	case blob.Remote(a.Path):
+	case a.Store.Network:
 		one.Kind, one.Bytes, one.Path = record.Network, int64(bytes), a.Path
 	default:
 		one.Kind, one.Bytes, one.Path = "file", int64(bytes), a.Path
@@ -264,7 +263,7 @@ func (w *workload) output(array int) {
 			run /= 2 // or less: nobody knows yet
 		}
 		switch {
-		case blob.Remote(a.Path):
+		case a.Store.Network:
 			one.Kind = record.Network
 		case a.Bytes() >= disk.LargeFile && run >= disk.DirectRun:
 			one.Kind, one.Nanos = "file, past the page cache", bytes*cost.Direct

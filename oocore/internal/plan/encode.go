@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -46,6 +47,9 @@ func Decode(b []byte) (*Plan, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
+	}
+	for i := range p.Arrays {
+		p.Arrays[i].Store = blob.PlaceOf(p.Arrays[i].Path).Capabilities
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)

@@ -157,6 +157,7 @@ type Array struct {
 	Index   int64             `json:"index,omitempty"`  // bytes of the indexes of all its shards
 	ID      store.FileVersion `json:"id"`
 	Data    []byte            `json:"data,omitempty"`
+	Store   blob.Capabilities `json:"-"` // of where Path leads to, as this process has it
 	// Collection is one more than the index of the collection that the output is a member of, by
 	// a name; 0 for none.
 	Collection int    `json:"collection,omitempty"`
@@ -186,7 +187,7 @@ func (a *Array) smallestRead() []int {
 
 // readInParts reports an array of whose chunks parts are read as cheaply as of a file in C order.
 // In an object store each part would take a request.
-func (a *Array) readInParts() bool { return a.Open && a.Blocks == nil && !blob.Remote(a.Path) }
+func (a *Array) readInParts() bool { return a.Open && a.Blocks == nil && !a.Store.Network }
 
 // StageKind says what a stage does with its program's values.
 type StageKind string

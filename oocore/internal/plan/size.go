@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -305,7 +304,7 @@ const turnBytes = 64 << 20
 // at the same time; 0 is all. If all began together, all would end reading together, then
 // write together, and so on: the link would be used in one direction at a time.
 func (p *Sized) FirstReads(s *SizedStage) int {
-	if s.Kind != MapStage || !blob.Remote(p.Arrays[s.Outputs[0]].Path) || !p.readsRemote(s.Arrays()) {
+	if s.Kind != MapStage || !p.Arrays[s.Outputs[0]].Store.Network || !p.readsRemote(s.Arrays()) {
 		return 0
 	}
 	if few := max(s.Slots/4, int(turnBytes/max(s.Buffers.slot.sum.Host(), 1))); few < s.Slots {
@@ -317,7 +316,7 @@ func (p *Sized) FirstReads(s *SizedStage) int {
 // remote reports a stage that reads from an object store, or writes to one.
 func (p *Sized) remote(s *SizedStage) bool {
 	for _, a := range s.Outputs {
-		if blob.Remote(p.Arrays[a].Path) {
+		if p.Arrays[a].Store.Network {
 			return true
 		}
 	}
@@ -327,7 +326,7 @@ func (p *Sized) remote(s *SizedStage) bool {
 // readsRemote reports that one of the loads reads from an object store.
 func (p *Plan) readsRemote(loads iter.Seq[*Load]) bool {
 	for l := range loads {
-		if blob.Remote(p.Arrays[l.Array].Path) {
+		if p.Arrays[l.Array].Store.Network {
 			return true
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/arena"
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -276,7 +275,7 @@ func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 // to where it belongs, without windows.
 func (p *Plan) readsRun(l *Load, tile []int) bool {
 	a := &p.Arrays[l.Array]
-	if a.Chunks != nil || !blob.Remote(a.Path) || l.Permuted() || slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
+	if a.Chunks != nil || !a.Store.Network || l.Permuted() || slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
 		return false
 	}
 	held := l.Held(tile)

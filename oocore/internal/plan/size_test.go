@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -99,6 +100,13 @@ func TestCopyBetweenObjectStoresSharesWorkspaces(t *testing.T) {
 			}
 			if s := &p.Stages[0]; s.Workspaces > 0 != (least > 0) || s.Slots < least || s.Predicted.Host() > p.Arena {
 				t.Errorf("%d workers: %d slots share %d workspaces, and take %d of %d bytes", workers, s.Slots, s.Workspaces, s.Predicted.Host(), p.Arena)
+			}
+			b, err := p.Plan.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if decoded, err := Decode(b); err != nil || !reflect.DeepEqual(decoded.Arrays, p.Plan.Arrays) {
+				t.Errorf("in another process the arrays are %+v, not %+v: %v", decoded.Arrays, p.Plan.Arrays, err)
 			}
 		}
 	}

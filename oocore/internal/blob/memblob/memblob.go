@@ -123,8 +123,8 @@ func (b *Bucket) Join(prefix string) blob.Bucket {
 	return &Bucket{b.shared, b.prefix + prefix}
 }
 
-// Random reports true.
-func (b *Bucket) Random() bool { return true }
+// Can returns what such a bucket can do.
+func (b *Bucket) Can() blob.Capabilities { return blob.Capabilities{Random: true, List: true} }
 
 // String is "memory", with the prefix.
 func (b *Bucket) String() string { return "memory/" + b.prefix }

@@ -27,7 +27,7 @@ var errReadOnly = errors.New("references are read only")
 func (b *bucket) Create(context.Context, string) (blob.Upload, error) { return nil, errReadOnly }
 func (b *bucket) Delete(context.Context, string) error                { return errReadOnly }
 func (b *bucket) Sync(context.Context) error                          { return nil }
-func (b *bucket) Random() bool                                        { return false }
+func (b *bucket) Can() blob.Capabilities                              { return blob.Capabilities{List: true} }
 func (b *bucket) String() string                                      { return "references" }
 
 func (b *bucket) Join(prefix string) blob.Bucket {

@@ -23,7 +23,7 @@ type heldBucket struct {
 var holds = map[string]<-chan error{} // by the host of their address
 
 func init() {
-	blob.Register("held", func(url string) (blob.Bucket, error) {
+	blob.Register("held", memoryCan, func(url string) (blob.Bucket, error) {
 		inner, err := blob.At("memory" + strings.TrimPrefix(url, "held"))
 		if err != nil {
 			return nil, err

@@ -33,7 +33,7 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 	if err := t.begin(ctx, name, m.Resume); err != nil {
 		return nil, errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !m.Resume && !t.ws.Attached()), t.log.close())
 	}
-	d := newWriteLayout(made, bucket.Random())
+	d := newWriteLayout(made, bucket.Can().Random)
 	return &writer{
 		base: base{path: name, target: t}, d: d, box: d.all(), bucket: &logged{bucket, t},
 		elide: zero(made.fill), seed: maphash.MakeSeed(),

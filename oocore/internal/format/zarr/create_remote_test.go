@@ -39,8 +39,10 @@ type memory struct {
 
 var stores = map[string]*memory{} // by the host of their address
 
+var memoryCan = blob.Capabilities{List: true, Conditional: true, Network: true}
+
 func init() {
-	blob.Register("memory", func(url string) (blob.Bucket, error) {
+	blob.Register("memory", memoryCan, func(url string) (blob.Bucket, error) {
 		host, prefix, _ := strings.Cut(strings.TrimPrefix(url, "memory://"), "/")
 		if prefix != "" {
 			prefix = strings.TrimSuffix(prefix, "/") + "/"
@@ -55,8 +57,8 @@ type memoryBucket struct {
 	closed *[]*memoryUpload
 }
 
-func (b *memoryBucket) String() string { return "memory" }
-func (b *memoryBucket) Random() bool   { return false }
+func (b *memoryBucket) String() string         { return "memory" }
+func (b *memoryBucket) Can() blob.Capabilities { return memoryCan }
 func (b *memoryBucket) Join(p string) blob.Bucket {
 	return &memoryBucket{b.memory, b.prefix + p, b.closed}
 }
