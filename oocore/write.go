@@ -281,7 +281,7 @@ func (w *Writer[T]) WriteBlock(src []T, at Block) error {
 	if w.grows {
 		return w.failed("write_block", errors.New("the array has as many rows as are appended: give Create its length to write blocks"))
 	}
-	if _, err := strided.Of(w.shape, 1, strided.Box(at)); err != nil {
+	if _, err := strided.Of(w.shape, 1, at.Region()); err != nil {
 		return w.failed("write_block", err)
 	}
 	if len(src) != at.Size() {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -185,22 +184,6 @@ func (l blockLayout) slabs(p overlap) iter.Seq[types.Box] {
 	return whole.Split(grid.Auto(p.count, l.itemsize, scratchBytes))
 }
 
-// dense finds where a part of a region lies in its dense elements, and whether it
-// is one run there.
-func (l blockLayout) dense(shape []int, part types.Box) (at int, stride []int, run bool) {
-	stride = grid.Strides(shape)
-	run = true
-	inner := true // all axes behind are whole
-	for d := len(shape) - 1; d >= 0; d-- {
-		at += part.Start[d] * stride[d]
-		if !inner && part.Shape[d] > 1 {
-			run = false
-		}
-		inner = inner && part.Shape[d] == shape[d]
-	}
-	return at, stride, run
-}
-
 // scratchBytes is the buffer through which elements go that are apart in memory
 // and together in the file.
 const scratchBytes = 1 << 20
@@ -228,7 +211,7 @@ func (w *blockWriter) write(ctx context.Context, src []byte, b types.Box) error 
 	if w.closed {
 		return ErrClosed
 	}
-	r := strided.Box(b)
+	r := b.Region()
 	if _, err := strided.ForBox(w.shape, w.itemsize, b, len(src)); err != nil {
 		return err
 	}
@@ -247,25 +230,24 @@ func (w *blockWriter) write(ctx context.Context, src []byte, b types.Box) error 
 
 // writeOverlap writes what a box has in one block.
 func (w *blockWriter) writeOverlap(ctx context.Context, g *gatherer, src []byte, shape []int, r types.Region, p overlap) error {
-	whole := types.Box{Start: p.from, Shape: p.count}
-	if at, _, run := w.layout.dense(shape, whole); run {
+	box := grid.Entire(shape)
+	if grid.Dense(p.count, shape) {
 		l, err := w.layout.layout(r, p, p.from, p.count)
 		if err != nil {
 			return err
 		}
-		return g.straight(ctx, src[at*w.itemsize:], l)
+		return g.straight(ctx, src[grid.Offset(p.from, box)*w.itemsize:], l)
 	}
 	for part := range w.layout.slabs(p) {
 		l, err := w.layout.layout(r, p, part.Start, part.Shape)
 		if err != nil {
 			return err
 		}
-		at, stride, _ := w.layout.dense(shape, part)
 		dst, err := g.room(ctx, l)
 		if err != nil {
 			return err
 		}
-		kernel.Copy(w.itemsize, part.Shape, dst, 0, grid.Strides(part.Shape), src, at, stride)
+		strided.Copy(w.itemsize, part, dst, part, src, box)
 	}
 	return nil
 }
@@ -373,13 +355,13 @@ func (a *blocks) WillRead(r types.Region) {
 // readOverlap reads what a region has in one block.
 func (a *blocks) readOverlap(ctx context.Context, dst []byte, r types.Region, p overlap) error {
 	h, size := a.flat.shared, a.layout.itemsize
-	whole := types.Box{Start: p.from, Shape: p.count}
-	if at, _, run := a.layout.dense(r.Count, whole); run {
+	box := grid.Entire(r.Count)
+	if grid.Dense(p.count, r.Count) {
 		l, err := a.layout.layout(r, p, p.from, p.count)
 		if err != nil {
 			return err
 		}
-		return h.fill(ctx, dst[at*size:][:l.Bytes()], l)
+		return h.fill(ctx, dst[grid.Offset(p.from, box)*size:][:l.Bytes()], l)
 	}
 	buffer := scratch.Get().(*[scratchBytes]byte)
 	defer scratch.Put(buffer)
@@ -391,8 +373,7 @@ func (a *blocks) readOverlap(ctx context.Context, dst []byte, r types.Region, p 
 		if err := h.fill(ctx, buffer[:l.Bytes()], l); err != nil {
 			return err
 		}
-		at, stride, _ := a.layout.dense(r.Count, part)
-		kernel.Copy(size, part.Shape, dst, at, stride, buffer[:l.Bytes()], 0, grid.Strides(part.Shape))
+		strided.Copy(size, part, dst, box, buffer[:], part)
 	}
 	return nil
 }

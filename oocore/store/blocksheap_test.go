@@ -8,7 +8,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 func TestBlocksHeap(t *testing.T) {
@@ -55,10 +54,8 @@ func TestBlocksHeapIsAllThatBoxesTake(t *testing.T) {
 			for d := range b.Start {
 				b.Start[d] += first.Start[d]
 			}
-			for p := range l.overlaps(strided.Box(b)) {
-				if _, _, run := l.dense(b.Shape, grid.Box{Start: p.from, Shape: p.count}); !run {
-					buffered = true
-				}
+			for p := range l.overlaps(b.Region()) {
+				buffered = buffered || !grid.Dense(p.count, b.Shape)
 			}
 		}
 		if buffered && BlocksHeap(m, first) == 0 {

@@ -43,13 +43,17 @@ func (w *part) convert(ctx context.Context, out *disk.File, src []byte, b types.
 		}
 	}
 	for box := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
-		l, err := strided.Of(shape, w.itemsize, strided.Box(box))
+		l, err := strided.Of(shape, w.itemsize, box.Region())
 		if err != nil {
 			return err
 		}
 		l.Start += w.offset
 		bytes := buffer[:l.Bytes()]
-		kernel.Copy(w.itemsize, box.Shape, bytes, 0, grid.Strides(box.Shape), src, grid.Offset(box, stored, stride), stride)
+		at := 0
+		for d, n := range stride {
+			at += (box.Start[d] - stored.Start[d]) * n
+		}
+		kernel.Copy(w.itemsize, box.Shape, bytes, 0, grid.Strides(box.Shape), src, at, stride)
 		if w.order.big {
 			kernel.Swap(bytes, w.order.part)
 		}

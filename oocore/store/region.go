@@ -52,7 +52,7 @@ func createRegion(path string, m Meta) (Writer, error) {
 		return nil, err
 	}
 	m.Shape = e.Shape
-	if _, err := strided.Of(m.Shape, m.DType.Size(), strided.Box(*m.Region)); err != nil {
+	if _, err := strided.Of(m.Shape, m.DType.Size(), m.Region.Region()); err != nil {
 		return nil, fmt.Errorf("region %s: %w", m.Region, err)
 	}
 	w := &regionWriter{flatWriter: newFlatWriter(path, m, e.Offset), extent: e, size: size, box: *m.Region}

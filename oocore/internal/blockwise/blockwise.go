@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 // Op computes boxes of one array. Its methods are called from many goroutines at
@@ -91,6 +92,24 @@ type Task struct {
 // Compute runs what takes time and does not read, so that no more goroutines compute
 // at once than the run has workers. Nothing is read inside of it.
 func (t *Task) Compute(f func() error) error { return t.Do(f) }
+
+// Place reads a box of an input, of elements of so many bytes, into the task's box, where at is the
+// place of its first element: through Scratch where that is in several pieces.
+func (t *Task) Place(ctx context.Context, input int, from grid.Box, at []int, size int) error {
+	box := grid.Entire(t.Box.Shape)
+	n, to := from.Size()*size, grid.Offset(at, box)*size
+	if grid.Dense(from.Shape, box.Shape) {
+		return t.In[input].Read(ctx, from, t.Dst[to:to+n])
+	}
+	if err := t.In[input].Read(ctx, from, t.Scratch[:n]); err != nil {
+		return err
+	}
+	return t.Compute(func() error {
+		part := grid.Box{Start: at, Shape: from.Shape}
+		strided.Copy(size, part, t.Dst, box, t.Scratch, part)
+		return nil
+	})
+}
 
 // WillRead says that Fill will soon read a box of an input. Where that is stored, a disk
 // may begin with it: of boxes that lie apart several are then on their way at once.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
@@ -229,13 +230,13 @@ func (p *Pipeline) sizeError(n int64) error {
 // unmove copies elements from a stream's order of axes to C order.
 func (p *Pipeline) unmove(dst, src []byte) {
 	shape, from := p.strides()
-	kernel.Copy(p.t.Size(), shape, dst, 0, cOrder(shape), src, 0, from)
+	kernel.Copy(p.t.Size(), shape, dst, 0, grid.Strides(shape), src, 0, from)
 }
 
 // move is the reverse.
 func (p *Pipeline) move(dst, src []byte) {
 	shape, to := p.strides()
-	kernel.Copy(p.t.Size(), shape, dst, 0, to, src, 0, cOrder(shape))
+	kernel.Copy(p.t.Size(), shape, dst, 0, to, src, 0, grid.Strides(shape))
 }
 
 // strides are those of the chunk's axes in a stream.
@@ -247,16 +248,6 @@ func (p *Pipeline) strides() (shape, stride []int) {
 		n *= p.chunk[p.order[i]]
 	}
 	return p.chunk, stride
-}
-
-func cOrder(shape []int) []int {
-	stride := make([]int, len(shape))
-	n := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		stride[i] = n
-		n *= shape[i]
-	}
-	return stride
 }
 
 // readMemory is what streams take where every filter has them.

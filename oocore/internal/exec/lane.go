@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 )
 
@@ -66,7 +66,6 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 // in a box that dst has the values of.
 func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
 	l.machine.Tile(tile, l.loads.tile)
-	strides := grid.Strides(box.Shape)
 	at := 0
 	for b := range tile.Split(l.block) {
 		n := b.Size()
@@ -79,7 +78,7 @@ func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
 		}
 		l.machine.Block(b, at, place)
 		if l.part != nil {
-			kernel.Copy(size, b.Shape, dst, grid.Offset(b, box, strides), strides, place, 0, grid.Strides(b.Shape))
+			strided.Copy(size, b, dst, box, place, b)
 		}
 		if l.each != nil {
 			l.each(b)

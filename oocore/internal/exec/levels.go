@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 // A pyramid's slot holds a chunk of each level. A chunk of the last is filled part by part, each of a
@@ -66,7 +66,6 @@ func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
 		return m.sink.write(ctx, out, box)
 	}
 	l := m.levels[k-1]
-	strides := grid.Strides(box.Shape)
 	of := grid.Box{Start: make([]int, len(l.below)), Shape: make([]int, len(l.below))}
 	for d, f := range l.factors {
 		of.Start[d] = box.Start[d] * f
@@ -79,15 +78,12 @@ func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
 		if err := m.level(ctx, k-1, chunk); err != nil {
 			return err
 		}
-		made, at := st.NextLevelBox(k-1, chunk), 0
-		for d, start := range made.Start {
-			at += (start - box.Start[d]) * strides[d]
-		}
+		made := st.NextLevelBox(k-1, chunk)
 		part := l.part[:made.Size()*l.size]
 		if err := l.eval.eval(ctx, made, part); err != nil {
 			return err
 		}
-		kernel.Copy(l.size, made.Shape, l.out, at, strides, part, 0, grid.Strides(made.Shape))
+		strided.Copy(l.size, made, l.out, box, part, made)
 	}
 	out := l.out[:box.Size()*l.size]
 	m.slot.held[st.Outputs[k]] = chunkInMemory{box, out, l.size}
@@ -108,15 +104,13 @@ type chunkInMemory struct {
 
 // read fills dst with a region of the array, which is in the chunk.
 func (c chunkInMemory) read(dst []byte, region grid.Region) error {
-	strides := grid.Strides(c.box.Shape)
-	at := 0
 	for d, n := range region.Count {
 		from := region.Start[d] - c.box.Start[d]
 		if n == 0 || region.Step[d] != 1 || from < 0 || from+n > c.box.Shape[d] {
 			return fmt.Errorf("a level is made of more than its chunk %s of the one before", c.box)
 		}
-		at += from * strides[d]
 	}
-	kernel.Copy(c.size, region.Count, dst, 0, grid.Strides(region.Count), c.data, at, strides)
+	part := grid.Box{Start: region.Start, Shape: region.Count}
+	strided.Copy(c.size, part, dst, part, c.data, c.box)
 	return nil
 }

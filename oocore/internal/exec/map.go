@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 func newMapRunner(r *run, stage int) (Runner, error) {
@@ -155,11 +155,10 @@ func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
 	if err := m.eval.eval(ctx, chunk, whole); err != nil {
 		return err
 	}
-	strides := grid.Strides(chunk.Shape)
 	for stored := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
 		for tile := range stored.Split(st.WriteTile) {
 			out := m.out[:tile.Size()*m.size]
-			kernel.Copy(m.size, tile.Shape, out, 0, grid.Strides(tile.Shape), whole, grid.Offset(tile, chunk, strides), strides)
+			strided.Copy(m.size, tile, out, tile, whole, chunk)
 			if err := m.sink.write(ctx, out, tile); err != nil {
 				return err
 			}

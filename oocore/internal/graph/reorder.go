@@ -141,12 +141,7 @@ func (f *reordering) run(ctx context.Context, i, at, d, a, b int) error {
 // read brings the source box to its place in the result's.
 func (f *reordering) read(ctx context.Context, at int) error {
 	n := f.source.Size() * f.Item
-	dense, outer := true, 1
-	for i, c := range f.counts {
-		dense = dense && (outer == 1 || c == f.sizes[i])
-		outer *= c
-	}
-	if dense {
+	if grid.Dense(f.counts, f.sizes) {
 		return f.t.In[0].Read(ctx, f.source, f.t.Dst[at*f.Item:at*f.Item+n])
 	}
 	if err := f.t.In[0].Read(ctx, f.source, f.t.Scratch[:n]); err != nil {

@@ -177,14 +177,17 @@ func UpTo(n int) []int {
 // Entire returns the box of all elements of a shape.
 func Entire(shape []int) Box { return Box{Start: make([]int, len(shape)), Shape: shape} }
 
-// Offset returns the index of a box's first element among the elements of another box that it is part of,
-// which have these strides.
-func Offset(b, in Box, strides []int) (at int) {
-	for d, stride := range strides {
-		at += (b.Start[d] - in.Start[d]) * stride
+// Offset returns the place of an element among those of a box, which lie in C order.
+func Offset(at []int, in Box) int {
+	n := 0
+	for d, i := range at {
+		n = n*in.Shape[d] + i - in.Start[d]
 	}
-	return at
+	return n
 }
+
+// Dense reports that the elements of a part of an array follow each other in it.
+func Dense(part, shape []int) bool { return Run(part, shape, 1) == Size(part) }
 
 // Run returns how many bytes of a box lie together in an array in C order.
 func Run(box, shape []int, size int) int {

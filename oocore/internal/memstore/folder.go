@@ -54,7 +54,7 @@ func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
 	if m.Region != nil {
-		if _, err := strided.Of(m.Shape, m.DType.Size(), strided.Box(*m.Region)); err != nil {
+		if _, err := strided.Of(m.Shape, m.DType.Size(), m.Region.Region()); err != nil {
 			return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 		}
 	}
@@ -115,7 +115,7 @@ func (w *writer) Write(ctx context.Context, src []byte, b grid.Box) error {
 	if r := w.meta.Region; r != nil && !strided.Inside(b, *r) {
 		return fmt.Errorf("write %s: box %s is not in the region %s", w.name, b, r)
 	}
-	l, err := strided.Of(w.meta.Shape, w.meta.DType.Size(), strided.Box(b))
+	l, err := strided.Of(w.meta.Shape, w.meta.DType.Size(), b.Region())
 	if err == nil && len(src) != l.Bytes() {
 		err = errors.New("the buffer has another size than the box")
 	}

@@ -27,7 +27,7 @@ func (w *into) Write(ctx context.Context, src []byte, b grid.Box) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l, err := strided.Of(w.shape, w.size, strided.Box(b))
+	l, err := strided.Of(w.shape, w.size, b.Region())
 	if err == nil && len(src) != l.Bytes() {
 		err = errors.New("the buffer has another size than the box")
 	}

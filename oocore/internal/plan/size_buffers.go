@@ -278,8 +278,7 @@ func (p *Plan) readsRun(l *Load, tile []int) bool {
 	if a.Chunks != nil || !a.Store.Network || l.Permuted() || slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
 		return false
 	}
-	held := l.Held(tile)
-	return grid.Run(held, a.Shape, 1) == grid.Size(held)
+	return grid.Dense(l.Held(tile), a.Shape)
 }
 
 // InputBytes is what reading a tile of the domain takes for a load: its elements

@@ -50,7 +50,7 @@ func (p *Sized) ordered(prog *Program, input int, boxes ...[]int) bool {
 			shape := p.Arrays[input].Shape
 			return l.View.Plain(shape) && !slices.ContainsFunc(boxes, func(box []int) bool {
 				box = clip(box, shape)
-				return grid.Run(box, shape, 1) < grid.Size(box)
+				return !grid.Dense(box, shape)
 			})
 		case l.Kind == LoadBlocks:
 			if _, ok := l.Op.Op.(inOrder); ok {

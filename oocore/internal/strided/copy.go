@@ -1,6 +1,22 @@
 package strided
 
-import "github.com/gonbext/gonbext/oocore/internal/kernel"
+import (
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+)
+
+// Copy copies the elements of a box between two others that it is part of, whose own elements
+// dst and src have in C order.
+func Copy(size int, part grid.Box, dst []byte, to grid.Box, src []byte, from grid.Box) {
+	var ints [2 * grid.MaxDims]int // on the stack
+	n := len(part.Shape)
+	toStrides, fromStrides := ints[:n], ints[grid.MaxDims:][:n]
+	for d, i, j := n-1, 1, 1; d >= 0; d-- {
+		toStrides[d], fromStrides[d] = i, j
+		i, j = i*to.Shape[d], j*from.Shape[d]
+	}
+	kernel.Copy(size, part.Shape, dst, grid.Offset(part.Start, to), toStrides, src, grid.Offset(part.Start, from), fromStrides)
+}
 
 // Gather copies the region's elements from src to dst, where they are dense.
 // src[0] is byte at of the array.

@@ -1,5 +1,5 @@
 // Package strided computes where the elements of a region lie in an array that is dense and
-// in C order: as equal runs of bytes at regular distances.
+// in C order, as equal runs of bytes at regular distances, and copies them.
 package strided
 
 import (
@@ -72,7 +72,7 @@ func ForRegion(shape []int, itemsize int, r grid.Region, buffer int) (Layout, er
 
 // ForBox is Of, for a buffer of so many bytes that fills a box.
 func ForBox(shape []int, itemsize int, b grid.Box, buffer int) (Layout, error) {
-	l, err := Of(shape, itemsize, Box(b))
+	l, err := Of(shape, itemsize, b.Region())
 	if err == nil && l.Bytes() != buffer {
 		err = fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), buffer)
 	}
@@ -96,15 +96,6 @@ func check(shape []int, r grid.Region) error {
 		}
 	}
 	return nil
-}
-
-// Box is the region that a box covers.
-func Box(b grid.Box) grid.Region {
-	steps := make([]int, len(b.Start))
-	for i := range steps {
-		steps[i] = 1
-	}
-	return grid.Region{Start: b.Start, Count: b.Shape, Step: steps}
 }
 
 // Inside reports that a box is a part of another.

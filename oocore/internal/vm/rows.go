@@ -6,8 +6,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/boxcopy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 func init() { plan.FillRows = fillRows }
@@ -112,20 +112,18 @@ func (f *rowFiller) reduce(s *rowStep, group grid.Box) {
 // result computes the part of the box that is in a group.
 func (f *rowFiller) result(s *rowStep, group grid.Box) {
 	size := f.Plan.Arrays[f.Plan.Output].DType.Size()
-	box, strides := f.task.Box, grid.Strides(f.task.Box.Shape)
+	box := f.task.Box
 	for b := range group.Split(f.Rows.Block(s.Stage, group.Shape)) {
 		in := common(b, box)
 		if in.Size() == 0 {
 			continue
 		}
-		at := grid.Offset(in, box, strides)
-		if in.Size() == b.Size() && boxcopy.Dense(b.Shape, box.Shape) {
-			f.block(s, group, b, f.task.Dst[at*size:][:b.Size()*size])
+		if in.Size() == b.Size() && grid.Dense(b.Shape, box.Shape) {
+			f.block(s, group, b, f.task.Dst[grid.Offset(in.Start, box)*size:][:b.Size()*size])
 			continue
 		}
 		f.block(s, group, b, f.RowBuffers.Block[:b.Size()*size])
-		inner := grid.Strides(b.Shape)
-		kernel.Copy(size, in.Shape, f.task.Dst, at, strides, f.RowBuffers.Block, grid.Offset(in, b, inner), inner)
+		strided.Copy(size, in, f.task.Dst, box, f.RowBuffers.Block, b)
 	}
 }
 
@@ -142,14 +140,13 @@ func (f *rowFiller) block(s *rowStep, group, b grid.Box, place []byte) {
 		}
 		held = f.HeldBox(l.Array, held)
 		need := f.HeldBox(l.Array, b)
-		strides, size := grid.Strides(held.Shape), l.Type.Size()
-		at := grid.Offset(need, held, strides)
-		if boxcopy.Dense(need.Shape, held.Shape) {
-			s.inputs[k] = f.Arrays[l.Array][at*size:][:need.Size()*size]
+		size := l.Type.Size()
+		if grid.Dense(need.Shape, held.Shape) {
+			s.inputs[k] = f.Arrays[l.Array][grid.Offset(need.Start, held)*size:][:need.Size()*size]
 			continue
 		}
 		s.inputs[k] = f.Parts[l.Array][:need.Size()*size]
-		kernel.Copy(size, need.Shape, s.inputs[k], 0, grid.Strides(need.Shape), f.Arrays[l.Array], at, strides)
+		strided.Copy(size, need, s.inputs[k], need, f.Arrays[l.Array], held)
 	}
 	s.machine.Tile(b, s.inputs)
 	s.machine.Block(b, 0, place)

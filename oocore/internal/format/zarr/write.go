@@ -255,7 +255,7 @@ func (w *writer) writeObject(ctx context.Context, s *writeSession, src []byte, u
 		}
 	}
 	for chunk := range unit.Align(nil, w.d.chunks) {
-		l, err := strided.Of(s.box.Shape, w.d.item, strided.Box(within(chunk, s.box)))
+		l, err := strided.Of(s.box.Shape, w.d.item, within(chunk, s.box).Region())
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (w *openWriter) writeChunk(ctx context.Context, src []byte, b, part grid.Bo
 	defer w.give(f)
 	full := chunkBox(at, w.d.chunks)
 	for run := range part.Split(w.runs(part, w.size)) {
-		l, err := strided.Of(b.Shape, w.d.item, strided.Box(within(run, b)))
+		l, err := strided.Of(b.Shape, w.d.item, within(run, b).Region())
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (w *openWriter) gather(ctx context.Context, f *chunkFile, src []byte, b, fu
 	buffer := w.buffers.Get().(*[]byte)
 	defer w.buffers.Put(buffer)
 	for piece := range run.Split(w.runs(run, gatherBytes)) {
-		l, err := strided.Of(b.Shape, w.d.item, strided.Box(within(piece, b)))
+		l, err := strided.Of(b.Shape, w.d.item, within(piece, b).Region())
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (w *openWriter) gather(ctx context.Context, f *chunkFile, src []byte, b, fu
 }
 
 func (w *openWriter) writeRun(ctx context.Context, f *chunkFile, p []byte, full, run grid.Box) error {
-	l, err := strided.Of(full.Shape, w.d.item, strided.Box(within(run, full)))
+	l, err := strided.Of(full.Shape, w.d.item, within(run, full).Region())
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func files(t reporter, dir string) []string {
 
 // part is a box of a dense array.
 func boxOf(data []byte, shape []int, item int, b grid.Box) []byte {
-	l, err := strided.Of(shape, item, strided.Box(b))
+	l, err := strided.Of(shape, item, b.Region())
 	if err != nil {
 		panic(err)
 	}
@@ -145,7 +145,7 @@ func sample(r *rapid.T, t dtype.Type, shape, chunks []int) []byte {
 		if random.IntN(2) == 0 {
 			continue
 		}
-		l, _ := strided.Of(shape, item, strided.Box(b))
+		l, _ := strided.Of(shape, item, b.Region())
 		if l.Bytes() > 0 {
 			l.Scatter(data, make([]byte, l.Bytes()), 0)
 		}
@@ -336,7 +336,7 @@ func TestRegions(t *testing.T) {
 		if err := w.Commit(context.Background()); err != nil {
 			r.Fatalf("%v", err)
 		}
-		if l, _ := strided.Of(m.Shape, m.DType.Size(), strided.Box(box)); l.Bytes() > 0 {
+		if l, _ := strided.Of(m.Shape, m.DType.Size(), box.Region()); l.Bytes() > 0 {
 			l.Scatter(data, boxOf(fresh, m.Shape, m.DType.Size(), box), 0)
 		}
 		if got, _ := readAll(r, path); !bytes.Equal(got, data) {

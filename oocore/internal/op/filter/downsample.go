@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 func init() { blockwise.Register("filter.downsampled", Downsampled{}, blockwise.KeepsAxes) }
@@ -73,7 +74,6 @@ func (o Downsampled) Requirements(box []int) blockwise.Requirements {
 func (o Downsampled) Fill(ctx context.Context, t *blockwise.Task) error {
 	group, read := o.groups(t.Box.Shape)
 	in, wide, sums := o.work(t.ScratchLayout(), group, read)
-	strides := grid.Strides(t.Box.Shape)
 	for g := range t.Box.Split(group) {
 		blocks := grid.Box{Start: make([]int, len(group)), Shape: make([]int, len(group))}
 		for d, f := range o.Factors {
@@ -97,11 +97,7 @@ func (o Downsampled) Fill(ctx context.Context, t *blockwise.Task) error {
 			o.divide(total, g, blocks)
 			real, count := parts(o.Result)
 			cast(dtype.Float64, real)(g.Size()*count, wide, sums)
-			at := 0
-			for d := range strides {
-				at += (g.Start[d] - t.Box.Start[d]) * strides[d]
-			}
-			kernel.Copy(o.Result.Size(), g.Shape, t.Dst, at, strides, wide, 0, grid.Strides(g.Shape))
+			strided.Copy(o.Result.Size(), g, t.Dst, t.Box, wide, g)
 			return nil
 		})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/fft"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 func init() { blockwise.Register("filter.fft_conv", FFTConv{}, blockwise.KeepsAxes) }
@@ -352,12 +353,7 @@ func (f *filling) put(wide []float64, part grid.Box) {
 	}
 	kind, _ := parts(o.DType)
 	cast(dtype.Float64, kind)(len(wide), f.tile, dtype.Bytes(wide))
-	strides := grid.Strides(f.t.Box.Shape)
-	at := 0
-	for d := range strides {
-		at += (part.Start[d] - f.t.Box.Start[d]) * strides[d]
-	}
-	kernel.Copy(o.DType.Size(), part.Shape, f.t.Dst, at, strides, f.tile, 0, grid.Strides(part.Shape))
+	strided.Copy(o.DType.Size(), part, f.t.Dst, f.t.Box, f.tile, part)
 }
 
 // sum does without transforms what load found not to be finite, and left in y. What

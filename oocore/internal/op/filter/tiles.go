@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 // tileElems is about how many elements a tile has with its border: few enough to stay
@@ -97,18 +98,13 @@ func fill(ctx context.Context, w *window.Window, t *blockwise.Task, work func(m 
 	src, dst := m.Take(with*size), m.Take(without*size)
 	compute := work(m, tile)
 	return t.Compute(func() error {
-		strides := grid.Strides(t.Box.Shape)
 		for part := range t.Box.Split(tile) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			s.Show(src, part)
 			compute(dst, src, part.Shape)
-			at := 0
-			for d := range strides {
-				at += (part.Start[d] - t.Box.Start[d]) * strides[d]
-			}
-			kernel.Copy(size, part.Shape, t.Dst, at, strides, dst, 0, grid.Strides(part.Shape))
+			strided.Copy(size, part, t.Dst, t.Box, dst, part)
 		}
 		return nil
 	})

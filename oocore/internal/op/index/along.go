@@ -63,11 +63,7 @@ func (o Along) Fill(ctx context.Context, t *blockwise.Task) error {
 	origin := make([]int, len(tile))
 	origin[o.Axis] = t.Box.Start[o.Axis]
 	for part := range t.Box.Align(origin, tile) {
-		at := 0
-		for d := range part.Start {
-			at += (part.Start[d] - t.Box.Start[d]) * strides[d]
-		}
-		l := lines{Along: o, part: part, index: index, at: at, strides: strides}
+		l := lines{Along: o, part: part, index: index, at: grid.Offset(part.Start, t.Box), strides: strides}
 		for low := 0; ; {
 			var high int
 			var some bool

@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/boxcopy"
 )
 
 func init() {
@@ -73,9 +72,8 @@ func (o Assigned) Fill(ctx context.Context, t *blockwise.Task) error {
 		return nil
 	}
 	unit := !slices.ContainsFunc(o.Step, func(s int) bool { return s != 1 })
-	to := boxcopy.Offset(at, t.Box.Shape)
-	if unit && boxcopy.Dense(from.Shape, t.Box.Shape) {
-		return t.In[1].Read(ctx, from, t.Dst[to*o.Item:to*o.Item+n])
+	if unit {
+		return t.Place(ctx, 1, from, at, o.Item)
 	}
 	if err := t.In[1].Read(ctx, from, t.Scratch[:n]); err != nil {
 		return err
@@ -85,7 +83,7 @@ func (o Assigned) Fill(ctx context.Context, t *blockwise.Task) error {
 		for d := range strides {
 			strides[d] *= o.Step[d]
 		}
-		kernel.Copy(o.Item, from.Shape, t.Dst, to, strides, t.Scratch, 0, grid.Strides(from.Shape))
+		kernel.Copy(o.Item, from.Shape, t.Dst, grid.Offset(at, grid.Entire(t.Box.Shape)), strides, t.Scratch, 0, grid.Strides(from.Shape))
 		return nil
 	})
 }

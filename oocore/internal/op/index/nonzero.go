@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/boxcopy"
 )
 
 func init() { blockwise.Register("nonzero", Nonzero{}, blockwise.Exact) }
@@ -45,7 +44,7 @@ func (o Nonzero) Fill(ctx context.Context, t *blockwise.Task) error {
 	out := dtype.Slice[int64](t.Dst)
 	strides := grid.Strides(o.Shape)
 	return walk(ctx, t, o.Shape, o.Block, 0, func(box grid.Box, mask []byte, skip, count, at int) error {
-		begin := boxcopy.Offset(box.Start, o.Shape) // blocks lie together
+		begin := grid.Offset(box.Start, grid.Entire(o.Shape)) // blocks lie together
 		return t.Compute(func() error {
 			out := out[at*width:]
 			visit(mask, skip, count, func(i int) {

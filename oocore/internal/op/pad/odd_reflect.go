@@ -10,8 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/boxcopy"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 func init() { blockwise.Register("odd_reflect", OddReflect{}, blockwise.KeepsAxes) }
@@ -48,7 +48,7 @@ func (o OddReflect) Fill(ctx context.Context, t *blockwise.Task) error {
 		var err error
 		if i == 1 {
 			from.Start[o.Axis] = first - o.Before
-			err = boxcopy.Read(ctx, t, 0, from, at, o.Type.Size())
+			err = t.Place(ctx, 0, from, at, o.Type.Size())
 		} else {
 			err = o.reflect(ctx, t, from, at, first-o.Before, i == 2)
 		}
@@ -93,7 +93,8 @@ func (o OddReflect) reflect(ctx context.Context, t *blockwise.Task, from grid.Bo
 		if !o.subtract(turned, ends, l) {
 			return fmt.Errorf("an odd reflection of %s is not defined", o.Type)
 		}
-		kernel.Copy(size, from.Shape, t.Dst, boxcopy.Offset(at, t.Box.Shape), grid.Strides(t.Box.Shape), turned, 0, strides)
+		part := grid.Box{Start: at, Shape: from.Shape}
+		strided.Copy(size, part, t.Dst, grid.Entire(t.Box.Shape), turned, part)
 		return nil
 	})
 }

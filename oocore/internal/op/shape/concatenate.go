@@ -12,7 +12,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/boxcopy"
 )
 
 func init() {
@@ -51,7 +50,7 @@ func (o Concat) Fill(ctx context.Context, t *blockwise.Task) error {
 			from.Start[o.Axis], from.Shape[o.Axis] = low-begin, high-low
 			at := make([]int, len(shape))
 			at[o.Axis] = low - first
-			if err := boxcopy.Read(ctx, t, i, from, at, o.Item); err != nil {
+			if err := t.Place(ctx, i, from, at, o.Item); err != nil {
 				return err
 			}
 		}

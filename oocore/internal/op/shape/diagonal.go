@@ -58,14 +58,10 @@ func (o Diagonals) Fill(ctx context.Context, t *blockwise.Task) error {
 		if err := t.In[0].Read(ctx, from, in); err != nil {
 			return err
 		}
-		at := 0
-		for d := range part.Start {
-			at += (part.Start[d] - t.Box.Start[d]) * strides[d]
-		}
 		source := grid.Strides(from.Shape)[:last+1]
 		source[last] = n + 1
 		if err := t.Compute(func() error {
-			kernel.Copy(o.Item, part.Shape, t.Dst, at, strides, in, 0, source)
+			kernel.Copy(o.Item, part.Shape, t.Dst, grid.Offset(part.Start, t.Box), strides, in, 0, source)
 			return nil
 		}); err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/boxcopy"
 )
 
 func init() {
@@ -235,11 +234,11 @@ func (o IndexMap) combination(ctx context.Context, t *blockwise.Task, chosen []p
 		return t.Compute(func() error {
 			var one [16]byte
 			value.Put(one[:])
-			kernel.Copy(o.Item, shape, t.Dst, boxcopy.Offset(at, t.Box.Shape), grid.Strides(t.Box.Shape), one[:], 0, make([]int, dims))
+			kernel.Copy(o.Item, shape, t.Dst, grid.Offset(at, grid.Entire(t.Box.Shape)), grid.Strides(t.Box.Shape), one[:], 0, make([]int, dims))
 			return nil
 		})
 	case plain:
-		return boxcopy.Read(ctx, t, 0, from, at, o.Item)
+		return t.Place(ctx, 0, from, at, o.Item)
 	}
 	in := t.Scratch[:from.Size()*o.Item]
 	if err := t.In[0].Read(ctx, from, in); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
 // None is the border that ends with the array.
@@ -82,8 +82,7 @@ func (o *Overlapped) Fill(ctx context.Context, t *blockwise.Task) error {
 		if err := o.call(o.Call, dst, [][]byte{src}, at); err != nil {
 			return err
 		}
-		strides := grid.Strides(at.Shape)
-		kernel.Copy(o.Result.Size(), t.Box.Shape, t.Dst, 0, grid.Strides(t.Box.Shape), dst, grid.Offset(t.Box, at, strides), strides)
+		strided.Copy(o.Result.Size(), t.Box, t.Dst, t.Box, dst, at)
 		return nil
 	})
 }
