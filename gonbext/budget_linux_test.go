@@ -52,7 +52,7 @@ func TestCellIsEndedWithinATenthOfItsBudget(t *testing.T) {
 		if r.state.Success() {
 			t.Fatalf("%s was not ended", cell)
 		}
-		for begun := time.Now(); r.process(t).End == nil && time.Since(begun) < 10*time.Second; { // the watchdog concludes it
+		for begun := time.Now(); r.process(t).End == nil && time.Since(begun) < time.Minute; { // the watchdog concludes it
 			time.Sleep(time.Millisecond)
 		}
 		p := r.process(t)

@@ -56,7 +56,7 @@ var deaths = map[string]death{
 	"os.Exit(0)":                {does: func() { os.Exit(0) }, says: "exit status 0"},
 	"os.Exit(3)":                {does: func() { os.Exit(3) }, says: "exit status 3"},
 	"log.Fatal":                 {does: func() { log.Fatal("the cell's own") }, says: "exit status 1"},
-	"Goexit":                    {does: runtime.Goexit, says: "Goexit"},
+	"Goexit":                    {does: runtime.Goexit, signal: syscall.SIGKILL, says: "Goexit"}, // other goroutines go on until it is killed,
 	"deadlock, interrupted":     {does: func() { <-make(chan int) }, signal: syscall.SIGINT, says: "interrupted"},
 	"interrupt":                 {does: spin, signal: syscall.SIGINT, says: "interrupted"},
 	"kill":                      {does: spin, signal: syscall.SIGKILL, says: "killed"},
@@ -76,7 +76,7 @@ var deaths = map[string]death{
 	"full disk":                 {does: func() { limit(syscall.RLIMIT_FSIZE, 64<<10); save("y.npy") }, says: "file too large"},
 	"panic in Save's function":  {does: func() { inFunction(func() { panic("of the function") }) }, says: "the function panicked"},
 	"exit in Save's function":   {does: func() { inFunction(func() { os.Exit(4) }) }, says: "exit status 4"},
-	"interrupt in a Save":       {does: func() { inFunction(func() { time.Sleep(time.Minute) }) }, signal: syscall.SIGINT, says: ""},
+	"interrupt in a Save":       {does: func() { inFunction(func() { time.Sleep(2 * time.Second) }) }, signal: syscall.SIGINT, says: "Cancelled"},
 	"kill in a Save":            {does: func() { inFunction(func() { time.Sleep(time.Minute) }) }, signal: syscall.SIGKILL, says: "killed"},
 }
 

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func floats(t *testing.T, a *oocore.Array, opts ...oocore.Option) []float64 {
@@ -23,7 +24,7 @@ func floats(t *testing.T, a *oocore.Array, opts ...oocore.Option) []float64 {
 // Counts of two arrays together are the sums of those of each, and in finer bins they
 // add up to those of coarser ones.
 func TestHistogramsAddUp(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-2, 2), 1, 200)
 		one, other := values.Draw(r, "one"), values.Draw(r, "other")
 		x, y := oocore.FromSlice(one, len(one)), oocore.FromSlice(other, len(other))
@@ -134,7 +135,7 @@ func TestBinsBeyondTheBudget(t *testing.T) {
 // Reductions that leave NaN out are those of what is left, and of an array without NaN
 // the same as any.
 func TestSkippedNaN(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-9, 9), 1, 50).Draw(r, "values")
 		holes := rapid.SliceOfN(rapid.Bool(), len(values), len(values)).Draw(r, "holes")
 		var left []float64

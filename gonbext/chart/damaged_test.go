@@ -45,8 +45,8 @@ func TestReportOfImpossibleTimesEnds(t *testing.T) {
 			if err != nil {
 				t.Errorf("%+v: %v", row, err)
 			}
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%+v: no report after 20 s", row)
+		case <-time.After(time.Minute):
+			t.Fatalf("%+v: no report after a minute", row)
 		}
 	}
 }

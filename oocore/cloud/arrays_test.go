@@ -32,6 +32,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // fakeS3 is an S3 server with the bucket "data", and the settings to reach it.
@@ -200,7 +201,7 @@ func TestWindows(t *testing.T) {
 	if work.Whole > 4<<20 || work.Stream > 128<<10 || work.Stream > work.Whole {
 		t.Errorf("it wants %+v", work)
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		region := grid.Region{}
 		for _, n := range shape {
 			step := rapid.SampledFrom([]int{1, 1, 2, 7, -1, -3}).Draw(r, "step")

@@ -104,7 +104,7 @@ func TestScalar(t *testing.T) {
 
 // TestFits compares with arithmetic on integers without bounds.
 func TestFits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		x := rapid.Int64().Draw(t, "x")
 		for _, typ := range dtype.All() {
 			if !typ.Integer() {
@@ -130,7 +130,7 @@ func TestFits(t *testing.T) {
 
 // TestShortFloatsRoundOnce compares with the nearest of all finite halves.
 func TestShortFloatsRoundOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		h := rapid.Uint16Range(0, 0x7bfe).Draw(t, "half")
 		lower, upper := float64(dtype.Float16Bits(h).Float32()), float64(dtype.Float16Bits(h+1).Float32())
 		middle := (lower + upper) / 2 // exact in float64

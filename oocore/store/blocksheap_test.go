@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestBlocksHeap(t *testing.T) {
@@ -31,7 +32,7 @@ func TestBlocksHeap(t *testing.T) {
 
 // What BlocksHeap says that boxes do without, no box of them takes.
 func TestBlocksHeapIsAllThatBoxesTake(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		dims := rapid.IntRange(1, 3).Draw(t, "dims")
 		draw := func(name string, least, most int) []int {
 			return rapid.SliceOfN(rapid.IntRange(least, most), dims, dims).Draw(t, name)

@@ -6,6 +6,7 @@
 package testcases
 
 import (
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -39,6 +40,18 @@ func Seed(t testing.TB) uint64 {
 		t.Fatalf("GONBEXT_SEED is %q, which is no whole number", text)
 	}
 	return seed
+}
+
+// Seeded returns t, and has rapid draw the cases of its tests by Seed, unless RAPID_SEED or
+// -rapid.seed names another seed: plain runs check the same cases each time.
+func Seeded[T testing.TB](t T) T {
+	t.Helper()
+	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() == "0" {
+		if err := f.Value.Set(strconv.FormatUint(Seed(t), 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return t
 }
 
 // Rand returns a source of random numbers for a test that makes its cases while it

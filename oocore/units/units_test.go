@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestWords(t *testing.T) {
@@ -89,7 +91,7 @@ func TestParseSize(t *testing.T) {
 
 // What Bytes writes, ParseSize reads, to the three figures that are written.
 func TestBytesAreReadBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		n := rapid.Int64Range(1, 1<<58).Draw(t, "n")
 		for _, s := range []string{Bytes(n), Traffic(n)} {
 			got, err := ParseSize(s)

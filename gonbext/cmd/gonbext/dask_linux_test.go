@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +18,8 @@ func dask(t *testing.T) engine {
 	if python == "" || exec.Command(python, "-c", "import distributed").Run() != nil {
 		t.Skip("left out: a Dask scheduler, whose Python GONBEXT_PYTHON names")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(address)
+	port := fmt.Sprint(ports(t, 1))
+	address := "127.0.0.1:" + port
 	dir := t.TempDir()
 	t.Setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "10")
 	start := func(args ...string) *exec.Cmd {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -22,6 +24,27 @@ type engine struct {
 	node   func() []int // the processes of one of its nodes
 	active func() bool  // whether it has jobs that have not ended
 	kinds  []string     // of plans; nil for all
+}
+
+// ports returns the first of n successive ports on which nobody listens. They are below those that
+// Linux gives to connections, so that none is taken before a server of the test listens on it.
+func ports(t *testing.T, n int) (first int) {
+	t.Helper()
+	free := func(port int) bool {
+		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		return err == nil && l.Close() == nil
+	}
+	for first = 12000 + os.Getpid()%10000; first < 32000; first += n {
+		taken := 0
+		for taken < n && free(first+taken) {
+			taken++
+		}
+		if taken == n {
+			return first
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // bucket starts an S3 server with the bucket data, and sets what is needed to reach it.

@@ -20,7 +20,7 @@ func gridEngine(t *testing.T) {
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	port := 21000 + os.Getpid()%20000
+	port := ports(t, 2)
 	t.Setenv("SGE_ROOT", root)
 	t.Setenv("SGE_CELL", "test")
 	t.Setenv("SGE_QMASTER_PORT", fmt.Sprint(port))

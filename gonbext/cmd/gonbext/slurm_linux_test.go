@@ -33,7 +33,7 @@ func slurm(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := 12000 + os.Getpid()%20000 // below those that Linux gives to connections: a daemon ends where one has its port
+	port := ports(t, 4)
 	var conf strings.Builder
 	fmt.Fprintf(&conf, `ClusterName=test
 SlurmctldHost=%[1]s(127.0.0.1)

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // laptop has 8 GiB, and a container on it of 512 MiB with 112 MiB taken.
@@ -89,7 +90,7 @@ func TestWrongShapes(t *testing.T) {
 
 // Bytes are elements times size in whole numbers, and chunks cover the array.
 func TestArithmetic(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(0, 1<<20), 0, 4).Draw(t, "shape")
 		dt := rapid.SampledFrom(dtype.All()).Draw(t, "dtype")
 		exact := big.NewInt(int64(dt.Size()))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/gonbext/internal/names"
+	"github.com/gonbext/gonbext/oocore/testcases"
 	"pgregory.net/rapid"
 )
 
@@ -36,7 +37,7 @@ func TestFold(t *testing.T) {
 
 // Every name is in one group, and what is not alike is not together.
 func TestFoldKeepsNames(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		all := rapid.SliceOf(rapid.StringMatching(`[ab][.]?[0-9]{0,2}[._]?[0-9]{0,2}[._]?w?`)).Draw(t, "names")
 		var seen []int
 		for _, g := range names.Fold(all, func(i int) string { return all[i][:1] }) {

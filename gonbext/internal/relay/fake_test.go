@@ -265,7 +265,7 @@ func start(t *testing.T, magic Rewriter, watch func(Cell, string) Watcher) *clie
 		stop()
 		select {
 		case <-x.ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the relay does not end")
 		}
 		cancel()
@@ -311,7 +311,7 @@ func (x *client) ready() {
 			for m.parentHead().ID != id || !strings.Contains(string(m.content), "idle") {
 				select {
 				case m = <-x.outputs:
-				case <-time.After(10 * time.Second):
+				case <-time.After(time.Minute):
 					x.t.Fatal("no idle")
 				}
 			}
@@ -345,7 +345,7 @@ func (x *client) reply() message {
 	case err := <-x.ended:
 		x.ended <- err
 		x.t.Fatalf("the relay ended: %v", err)
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		x.t.Fatal("no reply")
 	}
 	panic("unreachable")
@@ -368,7 +368,7 @@ func (x *client) until(id string) (all []message) {
 			if m.head().Type == "status" && strings.Contains(string(m.content), "idle") {
 				return all
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			x.t.Fatal("no idle")
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestFramesAreParsedBack(t *testing.T) {
 	frame := rapid.SliceOfN(rapid.Byte(), 0, 20).Filter(func(b []byte) bool { return !bytes.Equal(b, delimiter) })
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		ids := rapid.SliceOfN(frame, 0, 3).Draw(t, "ids")
 		rest := rapid.SliceOfN(frame, 0, 8).Draw(t, "rest")
 		frames := append(append(append([][]byte{}, ids...), delimiter), rest...)

@@ -9,11 +9,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // The arena's count against a sum kept beside it.
 func TestCountsWhatIsReserved(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		const limit = 1 << 24
 		a := arena.New(limit)
 		var live []*arena.Buffer

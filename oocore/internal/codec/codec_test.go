@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -215,7 +216,7 @@ func parts(t *rapid.T, p *Pipeline) []int {
 func TestRoundTrip(t *testing.T) { engines(t, roundTrip) }
 
 func roundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		p := makePipeline(t)
 		chunk := field(p.raw, p.t)
 		if rapid.Bool().Draw(t, "noise") {

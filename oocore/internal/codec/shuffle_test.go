@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // inGo turns the vector loops off, until the function that it returns is called.
@@ -17,7 +19,7 @@ func inGo() func() {
 
 // TestShuffles holds the loops to the definition, and vector loops to those in Go.
 func TestShuffles(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{1, 2, 3, 4, 5, 8, 12, 16, 17, 255}).Draw(t, "size")
 		n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(0, 9000)).Draw(t, "elements")
 		if rapid.Bool().Draw(t, "eights") {

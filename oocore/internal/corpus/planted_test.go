@@ -145,7 +145,7 @@ func built(t *testing.T, edits []edit) string {
 	}
 	overlay, binary := filepath.Join(folder, "overlay.json"), filepath.Join(folder, "corpus.test")
 	testcases.WriteFile(t, overlay, b, 0o600)
-	if out, err := command.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := command.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return binary

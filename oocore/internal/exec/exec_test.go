@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 const mebi = 1 << 20
@@ -84,7 +85,7 @@ func TestMapAcrossPieces(t *testing.T) {
 
 // Views of views of a ramp against index arithmetic.
 func TestViews(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 4).Draw(r, "shape")
 		n := ramp(t, shape...)
 		// index maps a position of the present view to the ramp's value.
@@ -157,7 +158,7 @@ func TestBroadcast(t *testing.T) {
 
 // Sums and positions of maxima over any axes against plain loops.
 func TestReductions(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 30), 1, 4).Draw(r, "shape")
 		if rapid.Bool().Draw(r, "long") {
 			shape[rapid.IntRange(0, len(shape)-1).Draw(r, "longest")] = rapid.IntRange(1, 3000).Draw(r, "length")

@@ -26,13 +26,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Random expressions, run in the least memory that would do and in plenty, by
 // any number of workers and in any chunks, against their definitions. What the
 // arena held at most is what was predicted, to the byte.
 func TestRandomExpressions(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			r.Fatal(err)

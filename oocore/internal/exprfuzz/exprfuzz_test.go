@@ -184,7 +184,7 @@ func TestExpressionsGiveValuesOrErrors(t *testing.T) {
 		t.Errorf("%d of %d expressions gave values: they test too little", values, count)
 	}
 	for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
-		if wait > 10*time.Second {
+		if wait > 30*time.Second {
 			t.Fatalf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), goroutines, stacks())
 		}
 		time.Sleep(wait)

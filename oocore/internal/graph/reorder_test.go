@@ -17,7 +17,7 @@ import (
 
 // A reshape keeps the elements in C order, whatever boxes it is computed in.
 func TestReorder(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		size := rapid.SampledFrom([]int{1, 2, 6, 8, 12, 24, 30, 36, 60, 64, 72, 120, 360}).Draw(r, "size")
 		from, to := factored(r, size), factored(r, size)

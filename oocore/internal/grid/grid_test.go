@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func shapes(r *rapid.T, name string, dims, low, high int) []int {
@@ -44,7 +45,7 @@ func ones(n int) []int {
 
 // A grid with an offset is the part of a grid without one that begins there.
 func TestOffsetGridsAreCutFromWholeOnes(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		dims := rapid.IntRange(0, 3).Draw(r, "dims")
 		g := grid.Grid{Shape: shapes(r, "shape", dims, 0, 9), Chunks: shapes(r, "chunks", dims, 1, 5)}
 		for _, c := range g.Chunks {
@@ -65,7 +66,7 @@ func TestOffsetGridsAreCutFromWholeOnes(t *testing.T) {
 }
 
 func TestAlignCutsAtTheGrid(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		dims := rapid.IntRange(0, 3).Draw(r, "dims")
 		shape, lengths := shapes(r, "shape", dims, 0, 8), shapes(r, "lengths", dims, 1, 5)
 		origin := shapes(r, "origin", dims, -4, 0)

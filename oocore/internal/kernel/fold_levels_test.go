@@ -6,13 +6,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestFoldLevels compares the vector loops with those in plain Go, over rows
 // and columns long enough for every part of them.
 func TestFoldLevels(t *testing.T) {
 	all := levels()
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		typ := rapid.SampledFrom([]dtype.Type{dtype.Float16, dtype.Float32, dtype.Float64, dtype.Complex64}).Draw(r, "type")
 		red := rapid.SampledFrom([]Reduction{Sum, Mean, Var, Std, Min, Max}).Draw(r, "reduction")
 		rows, cols := rapid.IntRange(1, 40).Draw(r, "rows"), rapid.IntRange(1, 700).Draw(r, "cols")

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var reductions = []Reduction{Sum, Prod, Mean, Var, Std, Min, Max, ArgMin, ArgMax, Any, All, CountNonzero}
@@ -50,7 +51,7 @@ func fill(t dtype.Type, n int, seed uint64, special bool) []byte {
 // exact, else within NumPy's own error.
 func TestFoldCuts(t *testing.T) {
 	atEachLevel(t, func(t *testing.T) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			typ := rapid.SampledFrom(dtype.All()).Draw(r, "type")
 			red := rapid.SampledFrom(reductions).Draw(r, "reduction")
 			rows, cols := rapid.IntRange(1, 90).Draw(r, "rows"), rapid.IntRange(1, 90).Draw(r, "cols")

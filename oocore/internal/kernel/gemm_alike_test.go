@@ -9,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestGemmAlike has any box of a product have the bits that it has in the whole, whatever
 // its lengths, place and the rows' distance, and the whole be near the definition.
 func TestGemmAlike(t *testing.T) {
 	atEachLevel(t, func(t *testing.T) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			if rapid.Bool().Draw(r, "wide") {
 				checkAlike[float64](r, dtype.Float64, 0x1p-52)
 			} else {

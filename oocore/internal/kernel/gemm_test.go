@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // randomMatrix has n elements of either sign, none of them special.
@@ -109,7 +110,7 @@ func atEachLevel(t *testing.T, f func(t *testing.T)) {
 
 func TestGemm(t *testing.T) {
 	check := func(t *testing.T, multiply func(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte)) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			typ := rapid.SampledFrom(dtype.All()).Draw(r, "type")
 			side := rapid.IntRange(1, 40)
 			m, n, k := side.Draw(r, "m"), side.Draw(r, "n"), side.Draw(r, "k")
@@ -151,7 +152,7 @@ func TestGemmOrder(t *testing.T) {
 			work := aligned(make([]byte, GemmWork(typ, m, n, k)))
 			whole := aligned(make([]byte, m*n*sum))
 			gemmOwn(typ, m, n, k, a, k, b, n, whole, n, work)
-			rapid.Check(t, func(r *rapid.T) {
+			rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 				i, j := rapid.IntRange(0, m-1).Draw(r, "i"), rapid.IntRange(0, n-1).Draw(r, "j")
 				h, w := rapid.IntRange(1, m-i).Draw(r, "h"), rapid.IntRange(1, n-j).Draw(r, "w")
 				part := aligned(make([]byte, h*w*sum))

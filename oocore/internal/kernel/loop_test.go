@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // namedLoop is a loop with the types of its operands and of its result.
@@ -113,7 +114,7 @@ func TestPlaceDoesNotMatter(t *testing.T) {
 		t.Run(level.name, func(t *testing.T) {
 			defer level.use()()
 			loops := allLoops()
-			rapid.Check(t, func(t *rapid.T) {
+			rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 				n := rapid.IntRange(0, 150).Draw(t, "n")
 				from := rapid.IntRange(0, n).Draw(t, "from")
 				count := rapid.IntRange(0, n-from).Draw(t, "count")

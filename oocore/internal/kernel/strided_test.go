@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestCopy compares a strided copy with one made element by element, and has
 // no other byte change.
 func TestCopy(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		size := rapid.SampledFrom([]int{1, 2, 4, 8, 16}).Draw(r, "size")
 		shape := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 5), rapid.IntRange(1, 40)), 0, 4).Draw(r, "shape")
 		dstAt, dstStride, dstLen := layout(r, "dst", shape, false)
@@ -79,7 +81,7 @@ func layout(r *rapid.T, name string, shape []int, repeat bool) (at int, stride [
 }
 
 func TestSwap(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		size := rapid.SampledFrom([]int{2, 4, 8}).Draw(r, "size")
 		b := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(r, "bytes")
 		b = b[:len(b)/size*size]

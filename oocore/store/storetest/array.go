@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // willRead gives an array a hint, which it may take at any time for any region.
@@ -56,7 +57,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 		})
 	}
 	t.Run("regions", func(t *testing.T) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			dt := rapid.SampledFrom(types).Draw(r, "dtype")
 			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 5).Draw(r, "shape")
 			data := Elements(dt, grid.Size(shape))
@@ -115,7 +116,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 		willRead(a, All([]int{4, 4}))
 	})
 	t.Run("sessions", func(t *testing.T) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			dt := rapid.SampledFrom(types).Draw(r, "dtype")
 			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(r, "shape")
 			data := Elements(dt, grid.Size(shape))
@@ -187,7 +188,7 @@ func (a reads) Read(ctx context.Context, dst []byte, r grid.Region) error {
 func TestCoded(t *testing.T, a store.Array, data []byte, work int64) {
 	t.Helper()
 	info := a.Info()
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		s, err := a.(store.Coded).Session(make([]byte, work))
 		noError(r, err)
 		defer s.Close()

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestResume tests resuming what an earlier writer left.
@@ -87,7 +88,7 @@ func TestRegion(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 	NoLeaks(t)
 	ctx := context.Background()
 	t.Run("boxes", func(t *testing.T) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			m := store.Meta{DType: rapid.SampledFrom(types).Draw(r, "dtype")}
 			m.Shape = rapid.SliceOfN(rapid.IntRange(1, 9), 0, 3).Draw(r, "shape")
 			m.Chunks = slices.Clone(m.Shape)

@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Place is one name under which arrays are stored.
@@ -46,7 +47,7 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		})
 	}
 	t.Run("chunks", func(t *testing.T) {
-		rapid.Check(t, func(r *rapid.T) {
+		rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(r, "shape")
 			m := store.Meta{Shape: shape, DType: rapid.SampledFrom(types).Draw(r, "dtype")}
 			for _, n := range shape {

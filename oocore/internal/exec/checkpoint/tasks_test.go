@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A set has the tasks that were added, in any order, and no others, each once and in order.
@@ -36,7 +38,7 @@ func TestTasksHasWhatWasAdded(t *testing.T) {
 			}
 		}
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		tasks, want := sets(r, "adds")
 		check(r, tasks, want)
 		others, _ := sets(r, "other adds")

@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // places is an Index over one object, in which the chunks lie at known places.
@@ -180,7 +181,7 @@ func draw(r *rapid.T) drawn {
 }
 
 func TestSessionReadsAnyRegionOfAnyLayout(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		a := draw(r)
 		whole := rapid.Bool().Draw(r, "whole")
 		_, n := a.divide(nil, whole)
@@ -209,7 +210,7 @@ func TestSessionReadsAnyRegionOfAnyLayout(t *testing.T) {
 }
 
 func TestReadAfterCloseFails(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		a := draw(r)
 		if err := a.Close(); err != nil {
 			r.Fatal(err)

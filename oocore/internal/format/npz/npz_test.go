@@ -360,7 +360,7 @@ func TestSessionsCloseOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := a.Info()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // where it would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // where it would wait for ever
 	defer cancel()
 	if _, err := sessions[1].Read(ctx, make([]byte, grid.Size(i.Shape)*i.DType.Size()), storetest.All(i.Shape)); err != nil {
 		t.Error(err)

@@ -114,7 +114,7 @@ func TestDTypesThatCannotBeReadAreRefusedByName(t *testing.T) {
 }
 
 func TestHeaderIsReadBack(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		want := Header{Metadata: rapid.MapOfN(rapid.String(), rapid.String(), 0, 3).Draw(r, "metadata")}
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 9, -1), 0, 6, rapid.ID).Draw(r, "names") {
 			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(r, "shape")

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestRefusedV3 changes a good zarr.json in one place and wants one line that names
@@ -163,7 +164,7 @@ func TestFillValues(t *testing.T) {
 // TestFillRoundTrips writes any element and reads it back, in JSON and in the form
 // for people.
 func TestFillRoundTrips(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		dt := rapid.SampledFrom(dtype.All()).Draw(r, "dtype")
 		fill := rapid.SliceOfN(rapid.Byte(), dt.Size(), dt.Size()).Draw(r, "element")
 		if dt == dtype.Bool {
@@ -184,7 +185,7 @@ func TestFillRoundTrips(t *testing.T) {
 
 // TestEncodeRoundTrips writes metadata and reads them back.
 func TestEncodeRoundTrips(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		drawn := drawModel(r)
 		for i := range drawn.levels { // encodeV3 is for what is written here
 			if drawn.levels[i].transpose != nil {

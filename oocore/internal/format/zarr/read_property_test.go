@@ -22,6 +22,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // model is a Zarr array that a test puts together by hand, from the specification:
@@ -359,7 +360,7 @@ func sessionBytes(a *array, whole bool) int64 {
 // TestAnyArray reads regions of arrays of any layout, with sessions of any memory,
 // and compares each with the elements picked one by one.
 func TestAnyArray(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		m, b := drawModel(r), memblob.New()
 		data := m.store(b, rapid.Uint64().Draw(r, "seed"))
 		a, err := openIn(t.Context(), "memory.zarr", b)
@@ -391,7 +392,7 @@ func TestAnyArray(t *testing.T) {
 // TestAnyFault makes operations of the store fail: a read then says so, or is right,
 // and so are those that follow. Nothing stays open.
 func TestAnyFault(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		m, b := drawModel(r), memblob.New()
 		data := m.store(b, rapid.Uint64().Draw(r, "seed"))
 		c := count(b)

@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // writtenCodecs are those that the tests write with.
@@ -178,7 +179,7 @@ func drawMeta(r *rapid.T) store.Meta {
 func TestSessions(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	storetest.NoLeaks(t)
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		m := drawMeta(r)
 		path := filepath.Join(tempDir(r), "a.zarr")
 		layout, err := store.LayoutOf(path, m)
@@ -255,7 +256,7 @@ func writeOpen(r *rapid.T, w store.Writer, data []byte, m store.Meta) {
 
 // TestBoxes writes boxes of any form to an array whose chunks are encoded.
 func TestBoxes(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		m := drawMeta(r)
 		if m.Codec == "none" {
 			m.Codec = "zstd:1"
@@ -280,7 +281,7 @@ func TestBoxes(t *testing.T) {
 // TestRegions writes a box into an array that is there.
 func TestRegions(t *testing.T) {
 	storetest.NoLeaks(t)
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		m := drawMeta(r)
 		m.Details.Fill = rapid.SampledFrom([]string{"", "1"}).Draw(r, "fill")
 		if m.DType == dtype.Bool || m.DType.Kind() == dtype.KindComplex {

@@ -56,7 +56,7 @@ func lengths(r *rapid.T, name string, dims, low, high int) []int {
 }
 
 func TestTaken(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
@@ -79,7 +79,7 @@ func TestTaken(t *testing.T) {
 }
 
 func TestAlong(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
@@ -108,7 +108,7 @@ func TestAlong(t *testing.T) {
 }
 
 func TestAssigned(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		lengths := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
@@ -149,7 +149,7 @@ func mask(rng *rand.Rand, lengths []int, share float64) (a blockwisetest.Array, 
 }
 
 func TestCountedAndSelected(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 14)
@@ -204,7 +204,7 @@ func TestSelectedOfManyBlocks(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 200).Draw(r, "counts")
 		var ends, want []int64
 		for i, c := range counts {
@@ -225,7 +225,7 @@ func TestSpread(t *testing.T) {
 }
 
 func TestLocated(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 14)
 		m, places := mask(rng, from, rapid.SampledFrom([]float64{0.02, 0.5, 1}).Draw(r, "share"))

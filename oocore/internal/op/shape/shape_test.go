@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var types = []dtype.Type{dtype.Uint8, dtype.Int16, dtype.Float32, dtype.Int64, dtype.Complex128}
@@ -39,7 +40,7 @@ func lengths(r *rapid.T, name string, dims, low, high int) []int {
 }
 
 func TestJoined(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		result := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 6)
@@ -109,7 +110,7 @@ func source(a shape.Axis, i int) int {
 
 func TestMapped(t *testing.T) {
 	kinds := []shape.Kind{shape.KindSame, shape.KindWrap, shape.KindReflect, shape.KindSymmetric, shape.KindEdge, shape.KindConstant, shape.KindRepeat}
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		dims := rapid.IntRange(1, 3).Draw(r, "dims")
@@ -155,7 +156,7 @@ func TestMapped(t *testing.T) {
 }
 
 func TestDiagonals(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(2, 4).Draw(r, "dims"), 1, 9)
@@ -176,7 +177,7 @@ func TestDiagonals(t *testing.T) {
 }
 
 func TestTriangle(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(2, 4).Draw(r, "dims"), 1, 9)
@@ -197,7 +198,7 @@ func TestTriangle(t *testing.T) {
 }
 
 func TestPlaced(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		op := shape.DiagEmbed{Row: rapid.IntRange(0, 5).Draw(r, "row"), Column: rapid.IntRange(0, 5).Draw(r, "column"), Len: rapid.IntRange(1, 9).Draw(r, "length"), Item: dt.Size()}

@@ -13,11 +13,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Each window's reduction is that of its elements, and has the same bits in every box.
 func TestRollingReducesEachWindow(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		shape := rapid.SliceOfN(rapid.IntRange(1, 12), 1, 3).Draw(r, "shape")
 		axis := rapid.IntRange(0, len(shape)-1).Draw(r, "axis")
@@ -82,7 +83,7 @@ func sum(x []float64) (s float64) {
 
 // A window has the elements from its place on.
 func TestSlidingShowsEachWindow(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 6), 2, 2).Draw(r, "shape")
 		w := []int{rapid.IntRange(1, shape[0]).Draw(r, "rows"), rapid.IntRange(1, shape[1]).Draw(r, "columns")}
 		x := make([]int32, grid.Size(shape))
