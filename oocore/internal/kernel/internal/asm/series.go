@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/big"
+	"sync"
 )
 
 // real is a number of high precision.
@@ -84,8 +85,13 @@ func interpolate(f func(x real) real, low, high float64, degree int, power float
 
 // inverseFactorial is 1/n!.
 func inverseFactorial(n int64) real {
-	return newReal().Quo(realOf(1), newReal().SetInt(new(big.Int).MulRange(1, n)))
+	if inverseFactorials[n] == nil {
+		inverseFactorials[n] = newReal().Quo(realOf(1), newReal().SetInt(new(big.Int).MulRange(1, n)))
+	}
+	return newReal().Set(inverseFactorials[n])
 }
+
+var inverseFactorials = map[int64]real{}
 
 func alternating(k int64, x real) real {
 	if k%2 == 1 {
@@ -106,7 +112,10 @@ func ln(x real) real {
 }
 
 // ln2 and ln10 are natural logarithms.
-func ln2() real { return ln(realOf(2)) }
+func ln2() real { return newReal().Set(knownLn2()) }
+
+var knownLn2 = sync.OnceValue(func() real { return ln(realOf(2)) })
+
 func ln10() real {
 	return newReal().Add(newReal().Mul(realOf(3), ln2()), ln(realOf(1.25)))
 }
@@ -117,7 +126,9 @@ func inverse(x real) real { return newReal().Quo(realOf(1), x) }
 const precision = 1400
 
 // pi is Machin's formula: 16·arctan(1/5) - 4·arctan(1/239).
-func pi() *big.Float {
+func pi() *big.Float { return new(big.Float).Set(knownPi()) }
+
+var knownPi = sync.OnceValue(func() *big.Float {
 	arctan := func(n int64) *big.Float {
 		power := new(big.Float).SetPrec(precision).Quo(big.NewFloat(1).SetPrec(precision), new(big.Float).SetInt64(n))
 		sum := new(big.Float).SetPrec(precision)
@@ -133,7 +144,7 @@ func pi() *big.Float {
 	}
 	a := new(big.Float).Mul(big.NewFloat(16), arctan(5))
 	return a.Sub(a, new(big.Float).Mul(big.NewFloat(4), arctan(239)))
-}
+})
 
 func twoOverPi() *big.Float {
 	return new(big.Float).SetPrec(precision).Quo(big.NewFloat(2).SetPrec(precision), pi())

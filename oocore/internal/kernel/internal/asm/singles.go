@@ -129,7 +129,7 @@ func tanhTables() (t [9][16]float64) {
 		if i == 0 {
 			first = 0
 		} else {
-			c = exactNear(tanh, (low+high)/2)
+			c = exactNear(tanh, math.Tanh, (low+high)/2)
 		}
 		of := tanh(realOf(c))
 		quotient := func(r real) real {
@@ -144,9 +144,15 @@ func tanhTables() (t [9][16]float64) {
 	return t
 }
 
-// exactNear is a float32 after x at which f is within 1/16 of the last place of one.
-func exactNear(f func(real) real, x float64) float64 {
+// exactNear is a float32 after x at which f is within 1/16 of the last place of one. Most are
+// passed over by rough, which is f in float64.
+func exactNear(f func(real) real, rough func(float64) float64, x float64) float64 {
 	for c := math.Nextafter32(float32(x), inf32); ; c = math.Nextafter32(c, inf32) {
+		about := rough(float64(c))
+		nearby := float32(about)
+		if math.Abs(about-float64(nearby)) > float64(math.Nextafter32(nearby, inf32)-nearby)/8 {
+			continue
+		}
 		y := f(realOf(float64(c)))
 		near := float32(float(y))
 		unit := float64(math.Nextafter32(near, inf32) - near)
