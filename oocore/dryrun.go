@@ -3,12 +3,15 @@ package oocore
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // dryRun is an algorithm whose runs are planned and not made.
@@ -16,6 +19,7 @@ type dryRun struct {
 	budget  int64        // that the algorithm is to think it has
 	count   int          // of elements, at the most, where it follows from values
 	counted bool         // it was asked for
+	naming  bool         // the budget is too small, and one that will do is looked for
 	most    *MemoryError // of the run that needs the most; nil where there was none
 }
 
@@ -57,33 +61,31 @@ func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, err
 		return opts, nil
 	}
 	limits := machine.Read()
-	limit := s.budget
-	switch {
-	case limit > 0:
-	case s.pool != nil:
-		limit = s.pool.limit - budget.Overhead(s.pool.limit)
-	default:
-		limit, _ = limits.DefaultBudget()
-	}
 	opts = slices.Clip(opts)
-	foreseen := s.growth(limit)
-	least, short, err := leastBudget(opts, f, limits, limit, foreseen)
-	if short != nil {
+	for tried := false; ; tried = true {
+		limit, process := s.budget, int64(0)
+		switch {
+		case limit > 0:
+		case s.pool != nil:
+			process = budget.Overhead(s.pool.limit)
+			limit = s.pool.limit - process
+		default:
+			limit, _ = limits.DefaultBudget()
+		}
+		foreseen := s.growth(limit)
+		least, short, err := leastBudget(opts, f, limits, limit, foreseen)
+		switch {
+		case err != nil:
+			return nil, err
+		case short == nil:
+			return append(opts, set(func(s *settings) { s.foreseen, s.least = foreseen, least })), nil
+		case tried:
+			s.name(short, process)
+			return nil, short
+		}
 		// What the program has dropped counts as held until it is collected.
 		debug.FreeOSMemory()
-		foreseen = s.growth(limit)
-		least, short, err = leastBudget(opts, f, limits, limit, foreseen)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if short != nil {
-		if s.pool == nil {
-			budget.Named(short.Need)
-		}
-		return nil, short
-	}
-	return append(opts, set(func(s *settings) { s.foreseen, s.least = foreseen, least })), nil
 }
 
 // counts are the numbers of elements that an algorithm is planned with where they follow from
@@ -96,7 +98,7 @@ var counts = []int{math.MaxInt, 16 << 10, 256, 1}
 // again with the budget that was found until that is enough.
 func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limits, limit, foreseen int64) (need int64, short *MemoryError, err error) {
 	for at := limit; ; at = short.Need {
-		d := &dryRun{budget: at}
+		d := &dryRun{budget: at, naming: short != nil}
 		for _, d.count = range counts {
 			err := f(append(opts, set(func(s *settings) { s.dry, s.foreseen, s.planned = d, foreseen, false })))
 			if small, ok := errors.AsType[*MemoryError](err); ok {
@@ -119,6 +121,15 @@ func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limi
 			return need, short, nil
 		}
 	}
+}
+
+// someFile is where a result may be saved of which nobody has said where. What a rejection names will do in memory too, where
+// that is where temporary files lie.
+func (s *settings) someFile(name string) string {
+	if _, inMemory := store.InMemory(""); inMemory && s.dry != nil && s.dry.naming {
+		return filepath.Join(os.TempDir(), name+".zarr") // in many files, which take more
+	}
+	return name + ".npy"
 }
 
 // DryRun reports whether runs under the options are planned and not made: see Fits.

@@ -51,7 +51,7 @@ func evaluate(ctx context.Context, expression *expr.Text, names Names, opts []Op
 		}
 		whole := made(expression.Build(nodes, &host{ctx: ctx, opts: opts}))
 		if s.target == nil {
-			_, err = whole.Plan("result.npy", append(opts[:len(opts):len(opts)], unstored)...)
+			_, err = whole.Plan(s.someFile("result"), append(opts[:len(opts):len(opts)], unstored)...)
 		} else {
 			_, err = whole.Plan(*s.target, opts...)
 		}

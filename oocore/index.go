@@ -35,12 +35,16 @@ func counted(ctx context.Context, op string, opts []Option, make func(run op.Run
 		if err != nil {
 			return err
 		}
+		s, err := applyOptions(opts)
+		if err != nil {
+			return err
+		}
 		for _, n := range nodes {
 			if n == nil {
 				continue
 			}
 			// What this format cannot hold is left to the run that saves it.
-			_, _ = made(n, nil).Save(ctx, op+".npy", append(opts[:len(opts):len(opts)], unstored)...)
+			_, _ = made(n, nil).Save(ctx, s.someFile(op), append(opts[:len(opts):len(opts)], unstored)...)
 		}
 		return nil
 	})

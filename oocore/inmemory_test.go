@@ -105,23 +105,35 @@ func TestFilesInMemoryCountBeforeValuesAreKnown(t *testing.T) {
 	dir := inMemory(t)
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("XDG_CACHE_HOME", dir)
-	x, err := oocore.Random(oocore.Float32, 1, 4<<20).Save(context.Background(), filepath.Join(t.TempDir(), "x.npy"))
+	x, err := oocore.Random(oocore.Float32, 1, 2<<20).Save(context.Background(), filepath.Join(t.TempDir(), "x.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []string{"unique(x)", "mask(x, x > 0.5)"} {
-		save := func(budget string) error {
-			path := filepath.Join(dir, "o.npy")
-			y := oocore.EvalContext(context.Background(), e, oocore.Names{"x": x}, oocore.Memory(budget))
-			_, err := y.Save(context.Background(), path, oocore.Memory(budget))
-			return err
-		}
-		small, ok := errors.AsType[*oocore.MemoryError](save("1MiB"))
-		if !ok {
-			t.Fatal(e)
-		}
-		if err := save(fmt.Sprintf("%dB", small.Need)); err != nil {
-			t.Errorf("%s: %d bytes, which the error named: %v", e, small.Need, err)
+	for limit, opts := range map[string]func(bytes int64) []oocore.Option{
+		"memory": func(bytes int64) []oocore.Option { return []oocore.Option{oocore.MemoryBytes(bytes)} },
+		"share": func(bytes int64) []oocore.Option {
+			return []oocore.Option{oocore.MemoryBytes(bytes), oocore.In(oocore.NewPool("1GiB"))}
+		},
+		"pool": func(bytes int64) []oocore.Option {
+			return []oocore.Option{oocore.In(oocore.NewPool(fmt.Sprintf("%dB", bytes)))}
+		},
+	} {
+		for _, e := range []string{"unique(x)", "mask(x, x > 0.5)", "sort(x, 0)", "x + 1"} {
+			for _, name := range []string{"o.npy", "o.zarr"} {
+				save := func(budget int64) error {
+					y := oocore.EvalContext(context.Background(), e, oocore.Names{"x": x}, opts(budget)...)
+					_, err := y.Save(context.Background(), filepath.Join(dir, name), opts(budget)...)
+					return err
+				}
+				small, ok := errors.AsType[*oocore.MemoryError](save(1 << 20))
+				if !ok || small.Limit != 1<<20 {
+					t.Fatalf("%s %s %s: %v", limit, e, name, small)
+				}
+				if err := save(small.Need); err != nil {
+					t.Errorf("%s %s %s: %d bytes, which the error named: %v", limit, e, name, small.Need, err)
+				}
+				os.RemoveAll(filepath.Join(dir, name))
+			}
 		}
 	}
 }

@@ -28,7 +28,7 @@ func NewPool(size string) *Pool {
 }
 
 // In makes a run share a pool. Without Memory the run has all that the pool has for runs. One that can never fit is a
-// *MemoryError; one that has to wait does, or with NoWait is a *BusyError.
+// *MemoryError, which without Memory names a size of the pool; one that has to wait does, or with NoWait is a *BusyError.
 func In(pool *Pool) Option {
 	return option(func(s *settings) error {
 		switch {
@@ -76,20 +76,34 @@ func (s *settings) shared() *budget.Pool {
 	return &s.pool.runs
 }
 
-// fitPool leaves to a run in a pool its share, and rejects one that could never fit.
+// wholePool reports whether a run has all that its pool has for runs.
+func (s *settings) wholePool() bool { return s.pool != nil && s.budget == 0 }
+
+// name notes the budget that a rejection names. Of a run that has all of a pool it is the pool's, in which the process takes bytes too.
+func (s *settings) name(small *MemoryError, process int64) {
+	if s.wholePool() {
+		small.Op, small.Need, small.Limit = "the pool of "+small.Op, wholeMiB(small.Need+process), s.pool.limit
+	}
+	if s.pool == nil || s.budget == 0 {
+		budget.Named(small.Need)
+	}
+}
+
+// fitPool leaves to a run in a pool its share, and rejects a share that could never fit.
 func (r *run) fitPool(op string, o *plan.Options) error {
 	limit := r.pool.limit
 	if err := r.limits.Check(limit); err != nil {
 		return err
 	}
+	r.budget = limit
 	for tried := false; ; tried = true {
 		r.process = budget.Overhead(limit)
-		if r.settings.budget == 0 {
+		if r.wholePool() {
 			o.Budget = limit - r.process
+			return nil
 		}
 		need := r.process + max(o.Budget, r.overhead)
 		if need <= limit {
-			r.budget = limit
 			return nil
 		}
 		if tried {

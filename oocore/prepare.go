@@ -154,21 +154,24 @@ func (r *run) fit(p *plan.Plan, o plan.Options) (err error) {
 			r.plan, err = size(p, o)
 		}
 	}
-	if isSmall(err) && budget.HasGarbage(r.overhead) {
-		freeGarbage(r.overhead)
+	if held := max(r.overhead, r.process); isSmall(err) && budget.HasGarbage(held) {
+		freeGarbage(held)
 		r.overhead = r.settings.overhead() + p.OpenBytes()
 		o.Overhead = r.overhead
+		if r.wholePool() {
+			process := budget.Overhead(r.pool.limit)
+			o.Budget, r.process = o.Budget+r.process-process, process
+		}
 		r.plan, err = size(p, o)
 	}
 	if small, ok := errors.AsType[*MemoryError](err); ok {
-		if r.pool == nil {
-			budget.Named(small.Need)
-		}
-		if budget.HasGarbage(r.overhead) {
-			small.Held = r.overhead
-		}
+		need := small.Need
+		r.name(small, r.process)
 		if loops.N > 0 {
-			return r.besideLoops(small.Op, small.Need, loops)
+			return r.besideLoops(small.Op, need, loops)
+		}
+		if held := max(r.overhead, r.process); small.Holder == "" && budget.HasGarbage(held) {
+			small.Held = held
 		}
 	}
 	if err != nil {
