@@ -31,11 +31,11 @@ var mirrored = map[kernel.Op]kernel.Op{
 // they promote to, float64, would call neighbours beyond 2⁵³ equal.
 func compareSigned(site Site, op kernel.Op, signed, unsigned *Node) (*Node, error) {
 	zero := &Node{Kind: Constant, Shape: []int{}, DType: signed.DType, Value: dtype.FromInt(signed.DType, 0), Site: site}
-	var c chain
-	compared := c.of(Apply(site, op, c.of(AsType(site, signed, dtype.Uint64)), unsigned))
+	m := Maker{Site: site}
+	compared := m.Apply(op, m.Cast(signed, dtype.Uint64), unsigned)
 	test, join := kernel.GreaterEqual, kernel.LogicalAnd
 	if op == kernel.Less || op == kernel.LessEqual || op == kernel.NotEqual {
 		test, join = kernel.Less, kernel.LogicalOr
 	}
-	return c.end(Apply(site, join, c.of(Apply(site, test, signed, zero)), compared))
+	return m.Apply(join, m.Apply(test, signed, zero), compared), m.Err
 }

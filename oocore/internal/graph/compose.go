@@ -56,8 +56,8 @@ func Round(site Site, n *Node, decimals int) (*Node, error) {
 	if decimals < 0 {
 		there, back = back, there
 	}
-	var c chain
-	by := c.of(Scalar(site, scale))
-	scaled := c.of(Apply(site, there, n, by))
-	return c.end(Apply(site, back, c.of(Apply(site, kernel.Rint, scaled)), by))
+	m := Maker{Site: site}
+	by := m.Number(scale)
+	scaled := m.Apply(there, n, by)
+	return m.Apply(back, m.Apply(kernel.Rint, scaled), by), m.Err
 }

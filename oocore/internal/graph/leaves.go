@@ -165,11 +165,11 @@ func Linspace(site Site, start, stop float64, count int) (*Node, error) {
 		return n, err
 	}
 	// Rounding missed the end, which is promised to be there.
-	var c chain
-	at := c.of(counting(site, "linspace", dtype.ValueOf(int64(0)), dtype.ValueOf(int64(1)), []int{count}))
+	m := Maker{Site: site}
+	at := m.of(counting(site, "linspace", dtype.ValueOf(int64(0)), dtype.ValueOf(int64(1)), []int{count}))
 	last := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(int64(count - 1)), Site: site}
 	end := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Float64, Value: dtype.ValueOf(stop), Site: site}
-	return c.end(Apply(site, kernel.Where, c.of(Apply(site, kernel.Equal, at, last)), end, n))
+	return m.Apply(kernel.Where, m.Apply(kernel.Equal, at, last), end, n), m.Err
 }
 
 func counting(site Site, op string, first, delta dtype.Value, shape []int) (*Node, error) {

@@ -113,41 +113,41 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 
 // each reduces each element by itself, along an axis of length one.
 func each(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
-	var c chain
-	wide := c.of(ExpandDims(site, n, len(n.Shape)))
+	m := Maker{Site: site}
+	wide := m.ExpandDims(n, len(n.Shape))
 	if o.Where != nil {
-		o.Where = c.of(ExpandDims(site, c.of(broadcastMask(site, o.Where, n.Shape)), len(n.Shape)))
+		o.Where = m.ExpandDims(m.of(broadcastMask(site, o.Where, n.Shape)), len(n.Shape))
 	}
 	o.Axes, o.NoAxes, o.KeepDims = []int{len(n.Shape)}, false, false
-	return c.end(aggregate(site, kind, wide, o))
+	return m.of(aggregate(site, kind, wide, o)), m.Err
 }
 
 // wholeMean is NumPy's mean of a type of integers: the sum in that type, by the number of
 // elements, without its fraction.
 func wholeMean(site Site, n *Node, o ReduceOptions) (*Node, error) {
-	var c chain
-	included := c.of(foldedCount(site, n, o))
-	sum := c.of(aggregate(site, kernel.Sum, n, o))
-	return c.end(cast(site, c.of(Apply(site, kernel.Divide, sum, included)), o.DType))
+	m := Maker{Site: site}
+	included := m.of(foldedCount(site, n, o))
+	sum := m.of(aggregate(site, kernel.Sum, n, o))
+	return m.of(cast(site, m.Apply(kernel.Divide, sum, included), o.DType)), m.Err
 }
 
 // wholeVariance is NumPy's var and std of a type of integers: the mean and the sum of squares in
 // that type, and the result without its fraction.
 func wholeVariance(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
-	var c chain
-	free := c.of(Apply(site, kernel.Subtract, c.of(foldedCount(site, n, o)), c.of(Scalar(site, o.DDof))))
-	free = c.of(Apply(site, kernel.Maximum, free, c.of(Scalar(site, 0))))
+	m := Maker{Site: site}
+	free := m.Apply(kernel.Subtract, m.of(foldedCount(site, n, o)), m.Number(o.DDof))
+	free = m.Apply(kernel.Maximum, free, m.Number(0))
 	around := o
 	around.KeepDims = true
-	distance := c.of(Apply(site, kernel.Subtract, n, c.of(wholeMean(site, n, around))))
-	squares := c.of(Apply(site, kernel.Multiply, distance, distance))
+	distance := m.Apply(kernel.Subtract, n, m.of(wholeMean(site, n, around)))
+	squares := m.Apply(kernel.Multiply, distance, distance)
 	o.DDof = 0
-	sum := c.of(aggregate(site, kernel.Sum, squares, o))
-	out := c.of(cast(site, c.of(Apply(site, kernel.Divide, sum, free)), o.DType))
+	sum := m.of(aggregate(site, kernel.Sum, squares, o))
+	out := m.of(cast(site, m.Apply(kernel.Divide, sum, free), o.DType))
 	if kind == kernel.Std {
-		out = c.of(Apply(site, kernel.Sqrt, out))
+		out = m.Apply(kernel.Sqrt, out)
 	}
-	return c.end(cast(site, out, o.DType))
+	return m.of(cast(site, out, o.DType)), m.Err
 }
 
 // foldedCount is how many elements a reduction folds into each of its results, as int64.
@@ -160,9 +160,9 @@ func foldedCount(site Site, n *Node, o ReduceOptions) (*Node, error) {
 		_, count := kept(n.Shape, axes)
 		return &Node{Kind: Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(int64(count)), Site: site}, nil
 	}
-	var c chain
-	mask := c.of(broadcastMask(site, o.Where, n.Shape))
-	return c.end(aggregate(site, kernel.CountNonzero, mask, ReduceOptions{Axes: axes, KeepDims: o.KeepDims}))
+	m := Maker{Site: site}
+	mask := m.of(broadcastMask(site, o.Where, n.Shape))
+	return m.of(aggregate(site, kernel.CountNonzero, mask, ReduceOptions{Axes: axes, KeepDims: o.KeepDims})), m.Err
 }
 
 // broadcastMask repeats a mask to the shape of what it selects from.
@@ -292,10 +292,10 @@ func maskedMean(site Site, n, mask *Node, axes []int) (*Node, error) {
 	if wide.Short() {
 		wide = dtype.Float32
 	}
-	var c chain
-	sum := c.of(maskedSum(site, c.of(cast(site, n, wide)), mask, axes))
-	count := c.of(maskedCount(site, mask, n.Shape, axes, wide))
-	return c.end(cast(site, c.of(Apply(site, kernel.Divide, sum, count)), result))
+	m := Maker{Site: site}
+	sum := m.of(maskedSum(site, m.of(cast(site, n, wide)), mask, axes))
+	count := m.of(maskedCount(site, mask, n.Shape, axes, wide))
+	return m.of(cast(site, m.Apply(kernel.Divide, sum, count), result)), m.Err
 }
 
 // maskedSum is the sum of the elements in a mask.
@@ -309,33 +309,33 @@ func maskedSum(site Site, n, mask *Node, axes []int) (*Node, error) {
 
 // maskedCount is the number of elements of a shape that are in a mask.
 func maskedCount(site Site, mask *Node, shape, axes []int, t dtype.Type) (*Node, error) {
-	var c chain
-	included := c.of(broadcastMask(site, c.of(cast(site, mask, dtype.Bool)), shape))
-	return c.end(cast(site, c.of(fold(site, kernel.CountNonzero, included, axes, 0)), t))
+	m := Maker{Site: site}
+	included := m.of(broadcastMask(site, m.of(cast(site, mask, dtype.Bool)), shape))
+	return m.of(cast(site, m.of(fold(site, kernel.CountNonzero, included, axes, 0)), t)), m.Err
 }
 
 // maskedVariance is the sum of squares of what the elements in the mask are from their
 // mean, by their number less ddof, which takes two passes. It is computed in float64.
 func maskedVariance(site Site, kind kernel.Reduction, n, mask *Node, axes []int, ddof float64) (*Node, error) {
-	var c chain
-	wide := c.of(cast(site, n, dtype.Promote(n.DType, dtype.Float64)))
-	included := c.of(cast(site, mask, dtype.Bool))
-	mean := c.of(ExpandDims(site, c.of(maskedMean(site, wide, included, axes)), axes...))
-	squared := c.of(squares(site, c.of(Apply(site, kernel.Subtract, wide, mean))))
-	out := c.of(maskedSum(site, squared, included, axes))
-	count := c.of(maskedCount(site, included, n.Shape, axes, dtype.Float64))
+	m := Maker{Site: site}
+	wide := m.of(cast(site, n, dtype.Promote(n.DType, dtype.Float64)))
+	included := m.of(cast(site, mask, dtype.Bool))
+	mean := m.ExpandDims(m.of(maskedMean(site, wide, included, axes)), axes...)
+	squared := m.of(squares(site, m.Apply(kernel.Subtract, wide, mean)))
+	out := m.of(maskedSum(site, squared, included, axes))
+	count := m.of(maskedCount(site, included, n.Shape, axes, dtype.Float64))
 	for _, step := range []struct {
 		op kernel.Op
 		by float64
 	}{{kernel.Subtract, ddof}, {kernel.Maximum, 0}} {
 		by := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Float64, Value: dtype.ValueOf(step.by), Site: site}
-		count = c.of(Apply(site, step.op, count, by))
+		count = m.Apply(step.op, count, by)
 	}
-	out = c.of(Apply(site, kernel.Divide, out, count))
+	out = m.Apply(kernel.Divide, out, count)
 	if kind == kernel.Std {
-		out = c.of(Apply(site, kernel.Sqrt, out))
+		out = m.Apply(kernel.Sqrt, out)
 	}
-	return c.end(cast(site, out, kind.Result(n.DType)))
+	return m.of(cast(site, out, kind.Result(n.DType))), m.Err
 }
 
 // squares are the squares of magnitudes.
@@ -343,12 +343,12 @@ func squares(site Site, n *Node) (*Node, error) {
 	if n.DType.Kind() != dtype.KindComplex {
 		return Apply(site, kernel.Square, n)
 	}
-	var c chain
+	m := Maker{Site: site}
 	var parts [2]*Node
 	for i, op := range []kernel.Op{kernel.Real, kernel.Imag} {
-		parts[i] = c.of(Apply(site, kernel.Square, c.of(Apply(site, op, n))))
+		parts[i] = m.Apply(kernel.Square, m.Apply(op, n))
 	}
-	return c.end(Apply(site, kernel.Add, parts[:]...))
+	return m.Apply(kernel.Add, parts[:]...), m.Err
 }
 
 // CheckDDof rejects what cannot be subtracted from a count.

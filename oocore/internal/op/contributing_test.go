@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -18,7 +17,7 @@ var row = op.Row{Usage: `midrange(x, axes..., "keepdims")`, NumPy: "(x.min(axes)
 	Build: Midrange, Examples: "midrange(x, 0)", Go: "(a *Array) Midrange(axes ...int)", Doc: `Midrange returns the mean of the smallest and the largest element along the axes.`}
 
 func Midrange(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	o := graph.ReduceOptions{Axes: axes, KeepDims: keep}
 	sum := m.Apply(kernel.Add, m.Reduce(kernel.Min, x, o), m.Reduce(kernel.Max, x, o))
 	return m.Apply(kernel.Divide, sum, m.Number(2)), m.Err

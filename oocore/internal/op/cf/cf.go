@@ -15,7 +15,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -66,7 +65,7 @@ func decode(site graph.Site, n *graph.Node, unit string) (*graph.Node, error) {
 	if !a.decodes() && t == nil {
 		return n, nil
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	out := a.numbers(m, n, t != nil)
 	if t != nil {
 		out = t.decode(m, out)
@@ -188,7 +187,7 @@ func element(raw json.RawMessage, t dtype.Type) (dtype.Value, error) {
 
 // numbers applies the attributes. Dates that are integers stay so, with NaT where one is
 // missing.
-func (a attributes) numbers(m *compose.Maker, n *graph.Node, dates bool) *graph.Node {
+func (a attributes) numbers(m *graph.Maker, n *graph.Node, dates bool) *graph.Node {
 	n = m.Cast(n, a.stored)
 	isMissing := m.Full(dtype.ValueOf(false))
 	for _, v := range a.missing {

@@ -18,7 +18,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("cf_dates", Dates{}, blockwise.Exact, blockwise.KeepsAxes) }
@@ -158,7 +157,7 @@ func (t *times) describe(all map[string]json.RawMessage) {
 	all["_FillValue"] = json.RawMessage(strconv.FormatInt(math.MinInt64, 10))
 }
 
-func (t *times) decode(m *compose.Maker, n *graph.Node) *graph.Node {
+func (t *times) decode(m *graph.Maker, n *graph.Node) *graph.Node {
 	as := dtype.Int64
 	if n != nil && n.DType.Kind() == dtype.KindFloat {
 		as = dtype.Float64

@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -113,7 +112,7 @@ func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if grid.Size(a.Shape) != grid.Size(b.Shape) {
 		return nil, graph.Reject(site, "vdot", fmt.Errorf("shapes %s and %s have different sizes", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if a.DType.Kind() == dtype.KindComplex { // the conjugate of a bool is an int8
 		a = m.Apply(kernel.Conjugate, a)
 	}
@@ -129,7 +128,7 @@ func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 			list = append(list, term{n, []rune{rune('i' + i)}})
 		}
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	n := m.Apply(kernel.Multiply, m.Reshape(a, grid.Size(a.Shape), 1), m.Reshape(b, 1, grid.Size(b.Shape)))
 	if m.Err != nil {
 		return nil, m.Err

@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -18,7 +17,7 @@ func Vecdot(site graph.Site, a, b *graph.Node, axis int) (_ *graph.Node, err err
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	x := m.Cast(m.Apply(kernel.Conjugate, in[0]), in[0].DType) // of bools, too
 	if x = m.Apply(kernel.Multiply, x, in[1]); m.Err != nil {
 		return nil, m.Err
@@ -36,7 +35,7 @@ func Cross(site graph.Site, a, b *graph.Node, axis int) (_ *graph.Node, err erro
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	// The elements that follow by so many places.
 	next := func(n *graph.Node, by int) *graph.Node {
 		return m.Make(func() (*graph.Node, error) { return shape.Roll(site, n, []int{-by}, []int{-1}) })

@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
@@ -23,7 +22,7 @@ import (
 // over the mask, and is read in its order.
 func SetMask(site graph.Site, n, mask, values *graph.Node) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "set", n, mask, values)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	k := len(mask.Shape)
 	if mask.DType != dtype.Bool {
 		return nil, fmt.Errorf("a mask has bools, not %s", mask.DType)
@@ -73,7 +72,7 @@ func SetMask(site graph.Site, n, mask, values *graph.Node) (_ *graph.Node, err e
 // whatever reads the result.
 func SetAt(site graph.Site, n, indices, values *graph.Node, axis int) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "set", n, indices, values)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
 		return nil, err

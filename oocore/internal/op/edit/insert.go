@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
@@ -20,10 +19,10 @@ import (
 // reads it.
 func Insert(site graph.Site, n *graph.Node, indices []int, alone bool, values *graph.Node, axis int) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "insert", n, values)
-	return insert(&compose.Maker{Site: site}, n, indices, alone, values, axis)
+	return insert(&graph.Maker{Site: site}, n, indices, alone, values, axis)
 }
 
-func insert(m *compose.Maker, n *graph.Node, indices []int, alone bool, values *graph.Node, axis int) (*graph.Node, error) {
+func insert(m *graph.Maker, n *graph.Node, indices []int, alone bool, values *graph.Node, axis int) (*graph.Node, error) {
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func insert(m *compose.Maker, n *graph.Node, indices []int, alone bool, values *
 // holds none of them.
 func InsertEvery(site graph.Site, n *graph.Node, start, step, count int, values *graph.Node, axis int) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "insert", n, values)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if count == 1 {
 		return insert(m, n, []int{start}, false, values, axis)
 	}
@@ -103,7 +102,7 @@ func InsertEvery(site graph.Site, n *graph.Node, start, step, count int, values 
 // merged is the array with count values along an axis at the places for which ranks is
 // true: ranks says of places in the result how many values are at earlier ones, whether a
 // value is here, and which.
-func merged(m *compose.Maker, n, values *graph.Node, at, count int, alone bool, ranks func(place *graph.Node) (earlier, here, which *graph.Node)) (*graph.Node, error) {
+func merged(m *graph.Maker, n, values *graph.Node, at, count int, alone bool, ranks func(place *graph.Node) (earlier, here, which *graph.Node)) (*graph.Node, error) {
 	values, err := fitting(m, n, values, at, alone)
 	if err != nil || count == 0 {
 		return n, err
@@ -120,7 +119,7 @@ func merged(m *compose.Maker, n, values *graph.Node, at, count int, alone bool, 
 }
 
 // fitting is what is inserted with the type and as many axes as the array.
-func fitting(m *compose.Maker, n, values *graph.Node, at int, alone bool) (*graph.Node, error) {
+func fitting(m *graph.Maker, n, values *graph.Node, at int, alone bool) (*graph.Node, error) {
 	values, err := index.Fitting(m.Site, values, n.DType)
 	if err != nil {
 		return nil, err
@@ -141,7 +140,7 @@ func fitting(m *compose.Maker, n, values *graph.Node, at int, alone bool) (*grap
 
 // spread is what is inserted, count elements along the axis, as large as the array along the
 // others.
-func spread(m *compose.Maker, n, values *graph.Node, at, count int) (*graph.Node, error) {
+func spread(m *graph.Maker, n, values *graph.Node, at, count int) (*graph.Node, error) {
 	lengths := slices.Clone(n.Shape)
 	lengths[at] = count
 	if _, err := grid.BroadcastTo(values.Shape, lengths); err != nil {
@@ -154,7 +153,7 @@ func spread(m *compose.Maker, n, values *graph.Node, at, count int) (*graph.Node
 // part of whatever reads it.
 func Delete(site graph.Site, n *graph.Node, indices []int, axis int) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "delete", n)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
 		return nil, err
@@ -194,7 +193,7 @@ func Delete(site graph.Site, n *graph.Node, indices []int, axis int) (_ *graph.N
 // those of a slice. It holds none of their indices.
 func DeleteEvery(site graph.Site, n *graph.Node, start, step, count, axis int) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "delete", n)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err != nil || count == 0 {
 		return n, err
@@ -218,7 +217,7 @@ func DeleteEvery(site graph.Site, n *graph.Node, start, step, count, axis int) (
 
 // ranked is, for each of the numbers, how many of a rising list come before it, and
 // whether it is in the list.
-func ranked(m *compose.Maker, rising []int64, numbers *graph.Node) (before, in *graph.Node) {
+func ranked(m *graph.Maker, rising []int64, numbers *graph.Node) (before, in *graph.Node) {
 	l := list(m, rising)
 	before = m.Make(func() (*graph.Node, error) { return order.SearchSorted(m.Site, l, numbers, false) })
 	upTo := m.Make(func() (*graph.Node, error) { return order.SearchSorted(m.Site, l, numbers, true) })
@@ -226,6 +225,6 @@ func ranked(m *compose.Maker, rising []int64, numbers *graph.Node) (before, in *
 }
 
 // list is numbers of the program as an array.
-func list(m *compose.Maker, v []int64) *graph.Node {
+func list(m *graph.Maker, v []int64) *graph.Node {
 	return m.Bytes(slices.Clone(dtype.Bytes(v)), dtype.Int64, len(v))
 }

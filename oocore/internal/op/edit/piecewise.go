@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 )
 
@@ -17,7 +16,7 @@ import (
 // or zero. Values take the array's type. It is part of whatever reads it.
 func Piecewise(site graph.Site, n *graph.Node, conditions, values []*graph.Node) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "piecewise", slices.Concat([]*graph.Node{n}, conditions, values)...)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	more := len(values) - len(conditions)
 	if len(conditions) == 0 || more != 0 && more != 1 {
 		return nil, fmt.Errorf("%d values are not for %d conditions: each has one, and one more is for the other elements", len(values), len(conditions))

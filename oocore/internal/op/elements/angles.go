@@ -6,12 +6,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // made is a composition of real arrays, or of complex ones too, under a name.
-func made(site graph.Site, name string, complexes bool, in []*graph.Node, f func(m *compose.Maker) *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+func made(site graph.Site, name string, complexes bool, in []*graph.Node, f func(m *graph.Maker) *graph.Node) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
 	for _, n := range in {
 		if n.DType.Kind() == dtype.KindComplex && !complexes {
 			m.Err = errComplex
@@ -29,7 +28,7 @@ func made(site graph.Site, name string, complexes bool, in []*graph.Node, f func
 
 // floating brings elements to the float type that universal functions of floats have for
 // them: that of their roots.
-func floating(m *compose.Maker, n *graph.Node) *graph.Node {
+func floating(m *graph.Maker, n *graph.Node) *graph.Node {
 	if root := m.Apply(kernel.Sqrt, n); root != nil {
 		return m.Cast(n, root.DType)
 	}
@@ -37,7 +36,7 @@ func floating(m *compose.Maker, n *graph.Node) *graph.Node {
 }
 
 // floatings is floating of two operands: in the type of arctan2.
-func floatings(m *compose.Maker, a, b *graph.Node) (x, y *graph.Node) {
+func floatings(m *graph.Maker, a, b *graph.Node) (x, y *graph.Node) {
 	if out := m.Apply(kernel.Arctan2, a, b); out != nil {
 		return m.Cast(a, out.DType), m.Cast(b, out.DType)
 	}
@@ -45,7 +44,7 @@ func floatings(m *compose.Maker, a, b *graph.Node) (x, y *graph.Node) {
 }
 
 // constant is a number in the type of an array.
-func constant(m *compose.Maker, n *graph.Node, v float64) *graph.Node {
+func constant(m *graph.Maker, n *graph.Node, v float64) *graph.Node {
 	if n == nil {
 		return nil
 	}
@@ -54,7 +53,7 @@ func constant(m *compose.Maker, n *graph.Node, v float64) *graph.Node {
 
 // Angle returns NumPy's angle, of complex numbers and of real ones, whose is 0 or pi.
 func Angle(site graph.Site, n *graph.Node, degrees bool) (*graph.Node, error) {
-	return made(site, "angle", true, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, "angle", true, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		var out *graph.Node
 		if n.DType.Kind() == dtype.KindComplex {
 			out = m.Apply(kernel.Arctan2, m.Apply(kernel.Imag, n), m.Apply(kernel.Real, n))
@@ -84,7 +83,7 @@ func Degrees(site graph.Site, n *graph.Node) (*graph.Node, error) {
 }
 
 func scaled(site graph.Site, name string, n *graph.Node, by float64) (*graph.Node, error) {
-	return made(site, name, false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, name, false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		x := floating(m, n)
 		return m.Apply(kernel.Multiply, x, constant(m, x, by))
 	})
@@ -92,7 +91,7 @@ func scaled(site graph.Site, name string, n *graph.Node, by float64) (*graph.Nod
 
 // Sinc returns NumPy's sinc: sin(pi·x)/(pi·x), and 1 of 0.
 func Sinc(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return made(site, "sinc", false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, "sinc", false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		x := n
 		if n.DType.Kind() != dtype.KindFloat {
 			x = m.Cast(n, dtype.Float64)

@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Closeness says how close numbers are that count as equal: |a-b| is at most
@@ -24,7 +23,7 @@ func IsClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error
 }
 
 func isClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if b.DType.Kind() < dtype.KindFloat {
 		b = m.Cast(b, dtype.Float64)
 	}
@@ -63,7 +62,7 @@ func NaNToNum(site graph.Site, n *graph.Node, nan, high, low float64) (*graph.No
 	if math.IsInf(low, -1) {
 		low = -most
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	value := func(v float64) *graph.Node { return m.Full(dtype.FromFloat(n.DType, v)) }
 	bound := m.Apply(kernel.Where, m.Apply(kernel.Greater, n, value(0)), value(high), value(low))
 	out := m.Apply(kernel.Where, m.Apply(kernel.IsInf, n), bound, n)

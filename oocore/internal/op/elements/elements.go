@@ -8,13 +8,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Signbit is which elements have their sign bit set, also -0 and negative NaN, as
 // NumPy's signbit.
 func Signbit(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	signs := n
 	switch n.DType.Kind() {
 	case dtype.KindFloat:
@@ -33,7 +32,7 @@ func LogAddExp(site graph.Site, a, b *graph.Node) (_ *graph.Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if t.Short() {
 		a, b = m.Cast(a, dtype.Float32), m.Cast(b, dtype.Float32)
 	}
@@ -49,7 +48,7 @@ func floats(site graph.Site, a, b *graph.Node) (_, _ *graph.Node, t dtype.Type, 
 	if a.DType.Kind() == dtype.KindComplex || b.DType.Kind() == dtype.KindComplex {
 		return nil, nil, t, errComplex
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	met := m.Apply(kernel.Hypot, a, b) // of the same types
 	if m.Err != nil {
 		return nil, nil, t, m.Err

@@ -8,13 +8,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Linspace is NumPy's linspace between arrays: count steps along a new first axis, both
 // ends included.
 func Linspace(site graph.Site, start, stop *graph.Node, count int) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	shape, err := grid.Broadcast(start.Shape, stop.Shape)
 	if err == nil && count < 0 {
 		err = fmt.Errorf("a count of %d is negative", count)

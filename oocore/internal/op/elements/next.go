@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("nextafter", Next{}, blockwise.Exact, blockwise.KeepsAxes) }
@@ -33,7 +32,7 @@ func NextAfter(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 // Spacing returns NumPy's spacing: the distance of each float to the next one away from zero,
 // with its sign, and of float16, as in NumPy, to the next larger one. That of infinities is NaN.
 func Spacing(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return made(site, "spacing", false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, "spacing", false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		x := floating(m, n)
 		if x == nil {
 			return nil

@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Select is NumPy's select: of each element the choice of the first condition that is
@@ -71,6 +70,6 @@ func Filled(site graph.Site, n, value *graph.Node) (*graph.Node, error) {
 			return nil, graph.Reject(site, "full_like", err, n)
 		}
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.BroadcastTo(m.Cast(value, n.DType), n.Shape...), m.Err
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Fabs returns NumPy's fabs: magnitudes, as floats.
 func Fabs(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return made(site, "fabs", false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, "fabs", false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		return m.Apply(kernel.Absolute, floating(m, n))
 	})
 }
@@ -38,14 +37,14 @@ func IsNegInf(site graph.Site, n *graph.Node) (*graph.Node, error) {
 }
 
 func infiniteAnd(site graph.Site, name string, n *graph.Node, sign kernel.Op) (*graph.Node, error) {
-	return made(site, name, false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, name, false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		return m.Apply(kernel.LogicalAnd, m.Apply(kernel.IsInf, n), m.Apply(sign, n, m.Number(0)))
 	})
 }
 
 // IsReal returns which elements have no imaginary part.
 func IsReal(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return made(site, "isreal", true, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+	return made(site, "isreal", true, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		if n.DType.Kind() != dtype.KindComplex {
 			return m.Full(dtype.ValueOf(true), n.Shape...)
 		}
@@ -64,7 +63,7 @@ func IsComplex(site graph.Site, n *graph.Node) (*graph.Node, error) {
 
 // Fmod returns NumPy's fmod, C's remainder: of the sign of the dividend.
 func Fmod(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	return made(site, "fmod", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
+	return made(site, "fmod", false, []*graph.Node{a, b}, func(m *graph.Maker) *graph.Node {
 		r := m.Apply(kernel.Remainder, a, b)
 		if r == nil || r.DType.Kind() != dtype.KindInt && r.DType.Kind() != dtype.KindFloat {
 			return r
@@ -86,14 +85,14 @@ func FloatPower(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if a.DType.Kind() == dtype.KindComplex || b.DType.Kind() == dtype.KindComplex {
 		t = dtype.Complex128
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	a, b = m.Cast(a, t), m.Cast(b, t)
 	return m.Make(func() (*graph.Node, error) { return Power(site, a, b) }), m.Err
 }
 
 // Heaviside returns NumPy's heaviside: 0 below zero, b at zero, 1 above.
 func Heaviside(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	return made(site, "heaviside", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
+	return made(site, "heaviside", false, []*graph.Node{a, b}, func(m *graph.Maker) *graph.Node {
 		x, at := floatings(m, a, b)
 		zero := constant(m, x, 0)
 		out := m.Apply(kernel.Where, m.Apply(kernel.Less, x, zero), zero, constant(m, x, 1))
@@ -104,7 +103,7 @@ func Heaviside(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 
 // LogAddExp2 returns log2(2^a + 2^b), without overflow between.
 func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	return made(site, "logaddexp2", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
+	return made(site, "logaddexp2", false, []*graph.Node{a, b}, func(m *graph.Maker) *graph.Node {
 		x, y := floatings(m, a, b)
 		most := m.Apply(kernel.Maximum, x, y)
 		rest := m.Apply(kernel.Exp2, m.Apply(kernel.Negative, m.Apply(kernel.Absolute, m.Apply(kernel.Subtract, x, y))))
@@ -116,7 +115,7 @@ func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 
 // Modf returns NumPy's modf: fractional and integral parts, which both have the sign.
 func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if n.DType.Kind() == dtype.KindComplex {
 		return nil, nil, graph.Reject(site, "modf", errComplex, n)
 	}
@@ -129,7 +128,7 @@ func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err e
 // Choose returns NumPy's choose: of each element of n, an index, the element of that choice. An
 // index that is out of range is an error of the run.
 func Choose(site graph.Site, n *graph.Node, choices []*graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	switch {
 	case n.DType.Kind() >= dtype.KindFloat:
 		m.Err = fmt.Errorf("takes integers as indices, not %s", n.DType)

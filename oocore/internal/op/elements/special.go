@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() {
@@ -58,7 +57,7 @@ func (o Special) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // of applies a function to real numbers, computed in float64.
-func (o Special) of(m *compose.Maker, n *graph.Node) *graph.Node {
+func (o Special) of(m *graph.Maker, n *graph.Node) *graph.Node {
 	n = m.Cast(n, dtype.Float64)
 	return m.Make(func() (*graph.Node, error) {
 		if grid.Size(n.Shape) == 0 {
@@ -74,7 +73,7 @@ func Frexp(site graph.Site, n *graph.Node) (mantissa, exponent *graph.Node, err 
 	if n.DType.Kind() == dtype.KindComplex {
 		return nil, nil, graph.Reject(site, "frexp", errComplex, n)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	mantissa = m.Cast(Special{"mantissa"}.of(m, n), n.DType.Float())
 	exponent = m.Cast(Special{"exponent"}.of(m, n), dtype.Int32)
 	return mantissa, exponent, m.Err
@@ -108,7 +107,7 @@ func (Scaled) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // Ldexp is NumPy's ldexp: numbers times two to the power of integers.
 func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	switch {
 	case n.DType.Kind() == dtype.KindComplex:
 		return nil, graph.Reject(site, "ldexp", errComplex, n, exponent)
@@ -138,7 +137,7 @@ func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
 // I0 is NumPy's i0: the modified Bessel function of the first kind and order zero. Floats
 // keep their type, of others it is float64.
 func I0(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	t := dtype.Float64
 	switch n.DType.Kind() {
 	case dtype.KindComplex:

@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Frequencies is NumPy's fftfreq: those of the n coefficients of a signal that is
@@ -25,7 +24,7 @@ func frequencies(site graph.Site, name string, n, count, first int, d float64) (
 	if n < 1 {
 		return nil, graph.Reject(site, name, fmt.Errorf("a transform has at least one element, not %d", n))
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	at := m.Arange(count)
 	if first < count {
 		number := func(v int) *graph.Node { return m.Full(dtype.ValueOf(int64(v))) }

@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
@@ -90,7 +89,7 @@ const (
 // else, which of integers is an error when it is computed. Count, first and last look at
 // the labels alone, and at one element of each group; a mean is a sum by a count.
 func Reduce(site graph.Site, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
-	out, err := reduce(&compose.Maker{Site: site}, r, n, l, ddof)
+	out, err := reduce(&graph.Maker{Site: site}, r, n, l, ddof)
 	if err != nil {
 		return nil, graph.Reject(site, "groupby", graph.Unnamed(err), n, l.Node)
 	}
@@ -102,7 +101,7 @@ func Reduce(site graph.Site, r Reduction, n *graph.Node, l Labels, ddof float64)
 	return graph.NameAxes(out, axes...), nil
 }
 
-func reduce(m *compose.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
+func reduce(m *graph.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
 	if ddof != 0 && r != Var {
 		return nil, errors.New("has no use for a ddof, which is var's")
 	}
@@ -207,7 +206,7 @@ func accumulator(t dtype.Type) dtype.Type {
 
 // reduce makes the stages of a reduction along an axis of elements in the accumulators'
 // type.
-func (l Labels) reduce(m *compose.Maker, kind kernel.Reduction, n *graph.Node, axis int, ddof float64) *graph.Node {
+func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axis int, ddof float64) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}

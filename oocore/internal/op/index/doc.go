@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // windowBytes is about what is read of an input at once.
@@ -43,7 +42,7 @@ func cells(n *graph.Node) []int {
 }
 
 // constant is an int64.
-func constant(m *compose.Maker, v int) *graph.Node { return m.Full(dtype.ValueOf(int64(v))) }
+func constant(m *graph.Maker, v int) *graph.Node { return m.Full(dtype.ValueOf(int64(v))) }
 
 // tiles cuts an array for choosing along an axis: what follows the axis in long pieces,
 // so many indices of it, and what is before it. Stored chunks are kept whole where they

@@ -8,13 +8,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // flattened is the places that indices of axes of some lengths have among the elements in
 // C order. positive rejects negative ones; none says that there are no indices at all.
 func flattened(site graph.Site, indices []*graph.Node, lengths []int, none, positive bool) (flat *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	for d, index := range indices {
 		if index, err = Integers(site, index); err != nil {
 			return nil, err
@@ -75,7 +74,7 @@ func Within(site graph.Site, indices *graph.Node, length int, mode string) (_ *g
 	if length < 1 {
 		return nil, fmt.Errorf("there is nothing of length %d to %s an index into", length, mode)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	switch mode {
 	case "wrap":
 		return m.Apply(kernel.Remainder, indices, constant(m, length)), m.Err
@@ -106,7 +105,7 @@ func unravel(site graph.Site, places *graph.Node, lengths []int) ([]*graph.Node,
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if grid.Size(places.Shape) > 0 {
 		if grid.Size(lengths) == 0 {
 			return nil, fmt.Errorf("an array of shape %s has no elements", grid.Format(lengths))

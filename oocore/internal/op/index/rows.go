@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -87,7 +86,7 @@ func truth(site graph.Site, n *graph.Node) (*graph.Node, error) {
 }
 
 func extracted(site graph.Site, run op.Run, condition, x *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	x, condition = m.Reshape(x, -1), m.Reshape(condition, -1)
 	return m.Make(func() (*graph.Node, error) { return compressed(site, run, condition, x, nil) }), m.Err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() {
@@ -295,7 +294,7 @@ func Count(site graph.Site, mask *graph.Node, item int, run op.Run) (Mask, []int
 // BooleanMask is the elements of an array where a mask of its first axes is true, in C order,
 // as NumPy's x[mask].
 func BooleanMask(site graph.Site, run op.Run, n, mask *graph.Node) (*graph.Node, error) {
-	b := &compose.Maker{Site: site}
+	b := &graph.Maker{Site: site}
 	if len(mask.Shape) == 0 && mask.DType == dtype.Bool { // of the whole array: all of it, or nothing
 		if n, mask = b.ExpandDims(n, 0), b.Reshape(mask, 1); b.Err != nil {
 			return nil, b.Err
@@ -410,7 +409,7 @@ func (m Mask) Select(site graph.Site, n *graph.Node, counts []int64) (*graph.Nod
 // Positions is where the mask is true: for each axis the indices along it, as NumPy's
 // nonzero.
 func (m Mask) Positions(site graph.Site, counts []int64) ([]*graph.Node, error) {
-	b := &compose.Maker{Site: site}
+	b := &graph.Maker{Site: site}
 	rows := b.Make(func() (*graph.Node, error) { return m.ArgWhere(site, counts) })
 	all := make([]*graph.Node, len(m.node.Shape))
 	for d := range all {

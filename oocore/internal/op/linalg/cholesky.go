@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() {
@@ -217,11 +216,11 @@ const wholeMatrix = 2048
 // read all earlier panels: n³/6144 elements in all. A task holds five squares of a
 // panel's width in float64, 40 MiB.
 func Cholesky(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Result("cholesky", named(lowerFactor(m, n), n, ofRows, ofNone), n)
 }
 
-func lowerFactor(m *compose.Maker, n *graph.Node) *graph.Node {
+func lowerFactor(m *graph.Maker, n *graph.Node) *graph.Node {
 	if len(n.Shape) != 2 || n.Shape[0] <= wholeMatrix {
 		return ofSquares(m, "cholesky", n, func(size int) []int { return []int{size, size} })
 	}
@@ -231,7 +230,7 @@ func lowerFactor(m *compose.Maker, n *graph.Node) *graph.Node {
 	return choleskyPanels(m, n, wholeMatrix/2)
 }
 
-func choleskyPanels(m *compose.Maker, n *graph.Node, tile int) *graph.Node {
+func choleskyPanels(m *graph.Maker, n *graph.Node, tile int) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -88,7 +87,7 @@ func complexResult(in ...*graph.Node) dtype.Type {
 }
 
 // realForm is matrices in their real form, whose elements are finite.
-func realForm(m *compose.Maker, n *graph.Node) *graph.Node {
+func realForm(m *graph.Maker, n *graph.Node) *graph.Node {
 	if m.Err == nil {
 		_, _, m.Err = stackOf(n)
 	}
@@ -105,17 +104,17 @@ func realForm(m *compose.Maker, n *graph.Node) *graph.Node {
 }
 
 // joinParts makes complex numbers of real and imaginary parts.
-func joinParts(m *compose.Maker, re, im *graph.Node, t dtype.Type) *graph.Node {
+func joinParts(m *graph.Maker, re, im *graph.Node, t dtype.Type) *graph.Node {
 	return m.Cast(m.Apply(kernel.Add, re, m.Apply(kernel.Multiply, im, m.Number(complex(0, 1)))), t)
 }
 
 // complexForm is the complex matrices of a real form.
-func complexForm(m *compose.Maker, n *graph.Node, t dtype.Type) *graph.Node {
+func complexForm(m *graph.Maker, n *graph.Node, t dtype.Type) *graph.Node {
 	return joinParts(m, m.Slice(n, "..., ::2, ::2"), m.Slice(n, "..., 1::2, ::2"), t)
 }
 
 // inRealForm is a function of complex matrices by that of their real form.
-func inRealForm(m *compose.Maker, n *graph.Node, f func(n *graph.Node) *graph.Node) *graph.Node {
+func inRealForm(m *graph.Maker, n *graph.Node, f func(n *graph.Node) *graph.Node) *graph.Node {
 	t := complexResult(n)
 	form := realForm(m, n)
 	if m.Err != nil {
@@ -129,7 +128,7 @@ func inRealForm(m *compose.Maker, n *graph.Node, f func(n *graph.Node) *graph.No
 // solveInRealForm is x of a·x = b by that of the real forms, of which a right-hand side has
 // every second column.
 func solveInRealForm(site graph.Site, name string, a, b *graph.Node, f func(a, b *graph.Node) (*graph.Node, error)) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	t := complexResult(a, b)
 	vector := len(b.Shape) == 1
 	if vector {
@@ -151,7 +150,7 @@ func solveInRealForm(site graph.Site, name string, a, b *graph.Node, f func(a, b
 // complexQR is the factors of complex matrices whose columns do not depend on each other. Q of
 // the real form is a real form up to the rounding that ill-conditioned columns enlarge, and so
 // it is that of a second factorization, of the first one's Q.
-func complexQR(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
+func complexQR(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 	t := complexResult(n)
 	once := func(n *graph.Node) (q, r *graph.Node) {
 		q, r = qr(m, realForm(m, n))
@@ -174,17 +173,17 @@ func complexQR(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
 }
 
 // interleaved is complex matrices as rows of real and imaginary parts.
-func interleaved(m *compose.Maker, n *graph.Node) *graph.Node {
+func interleaved(m *graph.Maker, n *graph.Node) *graph.Node {
 	return m.Slice(realForm(m, m.Apply(kernel.Conjugate, n)), "..., ::2, :")
 }
 
 // complexEach applies a function of complex matrices to stacks: its results are real numbers.
-func complexEach(m *compose.Maker, function string, n *graph.Node, out ...int) *graph.Node {
+func complexEach(m *graph.Maker, function string, n *graph.Node, out ...int) *graph.Node {
 	return each(m, function, 0, dtype.Float64, out, interleaved(m, n))
 }
 
 // pairs makes complex numbers of real and imaginary parts that alternate along the last axis.
-func pairs(m *compose.Maker, n *graph.Node, t dtype.Type) *graph.Node {
+func pairs(m *graph.Maker, n *graph.Node, t dtype.Type) *graph.Node {
 	return joinParts(m, m.Slice(n, "..., ::2"), m.Slice(n, "..., 1::2"), t)
 }
 
@@ -198,7 +197,7 @@ func realPart(t dtype.Type) dtype.Type {
 
 // complexSVD is u, s and vt of complex matrices, with all vectors where they are asked for.
 // Tall ones that do not fit a task are factorized first.
-func complexSVD(m *compose.Maker, n *graph.Node, full bool) (u, s, vt *graph.Node) {
+func complexSVD(m *graph.Maker, n *graph.Node, full bool) (u, s, vt *graph.Node) {
 	if m.Err != nil {
 		return
 	}
@@ -229,7 +228,7 @@ func complexSVD(m *compose.Maker, n *graph.Node, full bool) (u, s, vt *graph.Nod
 
 // complexLstsq is least squares of complex matrices: those of the real form, whose squares are
 // those of magnitudes.
-func complexLstsq(m *compose.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
+func complexLstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	rcond, err := cutoff(rcond, a.Shape[0], a.Shape[1], dtype.Float64)
 	if m.Fail(err) {
 		return out

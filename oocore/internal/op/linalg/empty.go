@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Decompositions of matrices without elements, as NumPy has them.
@@ -36,7 +35,7 @@ func typesOf(in ...*graph.Node) (t, magnitudes dtype.Type, err error) {
 	return t, t, nil
 }
 
-func emptyQR(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
+func emptyQR(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 	t, _, err := typesOf(n)
 	if m.Fail(err) {
 		return
@@ -46,7 +45,7 @@ func emptyQR(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
 	return m.Full(dtype.FromInt(t, 0), append(slices.Clone(stack), size[0], k)...), m.Full(dtype.FromInt(t, 0), append(stack, k, size[1])...)
 }
 
-func emptySVD(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
+func emptySVD(m *graph.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 	_, values, err := typesOf(n)
 	if m.Fail(err) {
 		return
@@ -58,7 +57,7 @@ func emptySVD(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 
 // emptyLstsq is lstsq of a matrix or right-hand sides without elements: the shortest x is
 // zero, and all of b is left.
-func emptyLstsq(m *compose.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
+func emptyLstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	rows, columns := a.Shape[0], a.Shape[1]
 	t, magnitudes, err := typesOf(a, b)
 	switch {

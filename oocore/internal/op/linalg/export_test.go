@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // CholeskyPanels is Cholesky by panels of so many columns.
 func CholeskyPanels(site graph.Site, n *graph.Node, tile int) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return choleskyPanels(m, n, tile), m.Err
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -30,7 +29,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 	}
 	rows, cols := shapeOf[0], shapeOf[1]
 	k := min(rows, cols)
-	c := &compose.Maker{Site: site}
+	c := &graph.Maker{Site: site}
 	if grid.Size(stack) == 0 || k == 0 {
 		full := func(m, n int) *graph.Node {
 			return c.Full(dtype.FromInt(dt, 0), append(slices.Clone(stack), m, n)...)
@@ -69,7 +68,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 // FullSVD is NumPy's svd with full matrices: u is m × m and vt n × n. A matrix fits a task,
 // as does each of a stack, with a second u besides the result. One pass.
 func FullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	u, s, vt = fullSVD(m, n)
 	if m.Err != nil {
 		return nil, nil, nil, graph.Reject(site, "svd", m.Err, n)
@@ -77,7 +76,7 @@ func FullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	return named(u, n, ofRows, ofNone), named(s, n, ofNone), named(vt, n, ofNone, ofColumns), nil
 }
 
-func fullSVD(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
+func fullSVD(m *graph.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 	if m.Err != nil {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Order says which norm: "" is the root of the sum of squares, of any number of axes;
@@ -25,11 +24,11 @@ type Order struct {
 // is of the whole array, which for any other than the default order is a vector or a
 // matrix. One pass; the singular values of matrices, as svdvals.
 func Norm(site graph.Site, n *graph.Node, o Order, axes ...int) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Result("norm", norm(m, n, o, axes), n)
 }
 
-func norm(m *compose.Maker, n *graph.Node, o Order, axes []int) *graph.Node {
+func norm(m *graph.Maker, n *graph.Node, o Order, axes []int) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -78,7 +77,7 @@ func norm(m *compose.Maker, n *graph.Node, o Order, axes []int) *graph.Node {
 }
 
 // powers is the p-th root of the sum of p-th powers of magnitudes.
-func powers(m *compose.Maker, n *graph.Node, p float64, axes []int) *graph.Node {
+func powers(m *graph.Maker, n *graph.Node, p float64, axes []int) *graph.Node {
 	n = m.Apply(kernel.Power, n, m.Number(p))
 	if len(axes) > 0 {
 		n = m.Reduce(kernel.Sum, n, graph.ReduceOptions{Axes: axes})
@@ -92,7 +91,7 @@ func powers(m *compose.Maker, n *graph.Node, p float64, axes []int) *graph.Node 
 	return m.Apply(kernel.Power, n, m.Number(1/p))
 }
 
-func vectorNorm(m *compose.Maker, n *graph.Node, p float64, axes []int) *graph.Node {
+func vectorNorm(m *graph.Maker, n *graph.Node, p float64, axes []int) *graph.Node {
 	kind := kernel.Sum
 	switch {
 	case math.IsNaN(p):
@@ -111,7 +110,7 @@ func vectorNorm(m *compose.Maker, n *graph.Node, p float64, axes []int) *graph.N
 
 // matrixNorm is of the matrices whose rows follow an axis and whose columns another. n
 // has the magnitudes, or for singular values the elements.
-func matrixNorm(m *compose.Maker, n *graph.Node, o Order, row, col int) *graph.Node {
+func matrixNorm(m *graph.Maker, n *graph.Node, o Order, row, col int) *graph.Node {
 	along, outer := row, kernel.Max // summed first, and then
 	switch {
 	case o.Name == "nuc" || math.Abs(o.P) == 2:
@@ -131,7 +130,7 @@ func matrixNorm(m *compose.Maker, n *graph.Node, o Order, row, col int) *graph.N
 	return m.Squeeze(n, row, col)
 }
 
-func singularNorm(m *compose.Maker, n *graph.Node, o Order, row, col int) *graph.Node {
+func singularNorm(m *graph.Maker, n *graph.Node, o Order, row, col int) *graph.Node {
 	var order []int
 	for d := range n.Shape {
 		if d != row && d != col {
@@ -152,11 +151,11 @@ func singularNorm(m *compose.Maker, n *graph.Node, o Order, row, col int) *graph
 // largest by the smallest singular value; of another order than 2, the norm times that
 // of the inverse.
 func Cond(site graph.Site, n *graph.Node, o Order) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Result("cond", named(cond(m, n, o), n), n)
 }
 
-func cond(m *compose.Maker, n *graph.Node, o Order) *graph.Node {
+func cond(m *graph.Maker, n *graph.Node, o Order) *graph.Node {
 	if _, _, err := stackOf(n); m.Fail(err) {
 		return nil
 	}

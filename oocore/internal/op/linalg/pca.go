@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Components are the principal components of observations, which are the rows of a
@@ -24,7 +23,7 @@ type Components struct {
 // PCA takes the k components of the largest variance (0: all). random approximates them
 // by RandomizedSVD.
 func PCA(site graph.Site, n *graph.Node, k int, random *RandomOptions) (*Components, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	c := pca(m, n, k, random)
 	if m.Err != nil {
 		return nil, graph.Reject(site, "pca", m.Err, n)
@@ -33,7 +32,7 @@ func PCA(site graph.Site, n *graph.Node, k int, random *RandomOptions) (*Compone
 	return c, nil
 }
 
-func pca(m *compose.Maker, n *graph.Node, k int, random *RandomOptions) *Components {
+func pca(m *graph.Maker, n *graph.Node, k int, random *RandomOptions) *Components {
 	dt, err := matrixOf(n)
 	if m.Fail(err) {
 		return nil
@@ -73,12 +72,12 @@ func pca(m *compose.Maker, n *graph.Node, k int, random *RandomOptions) *Compone
 
 // variance is that of observations, which are so many rows, along components with these singular
 // values.
-func variance(m *compose.Maker, s *graph.Node, rows int) *graph.Node {
+func variance(m *graph.Maker, s *graph.Node, rows int) *graph.Node {
 	return m.Apply(kernel.Divide, m.Apply(kernel.Square, s), m.Number(float64(rows-1)))
 }
 
 // signed is rows with the signs for which the largest element of each is positive.
-func signed(m *compose.Maker, vt *graph.Node) *graph.Node {
+func signed(m *graph.Maker, vt *graph.Node) *graph.Node {
 	o := graph.ReduceOptions{Axes: []int{1}, KeepDims: true}
 	both := m.Apply(kernel.Add, m.Reduce(kernel.Max, vt, o), m.Reduce(kernel.Min, vt, o))
 	return m.Apply(kernel.Where, m.Apply(kernel.Less, both, m.Number(0.0)), m.Apply(kernel.Negative, vt), vt)

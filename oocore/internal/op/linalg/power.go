@@ -3,7 +3,6 @@ package linalg
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -14,7 +13,7 @@ func MatrixPower(site graph.Site, n *graph.Node, power int) (*graph.Node, error)
 	if err != nil {
 		return nil, graph.Reject(site, "matrix_power", err, n)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if power == 0 {
 		ones := m.Full(dtype.FromInt(n.DType, 1), size)
 		one := m.Make(func() (*graph.Node, error) { return shape.Diag(site, ones, 0) })

@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -36,7 +35,7 @@ func matrixOf(n *graph.Node) (dtype.Type, error) {
 }
 
 // columns is a matrix as operations read it: transposed, in float64.
-func columns(m *compose.Maker, n *graph.Node) *graph.Node {
+func columns(m *graph.Maker, n *graph.Node) *graph.Node {
 	return m.Transpose(m.Cast(n, dtype.Float64))
 }
 
@@ -45,13 +44,13 @@ func columns(m *compose.Maker, n *graph.Node) *graph.Node {
 // stack, and so on (J. Demmel, L. Grigori, M. Hoemmen and J. Langou,
 // Communication-optimal parallel and sequential QR and LU factorizations, SISC 2012).
 type tall struct {
-	maker  *compose.Maker
+	maker  *graph.Maker
 	n      int // columns
 	blocks []Blocks
 	in     []*graph.Node // the transposed matrix, then the stacks
 }
 
-func newTall(m *compose.Maker, n *graph.Node) *tall {
+func newTall(m *graph.Maker, n *graph.Node) *tall {
 	t := &tall{maker: m}
 	if m.Err != nil {
 		return t
@@ -117,7 +116,7 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) *graph.Node {
 // R reads the matrix once, Q twice. A task takes about 36 MiB, or four times 2n
 // rows in float64 where that is more. Each matrix of a stack has to fit a task.
 func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	q, r = qr(m, n)
 	if m.Err != nil {
 		return nil, nil, graph.Reject(site, "qr", m.Err, n)
@@ -125,7 +124,7 @@ func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 	return named(q, n, ofRows, ofNone), named(r, n, ofNone, ofColumns), nil
 }
 
-func qr(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
+func qr(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 	switch {
 	case m.Err != nil:
 		return
@@ -151,7 +150,7 @@ func qr(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
 	return t.q(dt, nil), m.Cast(r, dt)
 }
 
-func qrStack(m *compose.Maker, n *graph.Node) (q, r *graph.Node) {
+func qrStack(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 	dt, err := resultType(n.DType)
 	if m.Fail(err) {
 		return

@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("normal_product", Normal{}, blockwise.Products) }
@@ -117,7 +116,7 @@ type RandomOptions struct {
 // many). A task holds a block of 12 MiB in float64, or a row, and k + Oversample rows of
 // n.
 func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	u, s, vt = randomized(m, n, k, o)
 	if m.Err != nil {
 		return nil, nil, nil, graph.Reject(site, "randomized_svd", m.Err, n)
@@ -128,7 +127,7 @@ func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s
 // maxIterations bounds the nodes of one approximation.
 const maxIterations = 1000
 
-func randomized(m *compose.Maker, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node) {
+func randomized(m *graph.Maker, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node) {
 	if m.Err != nil {
 		return
 	}
@@ -163,7 +162,7 @@ func randomized(m *compose.Maker, n *graph.Node, k int, o RandomOptions) (u, s, 
 
 // subspace is an orthonormal basis of about the space of the l largest right singular
 // vectors.
-func subspace(m *compose.Maker, a *graph.Node, l int, o RandomOptions) *graph.Node {
+func subspace(m *graph.Maker, a *graph.Node, l int, o RandomOptions) *graph.Node {
 	n := a.Shape[1]
 	w := gaussian(m, o.Seed, n, l)
 	p := normal(a.Shape[0], n, l)
@@ -177,7 +176,7 @@ func subspace(m *compose.Maker, a *graph.Node, l int, o RandomOptions) *graph.No
 
 // gaussian is n × l random numbers of the normal distribution (G. Box and M. Muller, A
 // note on the generation of random normal deviates, 1958), made where they are read.
-func gaussian(m *compose.Maker, seed uint64, n, l int) *graph.Node {
+func gaussian(m *graph.Maker, seed uint64, n, l int) *graph.Node {
 	u := m.Make(func() (*graph.Node, error) { return graph.Uniform(m.Site, dtype.Float64, seed, n, 2*l) })
 	radius, angle := m.Slice(u, ":, :%d", l), m.Slice(u, ":, %d:", l)
 	radius = m.Apply(kernel.Log1p, m.Apply(kernel.Negative, radius))

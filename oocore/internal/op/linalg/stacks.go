@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // A stack is an array whose last two axes are those of matrices. What follows takes
@@ -35,7 +34,7 @@ func squareOf(n *graph.Node) ([]int, int, error) {
 }
 
 // each applies a function to stacks, which are broadcast together.
-func each(m *compose.Maker, function string, limit float64, dt dtype.Type, out []int, in ...*graph.Node) *graph.Node {
+func each(m *graph.Maker, function string, limit float64, dt dtype.Type, out []int, in ...*graph.Node) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -59,7 +58,7 @@ func each(m *compose.Maker, function string, limit float64, dt dtype.Type, out [
 }
 
 // ofSquares is a function of stacks of square matrices.
-func ofSquares(m *compose.Maker, function string, n *graph.Node, out func(n int) []int) *graph.Node {
+func ofSquares(m *graph.Maker, function string, n *graph.Node, out func(n int) []int) *graph.Node {
 	_, size, err := squareOf(n)
 	if m.Fail(err) {
 		return nil
@@ -76,7 +75,7 @@ func ofSquares(m *compose.Maker, function string, n *graph.Node, out func(n int)
 
 // Det is NumPy's det: determinants, by elimination.
 func Det(site graph.Site, n *graph.Node) (out *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if _, _, failed := squareOf(n); isComplex(n) && failed == nil {
 		both := complexEach(m, "det_complex", n, 2)
 		return named(joinParts(m, m.Slice(both, "..., 0"), m.Slice(both, "..., 1"), complexResult(n)), n), m.Err
@@ -87,7 +86,7 @@ func Det(site graph.Site, n *graph.Node) (out *graph.Node, err error) {
 // SlogDet is NumPy's slogdet: the determinants' signs, 0 of singular matrices, and the
 // logarithms of their magnitudes.
 func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if _, _, err := squareOf(n); isComplex(n) && err == nil {
 		all := complexEach(m, "slogdet_complex", n, 3)
 		t := complexResult(n)
@@ -101,7 +100,7 @@ func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err erro
 // Inv is NumPy's inv. A matrix that is singular, or so near to it that rounding alone
 // gives the result, is an error when it is computed.
 func Inv(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	out := ofSquares(m, "inv", n, func(size int) []int { return []int{size, size} })
 	return m.Result("inv", named(out, n, ofColumns, ofRows), n)
 }
@@ -109,7 +108,7 @@ func Inv(site graph.Site, n *graph.Node) (*graph.Node, error) {
 // EigH is NumPy's eigh of symmetric matrices, whose lower triangles are read:
 // eigenvalues, rising, and eigenvectors as columns, whose largest element is positive.
 func EigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if _, size, err := squareOf(n); isComplex(n) && err == nil {
 		t := complexResult(n)
 		all := complexEach(m, "eigh_complex", n, size+1, 2*size)
@@ -127,7 +126,7 @@ func Solve(site graph.Site, a, b *graph.Node) (out *graph.Node, err error) {
 	if isComplex(a, b) {
 		out, err = solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return Solve(site, a, b) })
 	} else {
-		out, err = withVector(site, "solve", a, b, func(m *compose.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
+		out, err = withVector(site, "solve", a, b, func(m *graph.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
 			return each(m, "solve", 0, dt, b.Shape[len(b.Shape)-2:], a, b)
 		})
 	}
@@ -136,8 +135,8 @@ func Solve(site graph.Site, a, b *graph.Node) (out *graph.Node, err error) {
 
 // withVector checks the operands of a·x = b, and takes a vector as a matrix of one
 // column.
-func withVector(site graph.Site, name string, a, b *graph.Node, f func(m *compose.Maker, b *graph.Node, dt dtype.Type) *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+func withVector(site graph.Site, name string, a, b *graph.Node, f func(m *graph.Maker, b *graph.Node, dt dtype.Type) *graph.Node) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
 	x := func() *graph.Node {
 		_, size, err := squareOf(a)
 		if m.Fail(err) {

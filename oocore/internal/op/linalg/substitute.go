@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -143,7 +142,7 @@ func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node
 func solveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
 	if isComplex(a, b) && len(a.Shape) == 2 && a.Shape[0] == a.Shape[1] && len(b.Shape) > 0 && len(b.Shape) < 3 && b.Shape[0] == a.Shape[0] {
 		// With ones on its diagonal the real form is triangular, too.
-		m := &compose.Maker{Site: site}
+		m := &graph.Maker{Site: site}
 		diagonal := m.ExpandDims(m.Make(func() (*graph.Node, error) { return shape.Diagonal(site, a, 0, 0, 1) }), 1)
 		ones := m.Apply(kernel.Divide, a, diagonal)
 		if len(b.Shape) == 1 {
@@ -158,13 +157,13 @@ func solveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
 		return nil, graph.Reject(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
-	return withVector(site, "solve_triangular", a, b, func(m *compose.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
+	return withVector(site, "solve_triangular", a, b, func(m *graph.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
 		return substitute(m, a, b, b.Shape, upper, dt)
 	})
 }
 
 // substitute solves for a matrix b of a shape.
-func substitute(m *compose.Maker, a, b *graph.Node, shape []int, upper bool, dt dtype.Type) *graph.Node {
+func substitute(m *graph.Maker, a, b *graph.Node, shape []int, upper bool, dt dtype.Type) *graph.Node {
 	s := Substitute{Upper: upper, N: max(shape[0], 1), K: max(shape[1], 1), Type: dt}
 	return m.Blockwise("solve_triangular", s, shape, dt, []*graph.Node{m.Cast(a, dtype.Float64), m.Cast(b, dtype.Float64)})
 }
@@ -183,7 +182,7 @@ func solvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
 		return nil, graph.Reject(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
-	return withVector(site, "solve", a, b, func(m *compose.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
+	return withVector(site, "solve", a, b, func(m *graph.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
 		wide := m.Cast(a, dtype.Float64)
 		l := m.Make(func() (*graph.Node, error) { return Cholesky(site, wide) })
 		y := substitute(m, l, b, b.Shape, false, dtype.Float64)

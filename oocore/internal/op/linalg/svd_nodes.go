@@ -7,13 +7,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // turned is a stack whose matrices have no fewer rows than columns: the array or, with
 // true, its matrices transposed.
-func turned(m *compose.Maker, n *graph.Node) (*graph.Node, bool) {
+func turned(m *graph.Maker, n *graph.Node) (*graph.Node, bool) {
 	d := len(n.Shape)
 	if n.Shape[d-2] >= n.Shape[d-1] {
 		return n, false
@@ -22,7 +21,7 @@ func turned(m *compose.Maker, n *graph.Node) (*graph.Node, bool) {
 }
 
 // swapped is a stack with its matrices transposed.
-func swapped(m *compose.Maker, n *graph.Node) *graph.Node {
+func swapped(m *graph.Maker, n *graph.Node) *graph.Node {
 	return m.Make(func() (*graph.Node, error) { return shape.Swap(m.Site, n, -1, -2) })
 }
 
@@ -33,7 +32,7 @@ func swapped(m *compose.Maker, n *graph.Node) *graph.Node {
 // The values and Vᵀ read a matrix once, U twice; each with the memory of QR, and that
 // of three k × k matrices in float64. Of a stack of matrices each has to fit a task.
 func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	u, s, vt = thin(m, n)
 	if m.Err != nil {
 		return nil, nil, nil, graph.Reject(site, "svd", m.Err, n)
@@ -41,7 +40,7 @@ func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	return named(u, n, ofRows, ofNone), named(s, n, ofNone), named(vt, n, ofNone, ofColumns), nil
 }
 
-func thin(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
+func thin(m *graph.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 	switch {
 	case m.Err != nil:
 		return
@@ -62,7 +61,7 @@ func thin(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 }
 
 // ofTriangle decomposes a tall matrix's triangular factor.
-func ofTriangle(m *compose.Maker, n *graph.Node) (t *tall, u, s, vt *graph.Node) {
+func ofTriangle(m *graph.Maker, n *graph.Node) (t *tall, u, s, vt *graph.Node) {
 	t = newTall(m, n)
 	u, s, vt = packed(m, t.r(dtype.Float64), dtype.Float64)
 	return t, u, s, vt
@@ -80,7 +79,7 @@ func (t *tall) singular(dt dtype.Type, u, s, vt *graph.Node, wide bool) (_, _, _
 }
 
 // packed decomposes matrices, m × n with m ≥ n, that fit a task.
-func packed(m *compose.Maker, n *graph.Node, dt dtype.Type) (u, s, vt *graph.Node) {
+func packed(m *graph.Maker, n *graph.Node, dt dtype.Type) (u, s, vt *graph.Node) {
 	if m.Err != nil {
 		return
 	}
@@ -90,7 +89,7 @@ func packed(m *compose.Maker, n *graph.Node, dt dtype.Type) (u, s, vt *graph.Nod
 	return m.Slice(all, "..., :%d, :", rows), m.Slice(all, "..., %d, :", rows), m.Slice(all, "..., %d:, :", rows+1)
 }
 
-func thinStack(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
+func thinStack(m *graph.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 	dt, err := resultType(n.DType)
 	if m.Fail(err) {
 		return
@@ -104,11 +103,11 @@ func thinStack(m *compose.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 
 // SVDVals is NumPy's svdvals: singular values, falling. One pass.
 func SVDVals(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Result("svdvals", named(singular(m, n), n, ofNone), n)
 }
 
-func singular(m *compose.Maker, n *graph.Node) *graph.Node {
+func singular(m *graph.Maker, n *graph.Node) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -132,7 +131,7 @@ func singular(m *compose.Maker, n *graph.Node) *graph.Node {
 
 // joined returns the R alone of matrices that stand side by side. A task joins a run of
 // blocks, so that little is written.
-func joined(m *compose.Maker, in ...*graph.Node) *graph.Node {
+func joined(m *graph.Maker, in ...*graph.Node) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -162,11 +161,11 @@ func joined(m *compose.Maker, in ...*graph.Node) *graph.Node {
 // to rcond times the largest count as zero (negative: the larger length times
 // float64's precision). Two passes, with the memory of QR.
 func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Result("pinv", named(pinv(m, n, rcond), n, ofColumns, ofRows), n)
 }
 
-func pinv(m *compose.Maker, n *graph.Node, rcond float64) *graph.Node {
+func pinv(m *graph.Maker, n *graph.Node, rcond float64) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -212,7 +211,7 @@ type LeastSquares struct {
 // One pass over a matrix of no fewer rows than columns, and of b with it; three over
 // others.
 func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	out := lstsq(m, a, b, rcond)
 	if m.Err != nil {
 		return LeastSquares{}, graph.Reject(site, "lstsq", m.Err, a, b)
@@ -221,7 +220,7 @@ func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, erro
 	return out, nil
 }
 
-func lstsq(m *compose.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
+func lstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	if m.Err != nil {
 		return out
 	}
@@ -281,7 +280,7 @@ func lstsq(m *compose.Maker, a, b *graph.Node, rcond float64) (out LeastSquares)
 
 // above is how many values are larger than rcond times the first, which is the
 // largest, along the last axis.
-func above(m *compose.Maker, s *graph.Node, rcond float64) *graph.Node {
+func above(m *graph.Maker, s *graph.Node, rcond float64) *graph.Node {
 	least := m.Apply(kernel.Multiply, m.Slice(s, "..., :1"), m.Number(rcond))
 	return m.Reduce(kernel.CountNonzero, m.Apply(kernel.Greater, s, least), graph.ReduceOptions{Axes: []int{-1}})
 }
@@ -290,11 +289,11 @@ func above(m *compose.Maker, s *graph.Node, rcond float64) *graph.Node {
 // the largest (negative: the larger length times the precision of the matrix's type, as
 // in NumPy). One pass.
 func MatrixRank(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Result("matrix_rank", named(matrixRank(m, n, rcond), n), n)
 }
 
-func matrixRank(m *compose.Maker, n *graph.Node, rcond float64) *graph.Node {
+func matrixRank(m *graph.Maker, n *graph.Node, rcond float64) *graph.Node {
 	_, size, err := stackOf(n)
 	if m.Fail(err) {
 		return nil

@@ -8,11 +8,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // formula makes nodes of arrays and numbers.
-type formula struct{ compose.Maker }
+type formula struct{ graph.Maker }
 
 func (f *formula) apply(op kernel.Op, in ...any) *graph.Node {
 	nodes := make([]*graph.Node, len(in))
@@ -32,7 +31,7 @@ func (f *formula) fold(kind kernel.Reduction, x *graph.Node, axes ...int) *graph
 
 // function is a layer that computes in floats and gives back the type of x.
 func function(site graph.Site, name string, x *graph.Node, with func(f *formula, x *graph.Node) *graph.Node) (*graph.Node, error) {
-	f := &formula{compose.Maker{Site: site}}
+	f := &formula{graph.Maker{Site: site}}
 	wide, result, err := computed(site, x)
 	var out *graph.Node
 	if !f.Fail(err) {
@@ -43,7 +42,7 @@ func function(site graph.Site, name string, x *graph.Node, with func(f *formula,
 
 // ReLU is max(x, 0); NaN stays.
 func ReLU(site graph.Site, x *graph.Node) (*graph.Node, error) {
-	f := &formula{compose.Maker{Site: site}}
+	f := &formula{graph.Maker{Site: site}}
 	return f.apply(kernel.Maximum, x, 0), f.Err
 }
 
@@ -203,7 +202,7 @@ func Dense(site graph.Site, x, w, bias *graph.Node) (*graph.Node, error) {
 		}
 		return nil, graph.Reject(site, "dense", fmt.Errorf("takes an array (..., in), weights (out, in) and a bias (out), not shapes %s, %s and %s", grid.Format(x.Shape), grid.Format(w.Shape), text), x, w)
 	}
-	f := &formula{compose.Maker{Site: site}}
+	f := &formula{graph.Maker{Site: site}}
 	out := f.Product(x, f.Transpose(w))
 	if bias != nil {
 		out = f.apply(kernel.Add, out, bias)

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
 )
 
@@ -201,7 +200,7 @@ func Conv2D(site graph.Site, x, w, bias *graph.Node, o ConvOptions) (_ *graph.No
 	if t.Short() {
 		c.Type = dtype.Float32
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	shape := []int{x.Shape[0], c.Filters, c.out(0), c.out(1)}
 	out := m.Blockwise("conv2d", c, shape, c.Type, []*graph.Node{m.Cast(x, c.Type), m.Cast(w, c.Type)}, o.args()...)
 	if bias != nil {

@@ -5,7 +5,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 )
 
@@ -13,7 +12,7 @@ import (
 // isin: NaN is equal to none. Each is looked up in the sorted list.
 func IsIn(site graph.Site, n, list *graph.Node) (_ *graph.Node, err error) {
 	defer graph.Named(&err, site, "isin", n, list)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	size := grid.Size(list.Shape)
 	if size == 0 {
 		return m.Full(dtype.ValueOf(false), n.Shape...), m.Err

@@ -14,7 +14,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("quantiles", Quantiles{}) }
@@ -53,7 +52,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	}
 	in := []*graph.Node{n}
 	if o.Weights != nil {
-		m := &compose.Maker{Site: site}
+		m := &graph.Maker{Site: site}
 		w, err := m.Weights(o.Weights, n.Shape, o.Axes)
 		if err != nil {
 			return nil, graph.Reject(site, name, err, n, o.Weights)
@@ -118,7 +117,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 // ofNothing is nanquantile and nanmedian of an array without elements: NumPy's nanmean of it,
 // which has no axis for the quantiles.
 func ofNothing(site graph.Site, name string, n *graph.Node, q []float64, o QuantileOptions) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if n.DType.Kind() < dtype.KindFloat {
 		n = m.Cast(n, dtype.Float64)
 	}

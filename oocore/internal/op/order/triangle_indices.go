@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 )
@@ -16,7 +15,7 @@ import (
 // tril_indices, or with upper its triu_indices. Their number follows from the lengths, and
 // the row of each is found among the numbers of elements up to each row.
 func TriangleIndices(site graph.Site, rows, columns, diagonal int, upper bool) ([]*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	out, err := triangleIndices(m, rows, columns, diagonal, upper)
 	if err != nil {
 		return nil, graph.Reject(site, map[bool]string{false: "tril_indices", true: "triu_indices"}[upper], err)
@@ -24,7 +23,7 @@ func TriangleIndices(site graph.Site, rows, columns, diagonal int, upper bool) (
 	return out, nil
 }
 
-func triangleIndices(m *compose.Maker, rows, columns, diagonal int, upper bool) ([]*graph.Node, error) {
+func triangleIndices(m *graph.Maker, rows, columns, diagonal int, upper bool) ([]*graph.Node, error) {
 	if rows < 0 || columns < 0 {
 		return nil, errors.New("a number of rows or columns is negative")
 	}

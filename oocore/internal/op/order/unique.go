@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
@@ -42,7 +41,7 @@ type Distinct struct{ Values, Counts, First *graph.Node }
 // Union is the elements of two arrays, as if flattened, after each other: Unique of them is
 // NumPy's union1d.
 func Union(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	a, b = m.Reshape(a, -1), m.Reshape(b, -1)
 	return m.Make(func() (*graph.Node, error) { return shape.Concatenate(site, 0, a, b) }), m.Err
 }
@@ -80,7 +79,7 @@ func Unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d D
 // count is the table of the whole array.
 func (s Table) count(site graph.Site, n *graph.Node, run op.Run) ([]int64, error) {
 	rows := []int{s.grid().Len(), s.width()}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	tables := m.Blockwise("unique tables", s, rows, dtype.Int64, []*graph.Node{n})
 	joined := m.Blockwise("unique table", TableJoined{Table: s, Rows: rows[0]}, rows[1:], dtype.Int64, []*graph.Node{tables})
 	if m.Err != nil {
@@ -117,7 +116,7 @@ func (s Table) distinct(site graph.Site, table []int64, counts, first bool) (d D
 			numbers[k] = append(numbers[k], e[l.words+k])
 		}
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	d.Values = m.Bytes(values, s.Type, n)
 	if counts {
 		d.Counts = m.Bytes(dtype.Bytes(numbers[0]), dtype.Int64, n)
@@ -170,7 +169,7 @@ func (s Table) joinNaN(entries []int64, n int) int {
 
 // unique is Unique of many distinct elements.
 func unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d Distinct, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	flat := m.Reshape(n, -1)
 	sorted := m.Make(func() (*graph.Node, error) { return Sort(site, flat, 0, false) })
 	changes := changes(m, sorted)
@@ -195,7 +194,7 @@ func unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d D
 }
 
 // changes is whether each element of a sorted list is another than the one before.
-func changes(m *compose.Maker, sorted *graph.Node) *graph.Node {
+func changes(m *graph.Maker, sorted *graph.Node) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -466,6 +465,6 @@ func Inverse(site graph.Site, n, values *graph.Node) (*graph.Node, error) {
 	}
 	// Complex numbers that are NaN in other parts than the one that stands for them come
 	// after it.
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	return m.Apply(kernel.Minimum, at, m.Number(values.Shape[0]-1)), m.Err
 }

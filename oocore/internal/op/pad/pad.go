@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
@@ -179,7 +178,7 @@ func Element(v any, t dtype.Type) (dtype.Value, error) {
 }
 
 // around puts one array before another along an axis, and one after it; nil is none.
-func around(m *compose.Maker, n *graph.Node, axis int, before, after *graph.Node) *graph.Node {
+func around(m *graph.Maker, n *graph.Node, axis int, before, after *graph.Node) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
@@ -206,7 +205,7 @@ func padStatistics(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	for axis, w := range widths {
 		length := n.Shape[axis]
 		var sides [2]*graph.Node
@@ -251,7 +250,7 @@ func padRamps(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (*grap
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	for axis, w := range widths {
 		var sides [2]*graph.Node
 		for side, width := range w {
@@ -278,7 +277,7 @@ func padRamps(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (*grap
 // rampTo is width numbers along an axis from start towards an edge, which is not among
 // them: as NumPy's linspace, that computes in float64, and otherwise where a step is
 // zero, which differs in the last place.
-func rampTo(m *compose.Maker, edge *graph.Node, axis, width int, start dtype.Value, whole bool) *graph.Node {
+func rampTo(m *graph.Maker, edge *graph.Node, axis, width int, start dtype.Value, whole bool) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/pad"
 )
 
@@ -43,7 +42,7 @@ type Quantized struct {
 // Quantize maps the array by the scheme. It reads the array twice: once for the
 // extremes, and once to map it. NaN becomes the zero point of integers.
 func Quantize(site graph.Site, x *graph.Node, s Scheme) (Quantized, error) {
-	q, err := quantize(&compose.Maker{Site: site}, x, s)
+	q, err := quantize(&graph.Maker{Site: site}, x, s)
 	if err != nil {
 		return Quantized{}, graph.Reject(site, "quantize", err, x)
 	}
@@ -53,7 +52,7 @@ func Quantize(site graph.Site, x *graph.Node, s Scheme) (Quantized, error) {
 // With is Quantize with scales and zero points that are known, of the shapes that Quantize
 // gives them. It reads the array once.
 func With(site graph.Site, x, scale, zero *graph.Node, s Scheme) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	g, err := s.grouped(m, x)
 	if err != nil {
 		return nil, graph.Reject(site, "quantize", err, x)
@@ -77,7 +76,7 @@ type grouped struct {
 	low, high float64
 }
 
-func (s Scheme) grouped(m *compose.Maker, x *graph.Node) (*grouped, error) {
+func (s Scheme) grouped(m *graph.Maker, x *graph.Node) (*grouped, error) {
 	g := &grouped{Scheme: s, shape: x.Shape, padded: x.Shape, low: -128, high: 127}
 	switch s.DType {
 	case dtype.Int8:
@@ -121,7 +120,7 @@ func (s Scheme) grouped(m *compose.Maker, x *graph.Node) (*grouped, error) {
 }
 
 // values are the integers, given scales and zero points in floats.
-func (g *grouped) values(m *compose.Maker, scale, point *graph.Node) *graph.Node {
+func (g *grouped) values(m *graph.Maker, scale, point *graph.Node) *graph.Node {
 	if g.DType.StorageOnly() {
 		steps := m.Apply(kernel.Divide, g.x, scale)
 		steps = m.Apply(kernel.Minimum, m.Apply(kernel.Maximum, steps, m.Number(g.low)), m.Number(g.high))
@@ -137,7 +136,7 @@ func (g *grouped) values(m *compose.Maker, scale, point *graph.Node) *graph.Node
 	return part(m, m.Reshape(m.Cast(steps, g.DType), g.padded...), g.shape)
 }
 
-func quantize(m *compose.Maker, x *graph.Node, s Scheme) (Quantized, error) {
+func quantize(m *graph.Maker, x *graph.Node, s Scheme) (Quantized, error) {
 	g, err := s.grouped(m, x)
 	if err != nil {
 		return Quantized{}, err
@@ -232,7 +231,7 @@ func (s Scheme) shared(shape []int) []int {
 func blocks(n, block int) int { return (n + block - 1) / block }
 
 // squares pads an array with zeros to whole blocks in the last two axes.
-func squares(m *compose.Maker, x *graph.Node, block int) (*graph.Node, error) {
+func squares(m *graph.Maker, x *graph.Node, block int) (*graph.Node, error) {
 	n := len(x.Shape)
 	if block < 1 || n < 2 {
 		return nil, fmt.Errorf("shape %s has no blocks of %d by %d: give an axis along which they lie", grid.Format(x.Shape), block, block)
@@ -248,7 +247,7 @@ func squares(m *compose.Maker, x *graph.Node, block int) (*graph.Node, error) {
 }
 
 // part is the beginning of an array along each axis.
-func part(m *compose.Maker, n *graph.Node, of []int) *graph.Node {
+func part(m *graph.Maker, n *graph.Node, of []int) *graph.Node {
 	if m.Err != nil || slices.Equal(n.Shape, of) {
 		return n
 	}
@@ -263,12 +262,12 @@ func part(m *compose.Maker, n *graph.Node, of []int) *graph.Node {
 // scale has fewer indices along an axis, each stands for as many that follow each other; with a
 // block, for so many in each of the last two axes, where the last may stand for fewer.
 func Dequantize(site graph.Site, values, scale, zero *graph.Node, block int) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	n, err := dequantize(m, graph.Computable(site, values), graph.Computable(site, scale), zero, block)
 	return graph.Result(site, "dequantize", n, err, values, scale)
 }
 
-func dequantize(m *compose.Maker, values, scale, zero *graph.Node, block int) (*graph.Node, error) {
+func dequantize(m *graph.Maker, values, scale, zero *graph.Node, block int) (*graph.Node, error) {
 	if values.DType.Kind() != dtype.KindFloat && !values.DType.Integer() || scale.DType.Kind() != dtype.KindFloat {
 		return nil, fmt.Errorf("takes integers or floats and a scale in floats, not %s and %s", values.DType, scale.DType)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("categories", Categories{}) }
@@ -136,7 +135,7 @@ func (s *stream) multivariateHypergeometric(n float64, sizes []float64) error {
 // those that the numbers of draws and the other axes of the parameter broadcast to.
 func Categorical(site graph.Site, name string, d Distribution, seed uint64, draws, categories *graph.Node, shape ...int) (_ *graph.Node, err error) {
 	defer graph.Named(&err, site, name, draws, categories)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if draws.DType.Kind() == dtype.KindComplex || categories.DType.Kind() == dtype.KindComplex {
 		return nil, errors.New("takes real numbers, not complex ones")
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
@@ -46,7 +45,7 @@ func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Nod
 // takes the passes of Argsort over all places, and weights those of Cumsum.
 func Choice(site graph.Site, n *graph.Node, seed uint64, count int, distinct bool, weights *graph.Node) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "choice", n)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if len(n.Shape) == 0 {
 		return nil, errors.New("a scalar has no elements to choose of")
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("sampled", Sampled{}) }
@@ -79,7 +78,7 @@ func (o Sampled) Fill(ctx context.Context, t *blockwise.Task) error {
 // parameter that the distribution does not take is an error when it is computed.
 func Sample(site graph.Site, name string, d Distribution, seed uint64, parameters []*graph.Node, shape ...int) (_ *graph.Node, err error) {
 	defer graph.Named(&err, site, name, parameters...)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	by := samplers[d]
 	shapes := make([][]int, len(parameters))
 	for i, p := range parameters {

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -25,7 +24,7 @@ func Diff(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error) 
 	if err != nil {
 		return nil, graph.Reject(site, "diff", err, n)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if length := n.Shape[axis]; times >= length {
 		return m.Part(n, axis, length, length), m.Err // of no elements
 	}
@@ -64,7 +63,7 @@ func extended(site graph.Site, n *graph.Node, times, axis int, before, after *gr
 	if err != nil {
 		return nil, graph.Reject(site, "diff", err, n)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	joined := make([]*graph.Node, 0, 3)
 	for _, part := range []*graph.Node{before, n, after} {
 		if part == nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -16,7 +15,7 @@ func EDiff1D(site graph.Site, n, begin, end *graph.Node) (*graph.Node, error) {
 	if n.DType == dtype.Bool {
 		return nil, graph.Reject(site, "ediff1d", fmt.Errorf("bools have no difference: AsType first"), n)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	differences := m.Make(func() (*graph.Node, error) { return Diff(site, m.Reshape(n, -1), 1, 0) })
 	var joined []*graph.Node
 	for _, part := range []*graph.Node{begin, differences, end} {

@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // spaced is Gradient of elements at a distance, or GradientAt of elements at coordinates.
@@ -31,7 +30,7 @@ func Gradient(site graph.Site, n *graph.Node, spacing float64, axis, edgeOrder i
 	if err != nil {
 		return nil, err
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if n.DType.Integer() {
 		n = m.Cast(n, dtype.Float64)
 	}
@@ -59,7 +58,7 @@ func slopes(n *graph.Node, axis, edgeOrder int) (int, error) {
 }
 
 // weighted is the sum of three neighbours along an axis, from one on, each times a weight.
-func weighted(m *compose.Maker, n *graph.Node, axis, from int, weights ...*graph.Node) (sum *graph.Node) {
+func weighted(m *graph.Maker, n *graph.Node, axis, from int, weights ...*graph.Node) (sum *graph.Node) {
 	for i, w := range weights {
 		term := m.Apply(kernel.Multiply, w, m.Part(n, axis, from+i, from+i+1))
 		if sum == nil {

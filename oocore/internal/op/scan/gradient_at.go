@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -25,7 +24,7 @@ func GradientAt(site graph.Site, n, coordinates *graph.Node, axis, edgeOrder int
 	case len(coordinates.Shape) != 1 || coordinates.Shape[0] != length:
 		return nil, fmt.Errorf("axis %d takes a coordinate for each of its %d elements, in one dimension", axis, length)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if n.DType.Integer() {
 		n = m.Cast(n, dtype.Float64)
 	}
@@ -66,7 +65,7 @@ func GradientAt(site graph.Site, n, coordinates *graph.Node, axis, edgeOrder int
 
 // parabola is by which weights three elements give the slope, at the first of them, of the
 // parabola through them; near and far are the distances of neighbours.
-func parabola(m *compose.Maker, near, far *graph.Node) []*graph.Node {
+func parabola(m *graph.Maker, near, far *graph.Node) []*graph.Node {
 	both := m.Apply(kernel.Add, near, far)
 	first := m.Apply(kernel.Divide, m.Apply(kernel.Negative, m.Apply(kernel.Add, near, both)), m.Apply(kernel.Multiply, near, both))
 	second := m.Apply(kernel.Divide, both, m.Apply(kernel.Multiply, near, far))

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Eye is a matrix of float64 with ones on a diagonal and zeros elsewhere, as NumPy's eye.
@@ -31,13 +30,13 @@ func compared(site graph.Site, op kernel.Op, rows, columns, diagonal int) (*grap
 	}
 	// Beyond the matrix all diagonals are alike, and sums with them stay in range.
 	from := min(max(diagonal, -rows), columns)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	ones := m.Apply(op, count(m, 0, columns), m.Reshape(count(m, from, rows), rows, 1))
 	return m.Cast(ones, dtype.Float64), m.Err
 }
 
 // count is so many integers from one on.
-func count(m *compose.Maker, from, n int) *graph.Node {
+func count(m *graph.Maker, from, n int) *graph.Node {
 	return m.Make(func() (*graph.Node, error) {
 		return graph.Arange(m.Site, m.Number(from), m.Number(from+n), m.Number(1))
 	})
@@ -49,7 +48,7 @@ func Indices(site graph.Site, lengths []int) ([]*graph.Node, error) {
 	if err := grid.Check(lengths, 8); err != nil {
 		return nil, graph.Reject(site, "indices", err)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	in := make([]*graph.Node, len(lengths))
 	for i, n := range lengths {
 		in[i] = count(m, 0, n)
@@ -72,7 +71,7 @@ func Meshgrid(site graph.Site, matrix bool, in ...*graph.Node) ([]*graph.Node, e
 	for i, n := range in {
 		lengths[place[i]] = grid.Size(n.Shape)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	out := make([]*graph.Node, len(in))
 	for i, n := range in {
 		line := slices.Repeat([]int{1}, len(in))

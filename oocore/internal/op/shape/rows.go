@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Rows are the operations of this package.
@@ -114,7 +113,7 @@ func Along(site graph.Site, n *graph.Node, axis []int) (*graph.Node, int, error)
 }
 
 func arange(site graph.Site, start, stop, step *graph.Node, as dtype.Type) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if stop == nil {
 		start, stop = m.Number(0), start
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -33,7 +32,7 @@ func Bincount(site graph.Site, run op.Run, n, weights *graph.Node, minlength int
 	if n.Shape[0] == 0 { // NumPy's are int64 then, with weights too
 		return graph.Full(site, dtype.FromInt(dtype.Int64, 0), minlength)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	n = m.Cast(n, dtype.Int64)
 	if weights != nil {
 		weights = m.Cast(weights, dtype.Float64)
@@ -53,7 +52,7 @@ func Bincount(site graph.Site, run op.Run, n, weights *graph.Node, minlength int
 }
 
 // ends are the smallest and the largest element.
-func ends(m *compose.Maker, n *graph.Node, run op.Run) ([]int64, error) {
+func ends(m *graph.Maker, n *graph.Node, run op.Run) ([]int64, error) {
 	var both []*graph.Node
 	for _, kind := range []kernel.Reduction{kernel.Min, kernel.Max} {
 		both = append(both, m.Reduce(kind, n, graph.ReduceOptions{KeepDims: true}))

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Coarsen reduces blocks of so many elements along each axis to one element, as dask.array's
@@ -26,7 +25,7 @@ func coarsen(site graph.Site, kind kernel.Reduction, n *graph.Node, factors []in
 	case len(factors) != len(n.Shape):
 		return nil, fmt.Errorf("it has %d axes, and there are %d factors", len(n.Shape), len(factors))
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	var split, inner []int
 	for axis, f := range factors {
 		length := n.Shape[axis]

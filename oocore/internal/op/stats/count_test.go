@@ -14,7 +14,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -200,13 +199,13 @@ func TestWhatValuesSay(t *testing.T) {
 		"not the number of one of 2 bins": failed(t, numbers, []int{1, 2}, three),
 		"is not finite: give a range":     failed(t, EvenEdges{Bins: 3, Type: dtype.Float64}, []int{4}, number(0), number(math.Inf(1))),
 		"3 bins are too many":             failed(t, EvenEdges{Bins: 3, Type: dtype.Float64}, []int{4}, number(1), number(math.Nextafter(1, 2))),
-		"not this":                        failed(t, compose.FailIf{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, true}), listed([]int64{1, 2})),
+		"not this":                        failed(t, graph.FailIf{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, true}), listed([]int64{1, 2})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want: %s", err, want)
 		}
 	}
-	if err := failed(t, compose.FailIf{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, false}), listed([]int64{1, 2})); err != nil {
+	if err := failed(t, graph.FailIf{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, false}), listed([]int64{1, 2})); err != nil {
 		t.Error(err)
 	}
 }

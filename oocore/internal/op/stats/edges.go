@@ -12,7 +12,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("bin_edges", EvenEdges{}) }
@@ -52,7 +51,7 @@ func (b Bins) check() error {
 // edges are the bins' edges for elements, in the elements' type, integers' in float64.
 // wide says that those of a range are float64 whatever the elements are. extreme is the
 // least of them, or the largest.
-func (b Bins) edges(m *compose.Maker, n *graph.Node, extreme func(kernel.Reduction) *graph.Node, wide bool) *graph.Node {
+func (b Bins) edges(m *graph.Maker, n *graph.Node, extreme func(kernel.Reduction) *graph.Node, wide bool) *graph.Node {
 	if b.Edges != nil {
 		return b.Edges
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 )
 
@@ -86,7 +85,7 @@ func coordinates(site graph.Site, sample *graph.Node) (columns []*graph.Node, er
 // where there is one, that is then read instead. wide says that it is NumPy's
 // histogramdd, whose counts are float64, as are the edges of a range.
 func histogram(site graph.Site, in []*graph.Node, points *graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	t := dtype.Bool
 	for i, n := range in {
 		if n.DType.Kind() == dtype.KindComplex {
@@ -160,7 +159,7 @@ func histogram(site graph.Site, in []*graph.Node, points *graph.Node, bins []Bin
 
 // extremes are the least and the largest element of each column of points, of all by one
 // pass.
-func extremes(m *compose.Maker, points *graph.Node) func(i int) func(kernel.Reduction) *graph.Node {
+func extremes(m *graph.Maker, points *graph.Node) func(i int) func(kernel.Reduction) *graph.Node {
 	all := map[kernel.Reduction]*graph.Node{}
 	return func(i int) func(kernel.Reduction) *graph.Node {
 		return func(kind kernel.Reduction) *graph.Node {
@@ -173,7 +172,7 @@ func extremes(m *compose.Maker, points *graph.Node) func(i int) func(kernel.Redu
 }
 
 // density is the counts by the bins' sizes and their sum, in NumPy's order.
-func density(m *compose.Maker, counts *graph.Node, edges []*graph.Node, wide bool) *graph.Node {
+func density(m *graph.Maker, counts *graph.Node, edges []*graph.Node, wide bool) *graph.Node {
 	sum := m.Reduce(kernel.Sum, counts, graph.ReduceOptions{})
 	for d, e := range edges {
 		size := m.Make(func() (*graph.Node, error) { return scan.Diff(m.Site, e, 1, 0) })
@@ -191,7 +190,7 @@ func density(m *compose.Maker, counts *graph.Node, edges []*graph.Node, wide boo
 }
 
 // weighed is the count of elements, which are all of one shape.
-func (c Count) weighed(m *compose.Maker, name string, elements, edges []*graph.Node, weights *graph.Node) (*graph.Node, error) {
+func (c Count) weighed(m *graph.Maker, name string, elements, edges []*graph.Node, weights *graph.Node) (*graph.Node, error) {
 	result := dtype.Int64
 	var parts []*graph.Node // of the weights: complex ones are counted as two
 	if weights != nil {

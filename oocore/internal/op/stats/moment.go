@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 // Moment is SciPy's moment about the mean: the mean of the power of what elements are from
@@ -15,7 +14,7 @@ func Moment(site graph.Site, n *graph.Node, order int, o graph.ReduceOptions) (*
 	if order < 0 {
 		return nil, graph.Reject(site, "moment", fmt.Errorf("the order %d is negative", order), n)
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if n.DType.Kind() < dtype.KindFloat {
 		n = m.Cast(n, dtype.Float64)
 	}

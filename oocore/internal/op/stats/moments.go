@@ -9,13 +9,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // PeakToPeak is NumPy's ptp: the largest element along the axes less the smallest.
 func PeakToPeak(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	o := graph.ReduceOptions{Axes: axes}
 	n = m.Apply(kernel.Subtract, m.Reduce(kernel.Max, n, o), m.Reduce(kernel.Min, n, o))
 	if m.Err != nil {
@@ -27,7 +26,7 @@ func PeakToPeak(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error
 // LogSumExp is the logarithm of the sum of exponentials, exp(x - max) where the maximum is finite, so
 // that none overflows.
 func LogSumExp(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	t := dtype.Promote(x.DType, dtype.Float32)
 	if x.DType.Kind() < dtype.KindFloat {
 		t = dtype.Float64
@@ -68,7 +67,7 @@ func LogSumExp(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.No
 // computed. One pass.
 func Average(site graph.Site, n, weights *graph.Node, keepDims bool, axes ...int) (_ *graph.Node, err error) {
 	defer graph.Named(&err, site, "average", n, weights)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	t := dtype.Promote(n.DType, weights.DType)
 	if n.DType.Kind() < dtype.KindFloat {
 		t = dtype.Promote(t, dtype.Float64)
@@ -99,13 +98,13 @@ type CovOptions struct {
 // One pass takes the means, and the product of the centred matrix with itself those of
 // a product.
 func Cov(site graph.Site, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	c, err := cov(m, n, y, o)
 	return graph.Result(site, "cov", c, err, n)
 }
 
 // variables are the rows of a matrix, of two operands' where there are so many.
-func variables(m *compose.Maker, in []*graph.Node, columns bool) (*graph.Node, error) {
+func variables(m *graph.Maker, in []*graph.Node, columns bool) (*graph.Node, error) {
 	t := dtype.Float64
 	for _, n := range in {
 		t = dtype.Promote(t, n.DType)
@@ -137,7 +136,7 @@ func variables(m *compose.Maker, in []*graph.Node, columns bool) (*graph.Node, e
 	return shape.Concatenate(m.Site, 0, rows...)
 }
 
-func cov(m *compose.Maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
+func cov(m *graph.Maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	in := []*graph.Node{n}
 	if y != nil {
 		in = append(in, y)
@@ -194,7 +193,7 @@ func cov(m *compose.Maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) 
 }
 
 // weights are those of the observations, both kinds in one, and nil where there are none.
-func (o CovOptions) weights(m *compose.Maker, observations int) (w *graph.Node, err error) {
+func (o CovOptions) weights(m *graph.Maker, observations int) (w *graph.Node, err error) {
 	for _, of := range []struct {
 		name string
 		n    *graph.Node
@@ -222,7 +221,7 @@ func (o CovOptions) weights(m *compose.Maker, observations int) (w *graph.Node, 
 // Corrcoef is NumPy's corrcoef: the covariances of variables by their standard
 // deviations, from -1 to 1. Passes are those of Cov.
 func Corrcoef(site graph.Site, n, y *graph.Node, columns bool) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	c, err := cov(m, n, y, CovOptions{Columns: columns})
 	if err != nil {
 		return nil, graph.Reject(site, "corrcoef", err, n)

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 )
 
@@ -18,7 +17,7 @@ import (
 // when it is computed. One pass; two for a variance, which takes the mean first.
 func NaN(site graph.Site, kind kernel.Reduction, n *graph.Node, o graph.ReduceOptions) (_ *graph.Node, err error) {
 	defer graph.Named(&err, site, "nan"+kind.String(), n)
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if family := kind.Row().Family; family == kernel.Truth || family == kernel.Count {
 		return nil, fmt.Errorf("is no reduction: any, all and count_nonzero take NaN as true")
 	}
@@ -82,7 +81,7 @@ func NaN(site graph.Site, kind kernel.Reduction, n *graph.Node, o graph.ReduceOp
 // NaNCumulative is NumPy's nancumsum, or nancumprod where product says so: NaN counts as
 // zero, or one. Passes are those of scan.Cumulative.
 func NaNCumulative(site graph.Site, name string, product bool, n *graph.Node, axes ...int) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	if n.DType.Kind() >= dtype.KindFloat {
 		neutral := 0
 		if product {

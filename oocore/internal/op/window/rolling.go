@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/compose"
 )
 
 func init() { blockwise.Register("rolling", Rolling{}, blockwise.KeepsAxes) }
@@ -228,7 +227,7 @@ func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 	if ddof != 0 && op.Kind != kernel.Var {
 		return nil, errors.New("has no use for a ddof, which is var's and std's")
 	}
-	m := &compose.Maker{Site: site}
+	m := &graph.Maker{Site: site}
 	from, to := n.DType, kind.Result(n.DType)
 	switch {
 	case from.Kind() == dtype.KindComplex && op.Kind == kernel.Var:
@@ -265,7 +264,7 @@ func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 }
 
 // variance is that of complex numbers: those of both parts together.
-func variance(m *compose.Maker, kind kernel.Reduction, n *graph.Node, window, axis int, ddof float64) (*graph.Node, error) {
+func variance(m *graph.Maker, kind kernel.Reduction, n *graph.Node, window, axis int, ddof float64) (*graph.Node, error) {
 	to := kind.Result(n.DType)
 	n = m.Cast(n, dtype.Complex128)
 	var parts [2]*graph.Node

@@ -1,16 +1,15 @@
-package compose
+package graph
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // Weights brings weights to the shape of the elements that they weigh. They have that
 // shape, or that of axes of it, in the order in which those are given.
-func (m *Maker) Weights(weights *graph.Node, shape, axes []int) (*graph.Node, error) {
+func (m *Maker) Weights(weights *Node, shape, axes []int) (*Node, error) {
 	if slices.Equal(weights.Shape, shape) {
 		return weights, m.Err
 	}

@@ -1,4 +1,4 @@
-package compose
+package graph
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
-	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
@@ -21,13 +20,13 @@ type FailIf struct {
 
 // FailIf returns n, and an error when it is computed where one of the conditions holds.
 // Both have one shape.
-func (m *Maker) FailIf(condition, n *graph.Node, reason string) *graph.Node {
-	return m.Make(func() (*graph.Node, error) {
-		out, err := graph.NewBlockwise(m.Site, "fail_if", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+func (m *Maker) FailIf(condition, n *Node, reason string) *Node {
+	return m.Make(func() (*Node, error) {
+		out, err := NewBlockwise(m.Site, "fail_if", FailIf{n.DType, reason}, n.Shape, n.DType, []*Node{condition, n})
 		if err != nil {
 			return nil, err
 		}
-		return graph.NameAxes(out, graph.AllAxes(n)...), nil
+		return NameAxes(out, AllAxes(n)...), nil
 	})
 }
 
