@@ -76,9 +76,13 @@ func predicted(t testing.TB, p *Plan, end record.End) {
 	}
 }
 
-// testExecutor runs the suite of executors, with one worker and with two.
+// testExecutor runs the suite of executors, with two workers and, where no test is left out, with one.
 func testExecutor(t *testing.T, s Subject) {
-	for _, workers := range []int{1, 2} {
+	counts := []int{2}
+	if testcases.Full() {
+		counts = append(counts, 1)
+	}
+	for _, workers := range counts {
 		d := s.New(t, 212*mebi)
 		exectest.Test(t, func(p *plan.Plan, env exec.Env) (record.End, error) {
 			sized, err := p.Size(on(d, 128*mebi, workers))
@@ -142,9 +146,19 @@ func rows(r *record.Run) (device, halved, cpu int) {
 	return device, halved, cpu
 }
 
-// testPeak computes every kind of stage on cards of many sizes.
+// testPeak computes every kind of stage on cards of many sizes; of the reductions a few, unless
+// no test is left out.
 func testPeak(t *testing.T, s Subject) {
-	for _, j := range jobs(8_000) {
+	all := jobs(8_000)
+	if !testcases.Full() {
+		all = testcases.Sample(t, all, 4, func(j Expression) []string {
+			if strings.Contains(j.Name, "[") {
+				return []string{"reduction"}
+			}
+			return []string{j.Name}
+		})
+	}
+	for _, j := range all {
 		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		for _, memory := range []int64{8 * mebi, 96 * mebi, 1 << 30} {
 			d := s.New(t, memory)

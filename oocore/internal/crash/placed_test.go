@@ -83,7 +83,7 @@ func TestRunKilledOnceAnOutputIsPlacedComputesNothingAgain(t *testing.T) {
 	case testcases.All():
 		stride = 1
 	case !testcases.Full():
-		stride = 80
+		stride = 300
 	}
 	random := testcases.Rand(t)
 	for _, s := range saves() {

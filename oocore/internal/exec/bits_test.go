@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Reductions of arrays that are stored by chunks, however awkward, come out with the
@@ -23,7 +24,7 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 	dir := t.TempDir()
 	shape := []int{300, 61, 97}
 	kinds := []kernel.Reduction{kernel.Std, kernel.Mean}
-	if testing.Short() { // the race detector needs minutes for more
+	if testing.Short() || !testcases.Full() { // the race detector needs minutes for more
 		shape[1], kinds = 16, kinds[:1]
 	}
 	noise := must[*graph.Node](t)(graph.Uniform(site, dtype.Float32, 5, shape...))

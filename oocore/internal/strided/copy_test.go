@@ -7,11 +7,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Every element of the part goes to its place, and no other changes.
 func TestCopyMovesTheElementsOfThePart(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		dims := rapid.IntRange(0, 4).Draw(r, "dims")
 		draw := func(name string, low, high int) []int {
 			return rapid.SliceOfN(rapid.IntRange(low, high), dims, dims).Draw(r, name)

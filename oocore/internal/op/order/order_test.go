@@ -176,6 +176,7 @@ func TestSortingKeepsElements(t *testing.T) {
 // other, sorts as one does.
 func TestExternalIsSorting(t *testing.T) {
 	rng := testcases.Rand(t)
+	turn := 0
 	for _, dt := range []dtype.Type{dtype.Bool, dtype.Int16, dtype.Float32, dtype.Uint64, dtype.Float64, dtype.Complex64, dtype.Complex128} {
 		for _, positions := range []bool{false, true} {
 			for _, c := range []struct{ outer, n, row, fan, part int }{
@@ -187,6 +188,9 @@ func TestExternalIsSorting(t *testing.T) {
 					continue
 				}
 				for _, equal := range []bool{false, true} {
+					if turn++; turn%5 != 0 && !testcases.Full() {
+						continue
+					}
 					shape := []int{c.outer, c.n}
 					data := elements(rng, dt, c.outer*c.n, equal)
 					in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
