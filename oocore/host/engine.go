@@ -87,7 +87,7 @@ func CheckCodec(text string) error {
 }
 
 // Remote reports whether a path names an object in an object store, and no file.
-func Remote(path string) bool { return blob.Remote(path) }
+func Remote(path string) bool { return !blob.PlaceOf(path).Files }
 
 // Instructions names the widest instructions of the processor that are used: "avx512", "avx2", or "go" for
 // none of these. GONBEXT_CPU in the environment lowers them to those that it names. Where it names no such

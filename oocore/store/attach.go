@@ -20,7 +20,7 @@ func AttachStagingDir(dir, output string) (*StagingDir, error) {
 	if output == "" {
 		return w, nil
 	}
-	own, target, err := stagingPath(formatOf(output).Place(output))
+	own, target, err := stagingPath(placeOf(output))
 	if err != nil {
 		return nil, pathError("open", output, err)
 	}
@@ -33,7 +33,7 @@ func AttachStagingDir(dir, output string) (*StagingDir, error) {
 // StagingIn returns the path to give to NewStagingDir for an output: a path in folder where the output is in
 // an object store, whose staging folder would be in the user's cache otherwise; else the output itself.
 func StagingIn(folder, output string) string {
-	if folder == "" || !blob.Remote(output) {
+	if folder == "" || blob.PlaceOf(output).Files {
 		return output
 	}
 	return filepath.Join(folder, filepath.Base(output)+"-"+digest(output)+filepath.Ext(output))

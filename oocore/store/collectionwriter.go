@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -560,7 +561,7 @@ func moveTo(from, to string) error {
 // FolderPlaced reports whether a folder is what a writer put there that was killed before it could
 // say so: it would be resumed.
 func FolderPlaced(folder string) bool {
-	dir, target, err := stagingPath(folder)
+	dir, target, err := stagingPath(blob.PlaceOf(folder))
 	if err != nil {
 		return false
 	}

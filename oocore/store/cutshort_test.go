@@ -18,7 +18,7 @@ func openZeros(t *testing.T, rows int) (*flat, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.bin")
 	testcases.WriteFile(t, file, make([]byte, rows*4096), 0o644)
-	a, err := open(file + "?shape=2000,4096&dtype=uint8")
+	a, err := openSettled(file+"?shape=2000,4096&dtype=uint8", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

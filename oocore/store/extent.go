@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -87,13 +86,14 @@ func OpenExtent(ctx context.Context, path, file, format string, find func(r io.R
 	} else if err == nil {
 		err = e.check(id.Size)
 	}
-	if err == nil && e.unfinished != nil && blob.Remote(file) {
+	f, local := o.(fileObject)
+	if err == nil && e.unfinished != nil && !local {
 		err = unfinishedError(*e.unfinished)
 	}
 	if err != nil {
 		return nil, pathError("open", path, errors.Join(err, o.Close()))
 	}
-	if f, local := o.(fileObject); local {
+	if local {
 		return e.flat(path, format, f.Source.(disk.Handle), id), nil
 	}
 	return e.remote(path, format, o, id), nil

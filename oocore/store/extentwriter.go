@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
@@ -140,8 +141,8 @@ func (f MemberFormat) Layout(path string, m Meta) (Layout, error) {
 }
 
 func (f MemberFormat) check(file string, m Meta) error {
-	if scheme, _, remote := strings.Cut(file, "://"); remote {
-		return fmt.Errorf("%s files are not written over %s: write NAME.zarr there", f.Name, scheme)
+	if p := blob.PlaceOf(file); !p.Files {
+		return fmt.Errorf("%s files are not written over %s: write NAME.zarr there", f.Name, p.Scheme)
 	}
 	if !slices.Contains(f.Codecs, m.Codec) {
 		if err := noCodec(f.Name, m); err != nil {

@@ -7,15 +7,11 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // flatFormat is npy and raw files: elements in one run. Those in object stores can be read.
 type flatFormat struct{}
-
-// errFrontToBack rejects writing elements in any order to an object.
-var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
 
 func (flatFormat) Owns(path string) bool {
 	_, err := locate(path)
@@ -23,14 +19,15 @@ func (flatFormat) Owns(path string) bool {
 }
 
 func (flatFormat) Open(ctx context.Context, path string) (Array, error) {
-	if !blob.Remote(path) {
-		return open(path)
-	}
 	loc, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
-	return OpenExtent(ctx, path, loc.file, loc.format, loc.extent)
+	a, err := OpenExtent(ctx, path, loc.file, loc.format, loc.extent)
+	if f, ok := a.(*flat); ok {
+		f.info.Bytes = f.info.ID.Size
+	}
+	return a, err
 }
 
 // Place of a path that names no format is the path.
@@ -43,20 +40,14 @@ func (flatFormat) Place(path string) string {
 
 func (flatFormat) Layout(path string, m Meta) (Layout, error) {
 	loc, err := locateNew(path)
-	switch {
-	case err == nil && blob.Remote(path):
-		return Layout{}, errFrontToBack
-	case m.Region != nil: // the file is there, and agrees or is rejected by Create
+	if m.Region != nil { // the file is there, and agrees or is rejected by Create
 		return loc.layout(), err
 	}
 	p, err := plan(path, m)
 	return p.layout(), err
 }
 
-func (f flatFormat) Create(path string, m Meta) (Writer, error) {
-	if blob.Remote(path) && f.Owns(path) {
-		return nil, errFrontToBack
-	}
+func (flatFormat) Create(path string, m Meta) (Writer, error) {
 	if m.Region != nil {
 		return createRegion(path, m)
 	}

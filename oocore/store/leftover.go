@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
@@ -21,8 +20,7 @@ type Leftover struct {
 // Leftovers returns the staging folder of an output, and those below path where that is a
 // folder. It follows no links, and passes over what it may not read.
 func Leftovers(path string) ([]Leftover, error) {
-	place := formatOf(path).Place(path)
-	dir, target, err := stagingPath(place)
+	dir, target, err := stagingPath(placeOf(path))
 	if err != nil {
 		return nil, pathError("clean", path, err)
 	}
@@ -30,7 +28,7 @@ func Leftovers(path string) ([]Leftover, error) {
 	if begun(dir) {
 		all = append(all, Leftover{dir, target})
 	}
-	if blob.Remote(place) {
+	if target == "" { // in an object store
 		return all, nil
 	}
 	err = filepath.WalkDir(target, func(name string, e fs.DirEntry, err error) error {

@@ -115,7 +115,7 @@ func members(ctx context.Context, path string) ([]Member, error) {
 	if c, ok := formatOf(path).(Collection); ok {
 		return c.Members(ctx, path)
 	}
-	if st, err := os.Stat(path); !blob.Remote(path) && err == nil && st.IsDir() {
+	if st, err := os.Stat(path); blob.PlaceOf(path).Files && err == nil && st.IsDir() {
 		return folderMembers(ctx, path)
 	}
 	a, err := OpenContext(ctx, path)

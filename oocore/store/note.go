@@ -49,15 +49,19 @@ func (n note) staging() (string, error) {
 // keyOf is the bucket and the key of an output's note.
 func keyOf(output string) (bucket, key string) {
 	place := strings.TrimRight(formatOf(output).Place(output), "/")
-	bucket, name := place, path.Base(place)
-	if at := strings.LastIndexByte(place, '/'); at > strings.Index(place, "://")+len("://") {
-		bucket = place[:at]
+	bucket, name := path.Split(place)
+	if bucket = strings.TrimSuffix(bucket, "/"); strings.HasSuffix(bucket, "/") { // what is named is the bucket
+		bucket = place
 	}
 	return bucket, notesPrefix + name + ".json"
 }
 
-// noteOf reads the note of an output, which has a key of a bucket. The error is fs.ErrNotExist where there is none.
+// noteOf reads the note of an output, which has a key of a bucket. The error is fs.ErrNotExist where there is none,
+// as of a file or folder of this machine, for which b is nil.
 func noteOf(ctx context.Context, output string) (b blob.Bucket, key string, n note, version string, err error) {
+	if placeOf(output).Files {
+		return nil, "", n, "", fs.ErrNotExist
+	}
 	bucket, key := keyOf(output)
 	if b, err = blob.At(bucket); err == nil {
 		n, version, err = readNote(ctx, b, key)
@@ -77,9 +81,6 @@ func readNote(ctx context.Context, b blob.Bucket, key string) (n note, version s
 
 // NotedFolder returns the folder that a run on a cluster has noted for an output in an object store: "" where there is no such run.
 func NotedFolder(ctx context.Context, output string) (string, error) {
-	if !blob.Remote(output) {
-		return "", nil
-	}
 	_, _, n, _, err := noteOf(ctx, output)
 	if err == nil {
 		_, err = n.staging()
@@ -92,11 +93,8 @@ func NotedFolder(ctx context.Context, output string) (string, error) {
 
 // NoteFolder notes which folder has the staging folder of an output in an object store, and rejects a run where another folder has one.
 func NoteFolder(ctx context.Context, output, folder string) error {
-	if !blob.Remote(output) {
-		return nil
-	}
 	b, key, was, version, err := noteOf(ctx, output)
-	if err == nil && was.Folder == folder {
+	if b == nil && errors.Is(err, fs.ErrNotExist) || err == nil && was.Folder == folder {
 		return nil
 	}
 	if err == nil {
@@ -124,9 +122,6 @@ func NoteFolder(ctx context.Context, output, folder string) error {
 
 // ForgetFolder deletes the note of an output, where it names a folder.
 func ForgetFolder(ctx context.Context, output, folder string) error {
-	if !blob.Remote(output) {
-		return nil
-	}
 	b, key, n, _, err := noteOf(ctx, output)
 	if err == nil && n.Folder == folder {
 		err = b.Delete(ctx, key)
@@ -140,14 +135,14 @@ func ForgetFolder(ctx context.Context, output, folder string) error {
 // StagingDirs returns the staging folders of the outputs that lie in a folder, or below an object store's address as notes have
 // them, and that of an output.
 func StagingDirs(ctx context.Context, at string) (all []string, err error) {
-	if !blob.Remote(at) {
+	if place := placeOf(at); place.Files {
 		entries, _ := os.ReadDir(at) // none where it is no folder
 		for _, e := range entries {
 			if e.IsDir() && strings.HasSuffix(e.Name(), stagingSuffix) {
 				all = append(all, filepath.Join(at, e.Name()))
 			}
 		}
-		own, _, err := stagingPath(formatOf(at).Place(at))
+		own, _, err := stagingPath(place)
 		if err != nil {
 			return nil, pathError("open", at, err)
 		}

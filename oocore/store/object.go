@@ -19,40 +19,37 @@ type Object interface {
 // OpenObject opens a file of this machine, or an object of a store, to be read at any place.
 // A file that is changed afterwards is an error of the read.
 func OpenObject(ctx context.Context, file string) (Object, FileVersion, error) {
-	if blob.Remote(file) {
-		return openRemote(ctx, file, nil)
-	}
-	f, id, err := openFile(file)
-	if err != nil {
-		return nil, id, err
-	}
-	return fileObject{f, id}, id, nil
+	o, id, _, err := openFirst(ctx, file, 0)
+	return o, id, err
 }
 
 // openHead is OpenObject and HeadOf, of an object of a store by one request.
 func openHead(ctx context.Context, file string) (Object, FileVersion, io.ReaderAt, error) {
-	if !blob.Remote(file) {
-		o, id, err := OpenObject(ctx, file)
-		return o, id, HeadOf(ctx, o, id.Size), err
-	}
-	first := make([]byte, headBytes)
-	o, id, err := openRemote(ctx, file, first)
-	return o, id, &head{ctx, o, id.Size, first[:min(id.Size, headBytes)]}, err
+	o, id, first, err := openFirst(ctx, file, headBytes)
+	return o, id, &head{ctx, o, id.Size, first}, err
 }
 
-// openRemote opens an object of a store, and fills first from its beginning, as far as it goes.
-func openRemote(ctx context.Context, file string, first []byte) (Object, FileVersion, error) {
+// openFirst opens a file, or an object of a store and reads its first n bytes, as far as it goes.
+func openFirst(ctx context.Context, file string, n int64) (Object, FileVersion, []byte, error) {
+	if blob.PlaceOf(file).Files {
+		f, id, err := openFile(file)
+		if err != nil {
+			return nil, id, nil, err
+		}
+		return fileObject{f, id}, id, nil, nil
+	}
 	folder, key := path.Split(file)
 	bucket, err := blob.At(folder)
 	if err != nil {
-		return nil, FileVersion{}, err
+		return nil, FileVersion{}, nil, err
 	}
+	first := make([]byte, n)
 	o, err := blob.OpenAt(ctx, bucket, key, first, 0)
 	if err != nil {
-		return nil, FileVersion{}, err
+		return nil, FileVersion{}, nil, err
 	}
 	e := o.Entry()
-	return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, nil
+	return o, FileVersion{Size: e.Size, Version: e.Version, Settles: e.Settles}, first[:min(e.Size, n)], nil
 }
 
 // fileObject is a file of this machine as an object.

@@ -46,8 +46,8 @@ func Open(path string) (Array, error) { return OpenContext(context.Background(),
 // OpenContext returns Open, which ends with ctx where it waits for a server.
 func OpenContext(ctx context.Context, path string) (Array, error) {
 	f := formatOf(path)
-	if !blob.Remote(path) {
-		if err := checkFolder(f.Place(path)); err != nil {
+	if place := blob.PlaceOf(f.Place(path)); place.Files {
+		if err := checkFolder(place.Path); err != nil {
 			return nil, pathError("open", path, err)
 		}
 	}
@@ -71,9 +71,7 @@ func Describe(path string) (Info, error) {
 	return a.Info(), a.Close()
 }
 
-func open(path string) (*flat, error) { return openSettled(path, nil) }
-
-// openSettled is open, which calls settle, where there is one, before it reads anything of the file.
+// openSettled opens a file of this machine, and calls settle, where there is one, before it reads anything of it.
 func openSettled(path string, settle func(f disk.Handle, id FileVersion)) (*flat, error) {
 	loc, err := locate(path)
 	if err != nil {
@@ -124,7 +122,10 @@ func Places(info *Info) (all []string, numbers iter.Seq2[uint64, uint64]) {
 		files, _ = filepath.Glob(pattern)
 	}
 	for _, file := range files {
-		if place, err := Place(file); err == nil && file != "" && !blob.Remote(place) {
+		if file == "" || !placeOf(file).Files {
+			continue
+		}
+		if place, err := Place(file); err == nil {
 			all = append(all, place)
 		}
 	}
@@ -139,10 +140,11 @@ func Holds(array, file string) bool {
 		return slices.ContainsFunc(files, func(name string) bool { return Holds(name+query, file) })
 	}
 	f := formatOf(array)
-	place := f.Place(array)
-	if blob.Remote(place) {
+	at := blob.PlaceOf(f.Place(array))
+	if !at.Files {
 		return false
 	}
+	place := at.Path
 	if c, ok := f.(Collection); ok {
 		members, _ := c.Members(context.Background(), place)
 		for _, m := range members {

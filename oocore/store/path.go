@@ -22,21 +22,24 @@ const (
 
 // Absolute returns a path as it is from any folder: an object store's address already is.
 func Absolute(path string) (string, error) {
-	if blob.Remote(path) {
+	if !blob.PlaceOf(path).Files {
 		return path, nil
 	}
 	return filepath.Abs(path)
 }
 
+// placeOf returns where the array of a path lies, with what the store there can do.
+func placeOf(path string) blob.Place { return blob.PlaceOf(formatOf(path).Place(path)) }
+
 // Place returns the file or folder of this machine that a path's array is written to, from any
 // folder and with links followed, or its address in an object store. Several arrays may have
 // one.
 func Place(path string) (string, error) {
-	place := formatOf(path).Place(path)
-	if blob.Remote(place) {
-		return place, nil
+	place := placeOf(path)
+	if !place.Files {
+		return place.Path, nil
 	}
-	target, err := followed(place)
+	target, err := followed(place.Path)
 	if err != nil {
 		return "", pathError("create", path, err)
 	}
@@ -125,8 +128,15 @@ func locateNew(path string) (location, error) {
 	if adapters[strings.ToLower(filepath.Ext(path))] != "" {
 		return location{}, fmt.Errorf("%s files are only read: save to NAME.npy, NAME.zarr, or another format that is written", filepath.Ext(path))
 	}
-	return locate(path)
+	loc, err := locate(path)
+	if err == nil && !blob.PlaceOf(loc.file).Files {
+		err = errFrontToBack
+	}
+	return loc, err
 }
+
+// errFrontToBack rejects writing elements in any order to an object.
+var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
 
 // errPyTorch is of files that PyTorch pickles.
 var errPyTorch = errors.New("it is a PyTorch file, whose pickled objects are not read: save the tensors by safetensors.torch.save_file, and name the .safetensors file")
@@ -294,7 +304,7 @@ func rawExtent(q rawQuery, size int64) (Extent, error) {
 // ExistingFolder returns the folder of an output, or the next one above that is there: that of temporary
 // files for an output in an object store.
 func ExistingFolder(output string) string {
-	if blob.Remote(output) {
+	if !blob.PlaceOf(output).Files {
 		return os.TempDir()
 	}
 	dir := filepath.Dir(output)

@@ -28,7 +28,7 @@ type regionWriter struct {
 }
 
 func createRegion(path string, m Meta) (Writer, error) {
-	loc, err := locate(path)
+	loc, err := locateNew(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -13,11 +12,11 @@ import (
 // FreeSpace returns the number of bytes that this user can still write in the folder
 // of a path. Object stores have room for all.
 func FreeSpace(path string) (int64, error) {
-	place := formatOf(path).Place(path)
-	if blob.Remote(place) {
+	place := placeOf(path)
+	if !place.Files {
 		return math.MaxInt64, nil
 	}
-	dir := filepath.Dir(place)
+	dir := filepath.Dir(place.Path)
 	free, err := disk.Free(dir)
 	if err != nil {
 		return 0, pathError("statfs", dir, err)
@@ -40,10 +39,10 @@ func InMemory(path string) (array, spilled bool) {
 		_, spilled = tempParent()
 		return false, spilled
 	}
-	staging, _, err := stagingPath(formatOf(path).Place(path))
+	staging, target, err := stagingPath(placeOf(path))
 	if err != nil {
 		return false, false
 	}
 	spilled = disk.InMemory(filepath.Dir(staging))
-	return spilled && !blob.Remote(formatOf(path).Place(path)), spilled
+	return spilled && target != "", spilled
 }

@@ -82,7 +82,7 @@ func (stackFormat) Place(path string) string {
 	if i := strings.IndexAny(pattern, `*?[`); i >= 0 {
 		pattern = pattern[:i]
 	}
-	if dir := filepath.Dir(pattern + "x"); !blob.Remote(path) {
+	if dir := filepath.Dir(pattern + "x"); blob.PlaceOf(path).Files {
 		return dir
 	}
 	return pattern
@@ -236,7 +236,7 @@ func (s *stack) keep(key string) {
 // Open reads the headers of all files.
 func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 	pattern, query, axis, _ := cutStack(path)
-	if blob.Remote(path) {
+	if !blob.PlaceOf(path).Files {
 		return nil, errors.New("patterns match files of this machine, not those of a server")
 	}
 	files, entry, err := matching(pattern)

@@ -70,7 +70,7 @@ const (
 // is a *LockedError. For an output in an object store it is in the user's cache
 // folder.
 func NewStagingDir(output string) (*StagingDir, error) {
-	dir, target, err := stagingPath(formatOf(output).Place(output))
+	dir, target, err := stagingPath(placeOf(output))
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
@@ -86,7 +86,7 @@ func NewStagingDir(output string) (*StagingDir, error) {
 // ExistingStagingDir is NewStagingDir for a folder that an earlier run left. It returns nil
 // where there is none, or another process holds it.
 func ExistingStagingDir(output string) (*StagingDir, error) {
-	dir, target, err := stagingPath(formatOf(output).Place(output))
+	dir, target, err := stagingPath(placeOf(output))
 	if err != nil {
 		return nil, pathError("open", output, err)
 	}
@@ -195,9 +195,9 @@ func removeEmpty(dir string) {
 
 // stagingPath is the folder that belongs to a place, and what it lies beside, with
 // links followed: "" for an object store.
-func stagingPath(place string) (dir, target string, err error) {
-	if !blob.Remote(place) {
-		if target, err = followed(place); err != nil {
+func stagingPath(place blob.Place) (dir, target string, err error) {
+	if place.Files {
+		if target, err = followed(place.Path); err != nil {
 			return "", "", err
 		}
 		return besides(target), target, nil
@@ -210,12 +210,12 @@ func stagingPath(place string) (dir, target string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	return filepath.Join(parent, digest(place)), "", errors.Join(private(held, parent), held.Release())
+	return filepath.Join(parent, digest(place.Path)), "", errors.Join(private(held, parent), held.Release())
 }
 
 // StagingPath returns the path of the staging folder of an output.
 func StagingPath(output string) (string, error) {
-	dir, _, err := stagingPath(formatOf(output).Place(output))
+	dir, _, err := stagingPath(placeOf(output))
 	return dir, err
 }
 

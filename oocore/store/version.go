@@ -49,16 +49,16 @@ func OpenVersion(ctx context.Context, name string) (a Array, v Version, err erro
 		return openStackVersion(ctx, name)
 	}
 	reliable := true
-	file := formatOf(name).Place(name)
-	if !blob.Remote(name) {
-		reliable, err = disk.Settle(file)
+	place := placeOf(name)
+	if place.Files {
+		reliable, err = disk.Settle(place.Path)
 		if v.Unknown = errors.Is(err, fs.ErrNotExist); v.Unknown {
 			reliable = true // as its format says, where that can open it
 		} else if err != nil {
 			return nil, v, pathError("open", name, err)
 		}
 	}
-	digest := digestAhead(ctx, name)
+	digest := digestAhead(ctx, name, place)
 	a, err = OpenContext(ctx, name)
 	early, failed := digest()
 	if err != nil {
@@ -88,7 +88,7 @@ func OpenVersion(ctx context.Context, name string) (a Array, v Version, err erro
 	case ok:
 		v.Objects, err = early, failed
 	case !reliable:
-		v.Checksum, err = checksum(ctx, file)
+		v.Checksum, err = checksum(ctx, place.Path)
 	}
 	if err != nil {
 		return nil, v, errors.Join(err, a.Close())
@@ -103,9 +103,9 @@ type digester interface {
 }
 
 // digestAhead begins the digest of an array in an object store, while its metadata are asked for.
-func digestAhead(ctx context.Context, name string) (wait func() (string, error)) {
+func digestAhead(ctx context.Context, name string, place blob.Place) (wait func() (string, error)) {
 	d, ok := formatOf(name).(digester)
-	if !ok || !blob.Remote(name) {
+	if !ok || !place.Network {
 		return func() (string, error) { return "", errors.ErrUnsupported }
 	}
 	var digest string

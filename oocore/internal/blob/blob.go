@@ -112,7 +112,7 @@ func Register(scheme string, can Capabilities, open func(url string) (Bucket, er
 type Place struct {
 	Path string
 	Capabilities
-	scheme string // "" is this machine
+	Scheme string // of its address; "" for this machine
 }
 
 // PlaceOf takes a path apart: that of a file or folder of this machine, or an object store's address.
@@ -149,12 +149,12 @@ func At(path string) (Bucket, error) { return PlaceOf(path).Bucket() }
 
 // Bucket returns the bucket of the place, as At does.
 func (p Place) Bucket() (Bucket, error) {
-	if p.scheme == "" {
+	if p.Scheme == "" {
 		return Dir(p.Path), nil
 	}
-	of, known := stores[p.scheme]
+	of, known := stores[p.Scheme]
 	if !known {
-		return nil, fmt.Errorf("%s:// needs its package: import _ %q", p.scheme, "github.com/gonbext/gonbext/oocore/cloud")
+		return nil, fmt.Errorf("%s:// needs its package: import _ %q", p.Scheme, "github.com/gonbext/gonbext/oocore/cloud")
 	}
 	return of.open(p.Path)
 }

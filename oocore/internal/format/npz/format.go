@@ -16,8 +16,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -77,8 +77,8 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 
 // local rejects what is not on a disk of this machine.
 func local(file string) error {
-	if scheme, _, remote := strings.Cut(file, "://"); remote {
-		return fmt.Errorf("an npz file is not read over %s: copy it to a disk", scheme)
+	if p := blob.PlaceOf(file); !p.Files {
+		return fmt.Errorf("an npz file is not read over %s: copy it to a disk", p.Scheme)
 	}
 	return nil
 }
