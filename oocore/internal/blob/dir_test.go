@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
-	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
 

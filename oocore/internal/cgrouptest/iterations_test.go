@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/iterations"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/iterations"
 	"github.com/gonbext/gonbext/oocore/testcases"
 	"github.com/gonbext/gonbext/oocore/testcases/cgroup"
 )

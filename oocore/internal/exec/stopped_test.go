@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/exec/exectest"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 )
 
 // stopping stops worker processes, once some tasks are done.

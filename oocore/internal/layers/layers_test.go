@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/internal/sources"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/sources"
 )
 
 const module = "github.com/gonbext/gonbext/"
@@ -19,27 +19,27 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext", "oocore/internal/simd"},
+	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext", "oocore/internal/simd", "oocore/internal/testkit/sources"},
 	{"oocore/units", "oocore/dtype", "oocore/internal/suggest", "oocore/testcases"},
 	{"oocore/types"},
 	{"oocore/internal/grid"},
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
-	{"oocore/internal/kernel", "oocore/internal/arena", "oocore/internal/blob", "oocore/internal/meter"},
+	{"oocore/internal/kernel", "oocore/internal/arena", "oocore/internal/blob", "oocore/internal/meter", "oocore/internal/testkit/disktest"},
 	{"oocore/internal/strided"},
 	{"oocore/internal/codec", "oocore/internal/blockwise", "oocore/internal/plan/cost"},
-	{"oocore/store"},
-	{"oocore/internal/format", "oocore/internal/memstore", "oocore/internal/faultstore"},
+	{"oocore/store", "oocore/internal/testkit/blockwisetest"},
+	{"oocore/internal/format", "oocore/internal/memstore", "oocore/internal/testkit/faultstore"},
 	{"oocore/cloud", "oocore/internal/graph", "oocore/internal/rates"},
 	{"oocore/internal/op"},
 	{"oocore/internal/plan", "oocore/internal/expr"},
 	{"oocore/internal/vm"},
 	{"oocore/internal/exec", "oocore/internal/resultcache", "oocore/internal/budget"},
-	{"oocore/internal/lazy", "oocore/internal/hook", "oocore/internal/ptx"},
+	{"oocore/internal/lazy", "oocore/internal/testkit/exectest", "oocore/internal/hook", "oocore/internal/ptx"},
 	{"oocore/device"},
 	{"oocore"},
 	{"oocore/adapters", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/host", "oocore/device/devicetest"},
-	{"oocore/decomp", "oocore/nn", "oocore/internal/iterations"},
+	{"oocore/decomp", "oocore/nn", "oocore/internal/testkit/iterations"},
 	{"cuda"},
 	{"gonbext/internal/watchdog", "gonbext/chart", "gonbext/internal/cards", "gonbext/internal/setup", "gonbext/internal/names"},
 	{"gonbext/internal/footprint", "gonbext/internal/relay", "gonbext/internal/inspect"},

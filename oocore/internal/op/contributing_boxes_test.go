@@ -8,10 +8,10 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
-	"github.com/gonbext/gonbext/oocore/internal/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/blockwisetest"
 )
 
 // The example of CONTRIBUTING.md, from here to its end:

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/internal/sources"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/sources"
 )
 
 //go:generate go run . ../../..

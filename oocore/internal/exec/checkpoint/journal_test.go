@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
 )
 
 func check(t testing.TB, err error) {

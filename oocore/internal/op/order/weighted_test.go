@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/op/random"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/blockwisetest"
 )
 
 // categories draws rows that are all alike.
