@@ -76,8 +76,8 @@ var deaths = map[string]death{
 	"full disk":                 {does: func() { limit(syscall.RLIMIT_FSIZE, 64<<10); save("y.npy") }, says: "file too large"},
 	"panic in Save's function":  {does: func() { inFunction(func() { panic("of the function") }) }, says: "the function panicked"},
 	"exit in Save's function":   {does: func() { inFunction(func() { os.Exit(4) }) }, says: "exit status 4"},
-	"interrupt in a Save":       {does: func() { inFunction(func() { time.Sleep(2 * time.Second) }) }, signal: syscall.SIGINT, says: "Cancelled"},
-	"kill in a Save":            {does: func() { inFunction(func() { time.Sleep(time.Minute) }) }, signal: syscall.SIGKILL, says: "killed"},
+	"interrupt in a Save":       {does: func() { inFunction(sleeping(2 * time.Second)) }, signal: syscall.SIGINT, says: "Cancelled"},
+	"kill in a Save":            {does: func() { inFunction(sleeping(time.Minute)) }, signal: syscall.SIGKILL, says: "killed"},
 }
 
 func init() {
@@ -103,6 +103,16 @@ func save(path string, opts ...oocore.Option) {
 func inFunction(do func()) {
 	f := func(dst, src []float32, _ oocore.Block) error { do(); return nil }
 	gonbext.Save(oocore.MapChunks(f, oocore.Random(oocore.Float32, 1, 1000, 200), oocore.MapOptions{}), "y.npy")
+}
+
+// sleeping returns a function that says that it was called, by a file, and sleeps.
+func sleeping(d time.Duration) func() {
+	return func() {
+		if err := os.WriteFile("called", nil, 0o600); err != nil {
+			panic(err)
+		}
+		time.Sleep(d)
+	}
 }
 
 // held are values that nothing frees.
@@ -184,7 +194,13 @@ func TestEveryDeathLeavesATimeline(t *testing.T) {
 			}
 			switch {
 			case d.signal != 0:
-				time.Sleep(300 * time.Millisecond) // a Save has begun
+				for strings.HasSuffix(name, "in a Save") && ctx.Err() == nil {
+					if _, err := os.Stat(filepath.Join(dir, "called")); err == nil {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				time.Sleep(300 * time.Millisecond)
 				_ = c.Process.Signal(d.signal)
 			case name == "closed output":
 				stdout.Close()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // contents are the bytes of an array as a file in C order.
@@ -61,6 +62,9 @@ func TestRowsAreReadOnceWithTheBitsOfSeparateStages(t *testing.T) {
 			random = oocore.Eval("where(r > 29.9, log(0 - r), r)", oocore.Names{"r": random}) // some rows have a NaN
 		}
 		x := saved(t, random.AsType(c.of), path, opts...)
+		if !testcases.Full() { // one of them
+			c.expressions = c.expressions[i%len(c.expressions):][:1]
+		}
 		for _, expressions := range c.expressions {
 			var apart []oocore.Output
 			for k, one := range strings.Split(expressions, "; ") {
