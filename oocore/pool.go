@@ -82,7 +82,7 @@ func (s *settings) wholePool() bool { return s.pool != nil && s.budget == 0 }
 // name notes the budget that a rejection names. Of a run that has all of a pool it is the pool's, in which the process takes bytes too.
 func (s *settings) name(small *MemoryError, process int64) {
 	if s.wholePool() {
-		small.Op, small.Need, small.Limit = "the pool of "+small.Op, wholeMiB(small.Need+process), s.pool.limit
+		small.Op, small.Need, small.Limit = "the pool of "+small.Op, plan.WholeMiB(small.Need+process), s.pool.limit
 	}
 	if s.pool == nil || s.budget == 0 {
 		budget.Named(small.Need)
@@ -107,7 +107,7 @@ func (r *run) fitPool(op string, o *plan.Options) error {
 			return nil
 		}
 		if tried {
-			need = wholeMiB(need)
+			need = plan.WholeMiB(need)
 			budget.Named(need)
 			return &MemoryError{Op: "the pool of " + op, Need: need, Limit: limit, Held: r.process}
 		}

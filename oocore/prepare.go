@@ -234,7 +234,7 @@ func (r *run) sizeFiles(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
 	if err != nil {
 		return nil, err
 	}
-	need := wholeMiB(short.Need + bytes)
+	need := plan.WholeMiB(short.Need + bytes)
 	if budget < need {
 		return nil, &MemoryError{Op: short.Op, Need: need, Limit: budget, Held: bytes, Holder: "files in memory (tmpfs)"}
 	}
@@ -310,13 +310,10 @@ func fileBytes(a *plan.Array) int64 {
 	return units * ((each+page-1)/page*page + inodes)
 }
 
-// wholeMiB rounds bytes up.
-func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
-
 // besideLoops is the error of a run that needs a budget by itself, and has what loops leave.
 // Each of these takes about half of what it finds, and the program's own memory grows meanwhile.
 func (r *run) besideLoops(op string, need int64, loops budget.Loops) error {
 	foreseen := max(r.overhead, budget.Foreseen(r.budget))
 	need = foreseen + max(need-r.overhead+loops.Bytes, (need-r.overhead)<<loops.N)
-	return &MemoryError{Op: op, Need: wholeMiB(need), Limit: r.budget, Held: loops.Bytes, Holder: loops.Name}
+	return &MemoryError{Op: op, Need: plan.WholeMiB(need), Limit: r.budget, Held: loops.Bytes, Holder: loops.Name}
 }

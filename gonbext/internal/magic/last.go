@@ -6,9 +6,6 @@ import (
 	"slices"
 )
 
-// arrayPackages are packages whose functions make arrays.
-var arrayPackages = []string{"oocore", "decomp", "fft", "filter", "linalg", "nn"}
-
 // last puts an assignment in front of the cell's last statement, where that is an
 // expression with a value: gonbext.Last = x.Sqrt(). Go would not compile a name alone, and
 // would drop the value of a call.

@@ -278,7 +278,7 @@ func (s *scope) packageOf(e ast.Expr) string {
 	default:
 		return ""
 	}
-	if own != "gonbext" && !slices.Contains(arrayPackages, own) {
+	if !slices.ContainsFunc(packages, func(p string) bool { return path.Base(p) == own }) {
 		return ""
 	}
 	return own

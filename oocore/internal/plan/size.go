@@ -23,7 +23,7 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 	}
 	none := o
 	none.Budget = 0
-	least := &MemoryError{Op: p.Title, Need: wholeMiB(o.Overhead)} // of a plan without elements
+	least := &MemoryError{Op: p.Title, Need: WholeMiB(o.Overhead)} // of a plan without elements
 	if _, err = p.sizeFor(none, 0); err != nil && !errors.As(err, &least) {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 	return s, nil
 }
 
-// wholeMiB rounds a number of bytes up.
-func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
+// WholeMiB rounds a number of bytes up.
+func WholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 
 // sizeFor sizes for exactly the given budget, of which temporary arrays may take keep bytes;
 // the rest of them are spilled.
@@ -131,7 +131,7 @@ func (p *Sized) size(overhead int64) error {
 		}
 		least := p.sizeStage(s, room)
 		if s.Predicted.Host() > room {
-			need := wholeMiB(base.Host() + least + overhead)
+			need := WholeMiB(base.Host() + least + overhead)
 			if short == nil || need > short.Need {
 				short = &MemoryError{Op: s.Name, Need: need, Limit: p.Budget}
 			}

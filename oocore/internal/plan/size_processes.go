@@ -23,7 +23,7 @@ func (p *Plan) share(o Options) (*Sized, error) {
 		return p.shareMachines(o, own)
 	}
 	each := p.WorkerOptions(max(o.Budget-o.Overhead-own.Host(), 0)/n, max(o.Workers/o.Processes, 1))
-	all := func(need int64) int64 { return wholeMiB(o.Overhead + own.Host() + n*need) }
+	all := func(need int64) int64 { return WholeMiB(o.Overhead + own.Host() + n*need) }
 	w, err := p.Size(each)
 	if short, ok := errors.AsType[*MemoryError](err); ok {
 		return nil, &MemoryError{Op: short.Op, Need: all(short.Need), Limit: o.Budget}
@@ -45,7 +45,7 @@ func (p *Plan) shareMachines(o Options, own record.Bytes) (*Sized, error) {
 	if err != nil {
 		return nil, err
 	}
-	less := p.WorkerOptions(max(wholeMiB(each.Overhead+w.Peak.Host()), w.Need), each.Workers)
+	less := p.WorkerOptions(max(WholeMiB(each.Overhead+w.Peak.Host()), w.Need), each.Workers)
 	if less.Budget < each.Budget {
 		if smaller, err := p.Size(less); err == nil {
 			w, each = smaller, less
