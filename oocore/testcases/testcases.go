@@ -43,13 +43,20 @@ func Seed(t testing.TB) uint64 {
 }
 
 // Seeded returns t, and has rapid draw the cases of its tests by Seed, unless RAPID_SEED or
-// -rapid.seed names another seed: plain runs check the same cases each time.
+// -rapid.seed names another seed: plain runs check the same cases each time, and 30 of them
+// instead of 100.
 func Seeded[T testing.TB](t T) T {
 	t.Helper()
-	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() == "0" {
-		if err := f.Value.Set(strconv.FormatUint(Seed(t), 10)); err != nil {
-			t.Fatal(err)
+	instead := func(name, usual, value string) {
+		if f := flag.Lookup(name); f != nil && f.Value.String() == usual {
+			if err := f.Value.Set(value); err != nil {
+				t.Fatal(err)
+			}
 		}
+	}
+	instead("rapid.seed", "0", strconv.FormatUint(Seed(t), 10))
+	if !Full() {
+		instead("rapid.checks", "100", "30")
 	}
 	return t
 }
