@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -87,7 +88,7 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 // alone reports the only variable of a NetCDF file, which is named by its file. Its copy is a group
 // of Zarr, for xarray opens a group as it opens the file.
 func alone(ctx context.Context, from, to string) bool {
-	if filepath.Ext(to) != ".zarr" || strings.Contains(to, "://") {
+	if filepath.Ext(to) != ".zarr" || host.Remote(to) {
 		return false
 	}
 	members, err := store.Members(ctx, from)

@@ -39,7 +39,7 @@ func (x format) Owns(path string) bool {
 	if strings.HasSuffix(strings.ToLower(file), ".safetensors.index.json") {
 		return false
 	}
-	if name != "" || blob.Remote(file) {
+	if name != "" || !blob.PlaceOf(file).Files {
 		return true
 	}
 	f, err := os.Open(file)

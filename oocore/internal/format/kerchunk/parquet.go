@@ -36,7 +36,7 @@ var Rows func(ctx context.Context, path string, most int) ([]Row, error)
 // parquet reports a folder of references in Parquet.
 func parquet(path string) bool {
 	ext := filepath.Ext(path)
-	if ext != ".parq" && ext != ".parquet" || blob.Remote(path) {
+	if ext != ".parq" && ext != ".parquet" || !blob.PlaceOf(path).Files {
 		return false
 	}
 	_, err := os.Stat(filepath.Join(path, ".zmetadata"))

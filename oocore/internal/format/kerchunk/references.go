@@ -273,14 +273,15 @@ func (p *parser) place(name, base string) (string, error) {
 			name, local = rest, true
 		}
 	}
+	from := blob.PlaceOf(base)
 	switch {
-	case blob.Remote(name):
+	case !blob.PlaceOf(name).Files:
 		if u, err := url.Parse(name); err != nil || u.User != nil || u.RawQuery != "" {
 			return "", errors.New("references to an address that cannot be, or has a user, password or signature, are rejected, since paths are shown and recorded")
 		}
 		return name, nil
 	case local || filepath.IsAbs(name):
-		if blob.Remote(base) {
+		if !from.Files {
 			return "", fmt.Errorf("references of %s to a file of this machine, %.80q: download them, if it is meant so", base, name)
 		}
 		return filepath.Clean(name), nil
@@ -289,7 +290,7 @@ func (p *parser) place(name, base string) (string, error) {
 	if !filepath.IsLocal(inner) {
 		return "", fmt.Errorf("references: %.80q leads out of the folder of the references: write where it is in full", name)
 	}
-	if blob.Remote(base) {
+	if !from.Files {
 		return base[:strings.LastIndexByte(base, '/')+1] + inner, nil
 	}
 	return filepath.Join(filepath.Dir(base), filepath.FromSlash(inner)), nil

@@ -73,7 +73,7 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 		return nil, err
 	}
 	m, e, err := load(ctx, b)
-	if err == errGroup || errors.Is(err, fs.ErrNotExist) && !blob.Remote(path) {
+	if err == errGroup || errors.Is(err, fs.ErrNotExist) && b.Can().Files {
 		if all, listed := members(ctx, path, b); listed == nil && len(all) > 0 {
 			names := make([]string, len(all))
 			for i, m := range all {

@@ -21,7 +21,7 @@ import (
 // Split takes the path of an array in a store of this machine apart that is not there yet.
 func (format) Split(name string) (group, array string, ok bool) {
 	group, array = split(strings.TrimRight(name, "/"))
-	if array == "" || blob.Remote(name) {
+	if array == "" || !blob.PlaceOf(name).Replace {
 		return "", "", false
 	}
 	_, err := os.Stat(group)
@@ -35,7 +35,7 @@ func (format) MemberPath(group, name string) string {
 
 // CreateAll begins a group with its arrays.
 func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) {
-	if blob.Remote(m.Path) {
+	if !blob.PlaceOf(m.Path).Replace {
 		return nil, errors.New("a group in an object store is not written as a whole: save its arrays one after the other")
 	}
 	if root, inner := split(strings.TrimRight(m.Path, "/")); inner != "" {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -16,7 +17,6 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
-	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/flock"
 )
 
@@ -38,13 +38,10 @@ const emptyGroup = `{"attributes": {}, "zarr_format": 3, "consolidated_metadata"
 
 // consolidatedGroup is a group above an array that is saved.
 type consolidatedGroup struct {
+	bucket  blob.Bucket
 	name    string  // of the array in the group
 	made    string  // of the outermost node that comes with the array
 	removed members // the entries that were there
-	// edit replaces the group's zarr.json by what change makes of it, and nil changes
-	// nothing. No other writer's change comes in between: change is called again where
-	// one did. alone is false where the file system cannot keep others out.
-	edit func(ctx context.Context, change func(text []byte, alone bool) ([]byte, error)) error
 }
 
 // consolidatedGroups are the groups above one array.
@@ -290,11 +287,7 @@ func localGroups(array, root, made string) (l consolidatedGroups) {
 		if err != nil {
 			continue
 		}
-		folder := at
-		l = append(l, &consolidatedGroup{name: below(folder, array), made: below(folder, made),
-			edit: func(_ context.Context, change func([]byte, bool) ([]byte, error)) error {
-				return editLocal(folder, change)
-			}})
+		l = append(l, &consolidatedGroup{bucket: blob.Dir(at), name: below(at, array), made: below(at, made)})
 	}
 }
 
@@ -312,56 +305,37 @@ func isGroup(text []byte) bool {
 	return err == nil && string(o["node_type"]) == `"group"`
 }
 
-// editLocal holds the lock of a group's folder while it changes the group's metadata.
-func editLocal(folder string, change func(text []byte, alone bool) ([]byte, error)) error {
-	held, err := os.Open(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer held.Close()
-	alone := flock.Wait(held) == nil
-	name := filepath.Join(folder, v3File)
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	changed, err := change(text, alone)
-	if err != nil || changed == nil {
-		return err
-	}
-	return disk.WriteFile(name, changed)
-}
-
-// remoteGroup is a group above an array in an object store.
-func remoteGroup(b blob.Bucket, name, made string) *consolidatedGroup {
-	return &consolidatedGroup{name: name, made: made, edit: func(ctx context.Context, change func([]byte, bool) ([]byte, error)) error {
-		return editRemote(ctx, b, change)
-	}}
-}
-
-// editRemote replaces a group's metadata where no other writer has in the meantime.
-func editRemote(ctx context.Context, b blob.Bucket, change func(text []byte, alone bool) ([]byte, error)) error {
-	const tries = 30 // each is lost to a writer that won
-	for range tries {
-		text, e, err := readMetadata(ctx, b, v3File)
+// edit replaces a group's metadata by what change makes of them; nil changes nothing. No other writer's change comes
+// in between: in a folder of this machine the folder is locked, in an object store they are replaced only where they are
+// those that were read, and change is called again where they are not. alone is false where a file system cannot keep others out.
+func (g *consolidatedGroup) edit(ctx context.Context, change func(text []byte, alone bool) ([]byte, error)) error {
+	alone := true
+	if g.bucket.Can().Files {
+		held, err := os.Open(g.bucket.String())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		changed, err := change(text, true)
+		defer held.Close()
+		alone = flock.Wait(held) == nil
+	}
+	const tries = 30 // each is lost to a writer that won
+	for range tries {
+		text, e, err := readUpTo(ctx, g.bucket, v3File, math.MaxInt64)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		changed, err := change(text, alone)
 		if err != nil || changed == nil {
 			return err
 		}
-		if _, err = blob.PutIf(ctx, b, v3File, changed, e.Version); err == nil {
-			return b.Sync(ctx)
+		if _, err = blob.PutIf(ctx, g.bucket, v3File, changed, e.Version); err == nil {
+			return g.bucket.Sync(ctx)
 		}
 		if !errors.Is(err, blob.ErrReplaced) {
 			return err
@@ -372,5 +346,5 @@ func editRemote(ctx context.Context, b blob.Bucket, change func(text []byte, alo
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("%s of the group is changed by others all the time: %w", path.Join(b.String(), v3File), blob.ErrReplaced)
+	return fmt.Errorf("%s of the group is changed by others all the time: %w", path.Join(g.bucket.String(), v3File), blob.ErrReplaced)
 }

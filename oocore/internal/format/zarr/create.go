@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -44,7 +45,7 @@ func layout(path string, m store.Meta) (store.Layout, error) {
 	if err != nil {
 		return store.Layout{}, err
 	}
-	d := newWriteLayout(made, !blob.Remote(path))
+	d := newWriteLayout(made, blob.PlaceOf(path).Random)
 	if d.open() {
 		l := d.layout(d.all())
 		l.Open, l.Work = true, store.Work{Heap: gatherBytes}
@@ -85,10 +86,80 @@ func create(path string, m store.Meta) (store.Writer, error) {
 		return nil, err
 	}
 	made.nameDims(ctx, path, m.Details.ChosenDims)
-	if blob.Remote(path) {
-		return createRemote(ctx, path, made, m)
+	bucket, err := bucketOf(path)
+	if err != nil {
+		return nil, err
 	}
-	return createLocal(path, made, m)
+	n := newArrayTarget{ws: m.StagingDir, made: made}
+	var t interface {
+		target
+		publisher
+	}
+	if bucket.Can().Replace {
+		t, err = newLocalTarget(path, n)
+	} else {
+		t = &remoteTarget{newArrayTarget: n, bucket: bucket}
+	}
+	if err == nil {
+		err = t.begin(ctx, path, m.Resume)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, chunks := newWriteLayout(made, bucket.Can().Random), t.chunks()
+	if d.open() && bucket.Can().Files {
+		return newOpenWriter(path, m.StagingDir, t, d, chunks.String()), nil
+	}
+	return &writer{base: base{path: path, ws: m.StagingDir, target: t}, d: d, box: d.all(), bucket: chunks, elide: zero(made.fill), seed: maphash.MakeSeed()}, nil
+}
+
+// newArrayTarget is what folders of this machine and object stores have in common where a new array is made.
+type newArrayTarget struct {
+	ws      *store.StagingDir
+	made    *meta
+	copies  consolidatedGroups
+	resumes bool // with what an earlier writer left
+	inPlace bool // the array is, or may be, under its name
+}
+
+// publisher is the folder or the object store in which a new array comes to be.
+type publisher interface {
+	// begin takes the array, and removes what an earlier run has left, or resumes that.
+	begin(ctx context.Context, name string, resume bool) error
+	// chunks is where the chunks go.
+	chunks() blob.Bucket
+	// prepare makes sure that all chunks are there and this run's, and makes the groups that are missing.
+	prepare(ctx context.Context, text []byte) error
+	// publish puts the array with its metadata under its name, in one step.
+	publish(ctx context.Context, text []byte) error
+	// clean removes what is of no use any more.
+	clean(ctx context.Context) error
+}
+
+func (t *newArrayTarget) resumed() bool { return t.resumes }
+
+// publishIn puts an array, whose chunks are durable, under its name, once it is out of the consolidated metadata above it.
+func (t *newArrayTarget) publishIn(ctx context.Context, to publisher) (err error) {
+	text := t.made.encodeV3()
+	if !t.inPlace {
+		if err := to.prepare(ctx, text); err != nil {
+			return err
+		}
+		err = t.copies.remove(ctx, text)
+	}
+	if err == nil {
+		err = to.publish(ctx, text)
+	}
+	if err != nil {
+		if !t.inPlace {
+			t.copies.restore(context.WithoutCancel(ctx))
+		}
+		return err
+	}
+	if err := t.copies.add(ctx, text); err != nil {
+		return err
+	}
+	return to.clean(ctx)
 }
 
 // fits rejects what the disk of a path has no room for.

@@ -106,7 +106,7 @@ func createGrown(ctx context.Context, path string, m store.Meta) (_ store.Writer
 	if err := t.begin(m.Resume); err != nil {
 		return nil, err
 	}
-	return &writer{base: base{path: path, target: t}, d: t.d, box: t.box, bucket: t.bucket, seed: maphash.MakeSeed()}, nil
+	return &writer{base: base{path: path, ws: t.ws, target: t}, d: t.d, box: t.box, bucket: t.bucket, seed: maphash.MakeSeed()}, nil
 }
 
 // growTarget is an array that stays in its place and grows.
@@ -155,9 +155,6 @@ func (t *growTarget) untouched() (bool, error) {
 func (t *growTarget) resumed() bool { return t.resumes }
 
 func (t *growTarget) commit(ctx context.Context) error {
-	if t.ws.Attached() {
-		return store.ErrAttachedCommit
-	}
 	if same, err := t.untouched(); err != nil || !same {
 		return cmp.Or(err, errChangedMeanwhile)
 	}
@@ -204,9 +201,6 @@ func (t *growTarget) suspend() error { return nil }
 // abort removes the chunks that lie beyond the array's shape, unless it was changed: then
 // they may be its own. Those at its edge stay: the array's elements in them are as they were.
 func (t *growTarget) abort() (err error) {
-	if t.ws.Attached() {
-		return nil
-	}
 	ctx := context.Background()
 	if same, _ := t.untouched(); same {
 		for unit := range t.box.Align(nil, t.d.unit()) {

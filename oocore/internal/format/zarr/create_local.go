@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +37,7 @@ func place(path string) string {
 func groups(path string) (at string, above []string) {
 	path = strings.TrimRight(path, "/")
 	root, inner := split(path)
-	if inner == "" || blob.Remote(path) {
+	if inner == "" || !blob.PlaceOf(path).Files {
 		return path, nil
 	}
 	at = root
@@ -52,56 +51,25 @@ func groups(path string) (at string, above []string) {
 	return at, above
 }
 
-// createLocal begins a new array in a folder of this machine.
-func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
-	if _, err := bucketOf(path); err != nil { // the name of an array cannot lead elsewhere
-		return nil, err
-	}
-	t, err := newLocalTarget(path, made)
-	if err != nil {
-		return nil, err
-	}
-	t.ws = m.StagingDir
-	if err := t.begin(m.Resume); err != nil {
-		if m.Resume { // what an earlier run has left may still serve another
-			return nil, err
-		}
-		return nil, errors.Join(err, t.abort())
-	}
-	d := newWriteLayout(made, true)
-	if d.open() {
-		return newOpenWriter(path, t, d, t.array()), nil
-	}
-	return &writer{
-		base: base{path: path, target: t}, d: d, box: d.all(), bucket: blob.Dir(t.array()),
-		elide: zero(made.fill), seed: maphash.MakeSeed(),
-	}, nil
-}
-
 // localTarget puts an array under its name on this machine.
 type localTarget struct {
-	ws      *store.StagingDir
-	made    *meta
-	root    string   // the store's folder
-	place   string   // what is moved to its name, links followed
-	inner   string   // the array's path in it
-	groups  []string // folders above place, in the store
-	copies  consolidatedGroups
-	old     fs.FileInfo
-	temp    string
-	resumes bool // with what an earlier writer left
-	moved   bool // which has put the array in its place
+	newArrayTarget
+	root   string   // the store's folder
+	place  string   // what is moved to its name, links followed
+	inner  string   // the array's path in it
+	groups []string // folders above place, in the store
+	old    fs.FileInfo
+	temp   string
 
 	syncing sync.Mutex
 	durable bool // what a later writer resumes by
 }
 
-func (t *localTarget) resumed() bool { return t.resumes }
+// placed reports that an earlier writer has put the array in its place.
+func (t *localTarget) placed() bool { return t.inPlace }
 
-func (t *localTarget) placed() bool { return t.moved }
-
-func newLocalTarget(path string, made *meta) (*localTarget, error) {
-	t := &localTarget{made: made, place: place(path)}
+func newLocalTarget(path string, n newArrayTarget) (*localTarget, error) {
+	t := &localTarget{newArrayTarget: n, place: place(path)}
 	t.root, _ = split(path)
 	if rest := strings.TrimRight(path, "/"); rest != t.place {
 		t.inner = rest[len(t.place)+1:]
@@ -199,8 +167,10 @@ func (t *localTarget) noteText() []byte {
 	return fmt.Appendf(nil, "%s\n%s", t.inner, t.made.encodeV3())
 }
 
+func (t *localTarget) chunks() blob.Bucket { return blob.Dir(t.array()) }
+
 // begin makes the folder, or resumes the one that is there.
-func (t *localTarget) begin(resume bool) error {
+func (t *localTarget) begin(_ context.Context, _ string, resume bool) error {
 	t.temp = t.ws.Join("out.zarr")
 	if t.temporary() {
 		t.temp = t.place + ".unfinished"
@@ -214,6 +184,16 @@ func (t *localTarget) begin(resume bool) error {
 			return err
 		}
 	}
+	if err := t.make(); err != nil {
+		if resume { // what an earlier run has left may still serve another
+			return err
+		}
+		return errors.Join(err, t.clear())
+	}
+	return nil
+}
+
+func (t *localTarget) make() error {
 	if err := t.clear(); err != nil {
 		return err
 	}
@@ -235,7 +215,7 @@ func (t *localTarget) begin(resume bool) error {
 func (t *localTarget) sync() error {
 	t.syncing.Lock()
 	defer t.syncing.Unlock()
-	if t.durable || t.moved {
+	if t.durable || t.inPlace {
 		return nil
 	}
 	err := disk.WriteFile(t.note(), t.noteText())
@@ -281,7 +261,7 @@ func (t *localTarget) resume() (bool, error) {
 	}
 	now, err := versionIn(context.Background(), t.place, blob.Dir(filepath.Join(t.place, filepath.FromSlash(t.inner))))
 	if err == nil {
-		if t.moved = t.ws.Moved(t.temp, now); t.moved {
+		if t.inPlace = t.ws.Moved(t.temp, now); t.inPlace {
 			return true, nil
 		}
 	}
@@ -327,20 +307,9 @@ func (t *localTarget) syncFolders(to, from string) error {
 	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
 }
 
-func (t *localTarget) commit(ctx context.Context) error {
-	if t.ws.Attached() {
-		return store.ErrAttachedCommit
-	}
-	if !t.moved {
-		if err := t.replace(ctx); err != nil {
-			return err
-		}
-	} else if err := t.syncFolders(t.place, t.temp); err != nil {
-		return err
-	}
-	if err := t.copies.add(ctx, t.made.encodeV3()); err != nil {
-		return err
-	}
+func (t *localTarget) commit(ctx context.Context) error { return t.publishIn(ctx, t) }
+
+func (t *localTarget) clean(context.Context) error {
 	if !t.temporary() { // a region that was begun of what was there is gone with it
 		if err := t.ws.ClearDirty(); err != nil {
 			return err
@@ -359,9 +328,7 @@ func (t *localTarget) commit(ctx context.Context) error {
 // temporary reports an array that stays in the staging folder.
 func (t *localTarget) temporary() bool { return filepath.Dir(t.place) == t.ws.Path }
 
-// replace puts the array under its name, once it is out of the consolidated metadata above it.
-func (t *localTarget) replace(ctx context.Context) error {
-	text := t.made.encodeV3()
+func (t *localTarget) prepare(ctx context.Context, text []byte) error {
 	if err := putObject(ctx, blob.Dir(t.array()), v3File, text); err != nil {
 		return err
 	}
@@ -392,28 +359,22 @@ func (t *localTarget) replace(ctx context.Context) error {
 		}
 	}
 	if t.old != nil { // files may have been put there since the run began
-		if err := replaceable(ctx, t.place, t.old); err != nil {
-			return err
-		}
+		return replaceable(ctx, t.place, t.old)
 	}
-	err := t.copies.remove(ctx, text)
-	if err == nil {
-		err = t.put(t.temp, t.place)
+	return nil
+}
+
+// publish moves the array to its name.
+func (t *localTarget) publish(context.Context, []byte) error {
+	if t.inPlace {
+		return t.syncFolders(t.place, t.temp)
 	}
-	if err != nil {
-		t.copies.restore(ctx)
-	}
-	return err
+	return t.put(t.temp, t.place)
 }
 
 func (t *localTarget) suspend() error { return nil }
 
-func (t *localTarget) abort() error {
-	if t.ws.Attached() {
-		return nil
-	}
-	return t.clear()
-}
+func (t *localTarget) abort() error { return t.clear() }
 
 // putObject writes a small object, and returns when it is there.
 func putObject(ctx context.Context, b blob.Bucket, key string, text []byte) error {

@@ -25,14 +25,15 @@ func existing(ctx context.Context, path string, m store.Meta) (*meta, blob.Bucke
 	return found, bucket, found.accepts(m)
 }
 
-// inPlace is an array of this machine that is there and is to be changed. remote and missing are the errors of one in a store, and of none.
+// inPlace is an array of this machine that is there and is to be changed. remote and missing are the errors of one in an object
+// store, and of none.
 func inPlace(ctx context.Context, path, remote, missing string) (*meta, blob.Entry, blob.Bucket, error) {
-	if blob.Remote(path) {
-		return nil, blob.Entry{}, nil, fmt.Errorf("%s: copy it here, or write all of it", remote)
-	}
 	bucket, err := bucketOf(path)
 	if err != nil {
 		return nil, blob.Entry{}, nil, err
+	}
+	if !bucket.Can().Files {
+		return nil, blob.Entry{}, nil, fmt.Errorf("%s: copy it here, or write all of it", remote)
 	}
 	found, e, err := loadMeta(ctx, bucket)
 	switch {
@@ -86,7 +87,7 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 		return nil, errors.Join(err, t.release())
 	}
 	w := &writer{
-		base: base{path: path, target: t}, d: newWriteLayout(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
+		base: base{path: path, ws: t.ws, target: t}, d: newWriteLayout(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
 		seed: maphash.MakeSeed(),
 	}
 	if m.Resume && !t.ws.Attached() {
@@ -139,9 +140,6 @@ func (t *regionTarget) resumed() bool { return t.torn || t.whole }
 func (t *regionTarget) placed() bool { return t.whole }
 
 func (t *regionTarget) commit(ctx context.Context) error {
-	if t.ws.Attached() {
-		return store.ErrAttachedCommit
-	}
 	if !t.whole {
 		if err := t.ws.Fence(ctx, t.path); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -23,39 +22,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// createRemote begins a new array in an object store.
-func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (store.Writer, error) {
-	bucket, err := bucketOf(name)
-	if err != nil {
-		return nil, err
-	}
-	t := &remoteTarget{bucket: bucket, made: made, ws: m.StagingDir}
-	if err := t.begin(ctx, name, m.Resume); err != nil {
-		return nil, errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !m.Resume && !t.ws.Attached()), t.log.close())
-	}
-	d := newWriteLayout(made, bucket.Can().Random)
-	return &writer{
-		base: base{path: name, target: t}, d: d, box: d.all(), bucket: &logged{bucket, t},
-		elide: zero(made.fill), seed: maphash.MakeSeed(),
-	}, nil
-}
-
 // remoteTarget puts an array under its name in an object store.
 //
 // There nothing can be moved. The chunks of the new array have keys of a form under which
 // nothing lies yet, so that the old array stays whole until the new metadata take the
 // place of its own, in one put. What lies there and is neither of the two is not touched.
 type remoteTarget struct {
-	ws      *store.StagingDir
-	bucket  blob.Bucket
-	made    *meta
-	groups  []blob.Bucket
-	copies  consolidatedGroups
-	found   replaced // what was there when this run began
-	owner   *ownership
-	log     *objectLog
-	resumes bool // with what an earlier writer left
-	placed  bool // the metadata are, or may be, in their place
+	newArrayTarget
+	bucket blob.Bucket
+	groups []blob.Bucket
+	found  replaced // what was there when this run began
+	owner  *ownership
+	log    *objectLog
 }
 
 // replaced is an array that a new one takes the place of; its text is nil where there is
@@ -81,7 +59,7 @@ func (r replaced) meta() *meta {
 	return nil
 }
 
-func (t *remoteTarget) resumed() bool { return t.resumes }
+func (t *remoteTarget) chunks() blob.Bucket { return &logged{t.bucket, t} }
 
 // find reads what is at the array's name and in the groups above it, all at once.
 func (t *remoteTarget) find(ctx context.Context, name string) error {
@@ -149,7 +127,7 @@ func (t *remoteTarget) find(ctx context.Context, name string) error {
 	}
 	for _, g := range groups {
 		if below := strings.TrimPrefix(made, g.node); g.node == "" || strings.HasPrefix(below, "/") {
-			t.copies = append(t.copies, remoteGroup(g.bucket, strings.TrimPrefix(array[len(g.node):], "/"), strings.TrimPrefix(below, "/")))
+			t.copies = append(t.copies, &consolidatedGroup{bucket: g.bucket, name: strings.TrimPrefix(array[len(g.node):], "/"), made: strings.TrimPrefix(below, "/")})
 		}
 	}
 	return nil
@@ -170,6 +148,14 @@ type note struct {
 // begin takes the array, chooses the form of its keys, and removes what an earlier run
 // has left, or resumes that.
 func (t *remoteTarget) begin(ctx context.Context, name string, resume bool) error {
+	err := t.start(ctx, name, resume)
+	if err != nil {
+		err = errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !resume && !t.ws.Attached()), t.log.close())
+	}
+	return err
+}
+
+func (t *remoteTarget) start(ctx context.Context, name string, resume bool) error {
 	var earlier note
 	if text, err := os.ReadFile(t.noteName()); err != nil || json.Unmarshal(text, &earlier) != nil {
 		earlier = note{}
@@ -437,10 +423,9 @@ func (t *remoteTarget) remove(ctx context.Context, kind func(key string) bool) e
 	return blob.Clear(ctx, t.bucket, kind)
 }
 
-func (t *remoteTarget) commit(ctx context.Context) error {
-	if t.ws.Attached() {
-		return store.ErrAttachedCommit
-	}
+func (t *remoteTarget) commit(ctx context.Context) error { return t.publishIn(ctx, t) }
+
+func (t *remoteTarget) prepare(ctx context.Context, _ []byte) error {
 	var all sync.WaitGroup
 	var owned error
 	all.Go(func() { owned = t.owner.verify(ctx) })
@@ -451,27 +436,11 @@ func (t *remoteTarget) commit(ctx context.Context) error {
 	if err := cmp.Or(owned, err); err != nil {
 		return err
 	}
-	if err := t.makeGroups(ctx); err != nil {
-		return err
-	}
-	text := t.made.encodeV3()
-	if err := t.copies.remove(ctx, text); err != nil {
-		t.copies.restore(context.WithoutCancel(ctx))
-		return err
-	}
-	if err := t.owner.held(ctx); err != nil { // what came before may have taken long
-		t.copies.restore(context.WithoutCancel(ctx))
-		return err
-	}
-	if err := t.place(ctx, text); err != nil {
-		if !t.placed {
-			t.copies.restore(context.WithoutCancel(ctx))
-		}
-		return err
-	}
-	if err := t.copies.add(ctx, text); err != nil {
-		return err
-	}
+	return t.makeGroups(ctx)
+}
+
+// clean deletes the array that was replaced.
+func (t *remoteTarget) clean(ctx context.Context) error {
 	// What cannot be cleaned away costs room only. The owner's object stays, for the next save to clean it away.
 	release := true
 	if left := t.owner.replaced(t.found.V3); len(left) > 0 || t.found.V2 != "" {
@@ -508,8 +477,11 @@ func (t *remoteTarget) makeGroups(ctx context.Context) error {
 	return all.Wait()
 }
 
-// place puts the metadata in the place of those that were there when the run began.
-func (t *remoteTarget) place(ctx context.Context, text []byte) error {
+// publish puts the metadata in the place of those that were there when the run began.
+func (t *remoteTarget) publish(ctx context.Context, text []byte) error {
+	if err := t.owner.held(ctx); err != nil { // what came before may have taken long
+		return err
+	}
 	_, err := blob.PutIf(ctx, t.bucket, v3File, text, t.found.Version)
 	if err == nil {
 		err = t.bucket.Sync(ctx)
@@ -521,7 +493,7 @@ func (t *remoteTarget) place(ctx context.Context, text []byte) error {
 		}
 		err = nil
 	}
-	t.placed = true // or it may be: the answer may have got lost
+	t.inPlace = true // or it may be: the answer may have got lost
 	return err
 }
 
@@ -530,12 +502,9 @@ func (t *remoteTarget) suspend() error {
 }
 
 func (t *remoteTarget) abort() error {
-	if t.ws.Attached() {
-		return t.suspend()
-	}
 	ctx := context.Background()
 	var err error
-	if !t.placed {
+	if !t.inPlace {
 		// Not what another run writes that has taken the array over.
 		if err = t.owner.renew(ctx); err == nil {
 			err = t.remove(ctx, t.made.has)

@@ -455,7 +455,8 @@ func resumeAfterMove(t *testing.T, replaced, changed bool) {
 	if err := w.Sync(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.(*writer).target.(*localTarget).replace(t.Context()); err != nil {
+	target := w.(*writer).target.(*localTarget)
+	if err := errors.Join(target.prepare(t.Context(), target.made.encodeV3()), target.publish(t.Context(), nil)); err != nil {
 		t.Fatal(err) // this much of Commit, and no more
 	}
 	if changed {

@@ -27,7 +27,10 @@ func (f format) Owns(path string) bool {
 	if group, _, ok := cutLevel(path); f.OwnsName(path) || ok && f.Owns(group) {
 		return true
 	}
-	if st, err := os.Stat(path); blob.Remote(path) || err != nil || !st.IsDir() {
+	if !blob.PlaceOf(path).Files {
+		return false
+	}
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return false
 	}
 	for _, name := range []string{v3File, v2File, v2Group} {
@@ -143,12 +146,17 @@ const parsedBytes = 4
 // readMetadata reads a file of metadata whole. That it is missing is
 // fs.ErrNotExist.
 func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.Entry, error) {
+	return readUpTo(ctx, b, key, maxMetadata)
+}
+
+// readUpTo is readMetadata of a file that has most bytes at the most.
+func readUpTo(ctx context.Context, b blob.Bucket, key string, most int64) ([]byte, blob.Entry, error) {
 	const usual = 16 << 10
 	p := make([]byte, usual)
 	e, err := blob.Get(ctx, b, key, p)
 	if err == blob.ErrLarge {
-		if e.Size > maxMetadata {
-			return nil, e, fmt.Errorf("%s has %d bytes, metadata has at most %d", key, e.Size, maxMetadata)
+		if e.Size > most {
+			return nil, e, fmt.Errorf("%s has %d bytes, metadata has at most %d", key, e.Size, most)
 		}
 		m := meter.Meter{What: key}
 		defer m.Done()

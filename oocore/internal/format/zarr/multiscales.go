@@ -42,7 +42,7 @@ func pyramidOf(name string) (group string, ok bool) {
 	if !ok || strings.HasSuffix(group, suffix) {
 		return group, ok
 	}
-	if blob.Remote(name) {
+	if !blob.PlaceOf(name).Files {
 		return group, false
 	}
 	_, literal := os.Stat(name)

@@ -300,7 +300,7 @@ func TestTakeSeesWhatComesBeforeItsObject(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := meddled{&memoryBucket{m, "a.zarr/", &[]*memoryUpload{}}, new(sync.Once), func() { do(m) }}
-		target := &remoteTarget{bucket: b, made: made}
+		target := &remoteTarget{newArrayTarget: newArrayTarget{made: made}, bucket: b}
 		return m, target, target.take(t.Context(), path, "")
 	}
 	t.Run("another's chunk", func(t *testing.T) {
@@ -338,7 +338,7 @@ func TestTakeTellsOfLeftoversUntilTheyAreRemoved(t *testing.T) {
 	left := remoteOf(first).made.encodeV3()
 	kill(t, first)
 	m.later = 2 * time.Minute
-	target := &remoteTarget{bucket: remoteOf(first).bucket, made: remoteOf(first).made}
+	target := &remoteTarget{newArrayTarget: newArrayTarget{made: remoteOf(first).made}, bucket: remoteOf(first).bucket}
 	s, err := target.survey(t.Context(), a.path)
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func arrays(ctx context.Context, root string, b blob.Bucket) iter.Seq2[string, e
 // file of one of these names.
 func Below(ctx context.Context, root string, b blob.Bucket, files []string, kind func(b blob.Bucket) (array, group bool)) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		if !blob.Remote(root) {
+		if b.Can().Files {
 			folders(ctx, root, kind, yield)
 			return
 		}

@@ -32,6 +32,7 @@ type target interface {
 // base is what all writers have: how their writing ends.
 type base struct {
 	path   string // as it was given to Create
+	ws     *store.StagingDir
 	target target
 
 	mu     sync.RWMutex // held for reading while a box is written
@@ -115,11 +116,22 @@ func (w *base) commit(ctx context.Context, sync func(context.Context) error) err
 		return w.named("commit", err)
 	}
 	w.closed = true
+	if w.ws.Attached() {
+		return w.named("commit", store.ErrAttachedCommit)
+	}
 	if err := w.target.commit(ctx); err != nil {
 		return w.named("commit", err)
 	}
 	w.ended = true
 	return nil
+}
+
+// abort is what is left to do of one that is given up: what others write too is not this process's to remove.
+func (w *base) abort() error {
+	if w.ws.Attached() {
+		return w.target.suspend()
+	}
+	return w.target.abort()
 }
 
 // end closes a writer that was not committed.
@@ -283,7 +295,7 @@ func (w *writer) Suspend() error {
 }
 
 // Abort removes what was written. Of a region, what was synced stays: whole chunks.
-func (w *writer) Abort() error { return w.end("abort", w.drop, w.target.abort) }
+func (w *writer) Abort() error { return w.end("abort", w.drop, w.abort) }
 
 // drop gives up the units that wait for a Sync.
 func (w *writer) drop() error {

@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 const (
@@ -51,9 +52,9 @@ type chunkFile struct {
 	dirty bool // it was written to since it was synced
 }
 
-func newOpenWriter(path string, t target, d *writeLayout, folder string) *openWriter {
+func newOpenWriter(path string, ws *store.StagingDir, t target, d *writeLayout, folder string) *openWriter {
 	return &openWriter{
-		base: base{path: path, target: t}, d: d, folder: folder, size: d.meta.chunkBytes(),
+		base: base{path: path, ws: ws, target: t}, d: d, folder: folder, size: d.meta.chunkBytes(),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
 		open:    map[string]*chunkFile{}, folders: map[string]bool{},
 	}
@@ -326,7 +327,7 @@ func (w *openWriter) Suspend() error {
 	}, w.closeFiles, w.target.suspend)
 }
 
-func (w *openWriter) Abort() error { return w.end("abort", w.closeFiles, w.target.abort) }
+func (w *openWriter) Abort() error { return w.end("abort", w.closeFiles, w.abort) }
 
 func (w *openWriter) closeFiles() (err error) {
 	for _, f := range w.open {

@@ -211,7 +211,7 @@ func (m *meta) nameDimsAmong(taken map[string]int, base string, chosen bool) {
 
 // inGroup reports an array in a folder that is a group, whose path does not say so.
 func inGroup(array string) bool {
-	if blob.Remote(array) {
+	if !blob.PlaceOf(array).Files {
 		return false
 	}
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Clean(array)), v3File))
@@ -235,21 +235,18 @@ func groupDims(ctx context.Context, array string) map[string]int {
 			}
 		}
 	}
-	if !blob.Remote(array) {
-		if folder == "" {
-			folder = "."
-		}
-		list, _ := os.ReadDir(folder)
+	b, err := bucketOf(folder)
+	if err != nil {
+		return all
+	}
+	if b.Can().Files {
+		list, _ := os.ReadDir(b.String())
 		for _, e := range list {
 			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-				m, _, err := loadMeta(ctx, blob.Dir(filepath.Join(folder, e.Name())))
+				m, _, err := loadMeta(ctx, blob.Dir(filepath.Join(b.String(), e.Name())))
 				add(e.Name(), m, err)
 			}
 		}
-		return all
-	}
-	b, err := bucketOf(strings.TrimRight(folder, "/"))
-	if err != nil {
 		return all
 	}
 	text, _, err := readMetadata(ctx, b, v3File)
