@@ -2,7 +2,10 @@ package testcases
 
 import (
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -87,5 +90,25 @@ func TestSamplesOfManyDaysCoverAll(t *testing.T) {
 	}
 	if i := slices.Index(seen, false); i >= 0 {
 		t.Errorf("case %d of 50 ran on none of 60 days", i)
+	}
+}
+
+// Without Seeded, rapid draws other cases in each run, and fails where nothing has changed.
+func TestRapidIsSeededEverywhere(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
+			return fs.SkipDir
+		}
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text := string(ReadFile(t, path))
+		if checks := "rapid." + "Check("; strings.Count(text, checks) > strings.Count(text, checks+"testcases.Seeded(") {
+			t.Errorf("%s: %s is called without testcases.Seeded", path, checks)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
