@@ -70,9 +70,12 @@ func TestBudgetOfFirstRejectionIsEnough(t *testing.T) {
 		"union1d(isin(matrix, few), isin(wide, few) && isin(wide, unique(small) == sum(matrix)))",
 	}
 	g := &generator{Rand: testcases.Rand(t), names: []string{"few", "list", "wide", "small", "ints", "matrix"}}
-	count := 60
-	if testcases.All() {
+	count := 20
+	switch {
+	case testcases.All():
 		count = 3000
+	case testcases.Full():
+		count = 60
 	}
 	for range count {
 		expressions = append(expressions, g.selecting(1+g.IntN(4)))
