@@ -177,7 +177,7 @@ func passes(t *testing.T, expression string) (reads, writes, files int) {
 	for name, in := range map[string]struct {
 		t     dtype.Type
 		shape []int
-	}{"x": {dtype.Float32, []int{20_000, 5000}}, "y": {dtype.Float32, []int{20_000, 5000}},  "s": {dtype.Float32, []int{10_000, 10_000}}, "t": {dtype.Float32, []int{1000,1000,100}}, "j": {dtype.Int32, []int{20_000, 5000}}, "i": {dtype.Int32, []int{20_000, 5000}}, "z": {dtype.Complex64, []int{20_000, 5000}},
+	}{"x": {dtype.Float32, []int{20_000, 5000}}, "y": {dtype.Float32, []int{20_000, 5000}}, "s": {dtype.Float32, []int{10_000, 10_000}}, "t": {dtype.Float32, []int{1000, 1000, 100}}, "j": {dtype.Int32, []int{20_000, 5000}}, "i": {dtype.Int32, []int{20_000, 5000}}, "z": {dtype.Complex64, []int{20_000, 5000}},
 		"n": {dtype.Float32, []int{1 << 20, 100}}, "m": {dtype.Float64, []int{100_000, 32, 32}}, "c": {dtype.Float32, []int{50, 8, 512, 512}}, "v": {dtype.Int32, []int{1 << 27}}, "p": {dtype.Float32, []int{1 << 24, 3}}, "h": {dtype.Float64, []int{1 << 27, 3}}} {
 		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expression, "")) {
 			continue
