@@ -36,7 +36,7 @@ func gated(t *testing.T) *gate {
 	if err := backend.CreateBucket("data"); err != nil {
 		t.Fatal(err)
 	}
-	g := &gate{Handler: gofakes3.New(backend).Server(), opened: make(chan struct{}), patience: 15 * time.Second}
+	g := &gate{Handler: gofakes3.New(backend).Server(), opened: make(chan struct{}), patience: time.Minute}
 	close(g.opened)
 	s := httptest.NewServer(g)
 	t.Cleanup(func() {

@@ -108,7 +108,7 @@ func TestSaveSendsRequestsAtOnce(t *testing.T) {
 	if err := backend.CreateBucket("data"); err != nil {
 		t.Fatal(err)
 	}
-	s := &roundServer{Handler: gofakes3.New(backend).Server(), t: t, patience: 20 * time.Second}
+	s := &roundServer{Handler: gofakes3.New(backend).Server(), t: t, patience: time.Minute}
 	server := httptest.NewServer(s)
 	defer func() {
 		cloud.CloseIdle()

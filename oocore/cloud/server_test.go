@@ -55,6 +55,9 @@ func noLeaks(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
+		for wait := time.Millisecond; goleak.Find(before) != nil && wait < 10*time.Second; wait *= 2 {
+			time.Sleep(wait)
+		}
 		goleak.VerifyNone(t, before)
 	})
 }

@@ -255,7 +255,7 @@ func slow(t *testing.T, dir string, args ...string) *exec.Cmd {
 // begun waits until a run has written its first record.
 func begun(t *testing.T, dir string) {
 	t.Helper()
-	for range 1000 {
+	for range 12_000 { // a minute
 		if found, _ := filepath.Glob(filepath.Join(dir, ".runs", "*.gonbrun")); len(found) > 0 {
 			return
 		}

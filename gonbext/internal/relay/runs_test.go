@@ -181,7 +181,7 @@ func TestProgressDrawsMemoryAndRepeats(t *testing.T) {
 		r.Task(&record.Task{Chunk: int64(i), Duration: time.Second})
 	}
 	var b Bundle
-	for range 100 { // the record is written behind
+	for range 1500 { // the record is written behind
 		if next, ok := w.Progress(); ok {
 			b = next
 		}
