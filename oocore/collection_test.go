@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -214,5 +215,47 @@ func TestCopiedGroupsKeepTheirAttributes(t *testing.T) {
 				t.Errorf("version %d: the group %q has %v, want %v (%v)", version, name, got.Attributes, wanted.Attributes, err)
 			}
 		}
+	}
+}
+
+// hdf5Attributes has attributes that h5py reads as NaN, infinity, the text NaN, compounds, a reference and an opaque value.
+const hdf5Attributes = "internal/format/hdf5/testdata/attributes.h5"
+
+// What is not finite is written as Python's json has it, and the text NaN stays a text, also in a copy of the copy.
+func TestCopiedAttributesStayNumbers(t *testing.T) {
+	dir := t.TempDir()
+	from := hdf5Attributes
+	for _, to := range []string{filepath.Join(dir, "a.zarr"), filepath.Join(dir, "b.zarr")} {
+		if _, err := oocore.OpenAll(from).Save(t.Context(), to); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string][]string{
+			"g":   {`"missing":NaN`, `"text":"NaN"`, `"units":"m"`},
+			"g/w": {`"range":[-Infinity,NaN]`, `"scale":NaN`, `"units":"m"`},
+		} {
+			text := strings.Join(strings.Fields(string(testcases.ReadFile(t, filepath.Join(to, name, "zarr.json")))), "")
+			for _, want := range want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s of %s has not %s: %s", name, filepath.Base(to), want, text)
+				}
+			}
+		}
+		from = to
+	}
+}
+
+func TestCopyNamesAttributesThatItLeavesOut(t *testing.T) {
+	dir := t.TempDir()
+	var said []string
+	warn := host.Warn(func(w string) { said = append(said, w) })
+	if _, err := oocore.OpenAll(hdf5Attributes).Save(t.Context(), filepath.Join(dir, "all.zarr"), warn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oocore.Open(hdf5Attributes+"#g/w").Save(t.Context(), filepath.Join(dir, "w.zarr"), warn); err != nil {
+		t.Fatal(err)
+	}
+	const left = "attributes that JSON has no form for, such as compounds and references, are left out: "
+	if want := []string{left + `["reference" "g/of_g" "v/opaque"] and 2 more`, left + `["of_w"]`}; !slices.Equal(said, want) {
+		t.Errorf("the copies warn %q, want %q", said, want)
 	}
 }

@@ -46,6 +46,7 @@ func (s *settings) details(root *graph.Node, path string) (store.Details, error)
 		}
 	}
 	d, _ := inherited(root)
+	d.Unread = nil           // which no format writes
 	if !keepsMeaning(path) { // texts of a whole file say nothing of one of its arrays
 		d.Attributes = cf.Without(d.Attributes, cf.Packed...)
 	}

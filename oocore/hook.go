@@ -68,7 +68,7 @@ func (internals) Warnings(a *Array) []string {
 	if err != nil {
 		return nil
 	}
-	all, _ := packedWarnings([]plan.Output{{Root: root}}) // which writes into no array
+	all, _ := packedWarnings([]plan.Output{{Root: root}}, nil) // which writes into no array
 	return all
 }
 

@@ -66,6 +66,7 @@ type settings struct {
 	report         *RunReport
 	warn           func(string)            // of what a plan warns; nil where nobody asks
 	inspect        func(*plan.Sized) error // before anything is read; nil where nobody asks
+	unread         []string                // attributes of groups that a copy leaves out
 	noClobber      bool                    // an output that is there is an error
 
 	alternatives []record.WhatIf // to a plan, for its record

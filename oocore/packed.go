@@ -17,8 +17,8 @@ func keepsMeaning(path string) bool {
 
 // packedWarnings say of which stored arrays outputs take the numbers as they are stored, though they
 // stand for others. An error is that of numbers that would stand for others in the array that they are
-// written into.
-func packedWarnings(outputs []plan.Output) (all []string, err error) {
+// written into. They name the attributes, too, that copies leave out because JSON has no form for them; unread are those of groups.
+func packedWarnings(outputs []plan.Output, unread []string) (all []string, err error) {
 	for i := range outputs {
 		out := &outputs[i]
 		path := out.Target.Path
@@ -26,6 +26,11 @@ func packedWarnings(outputs []plan.Output) (all []string, err error) {
 		kept, lost := copied && keepsMeaning(path), ""
 		if copied && !kept {
 			lost = path
+		}
+		for _, name := range d.Unread {
+			if kept {
+				unread = append(unread, strings.TrimPrefix(out.Target.Member+"/"+name, "/"))
+			}
 		}
 		var warnings []string
 		if out.Target.Region != nil && path != "" {
@@ -58,6 +63,13 @@ func packedWarnings(outputs []plan.Output) (all []string, err error) {
 	const most = 6
 	if n := len(all) - most; n > 0 {
 		all = append(all[:most], fmt.Sprintf("%d more arrays hold such numbers", n))
+	}
+	if n := len(unread); n > 0 {
+		more := ""
+		if n > 3 {
+			more = fmt.Sprintf(" and %d more", n-3)
+		}
+		all = append(all, fmt.Sprintf("attributes that JSON has no form for, such as compounds and references, are left out: %.80q%s", unread[:min(n, 3)], more))
 	}
 	return all, nil
 }

@@ -70,7 +70,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		return failed(err)
 	}
 	if s.dry == nil {
-		if logical.Warnings, err = packedWarnings(outputs); err != nil {
+		if logical.Warnings, err = packedWarnings(outputs, s.unread); err != nil {
 			return failed(err)
 		}
 		for _, w := range logical.Warnings {

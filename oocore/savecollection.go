@@ -106,7 +106,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 		m.Attributes = c.image.attributes
 	}
 	if strings.HasSuffix(path, ".zarr") && c.path != "" && c.image == nil {
-		if m.Groups, err = store.Groups(context.Background(), c.path); err != nil {
+		if m.Groups, err = store.Groups(context.Background(), c.path, func(name string) { s.unread = append(s.unread, name) }); err != nil {
 			return failed("", err)
 		}
 		m.Attributes = m.Groups[""]

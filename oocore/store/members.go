@@ -39,14 +39,19 @@ type Collection interface {
 
 // Groups returns the attributes of the groups of the collection at a path, by their paths in it: ""
 // is the collection itself. They are JSON objects, or nil. Where the format has no groups there are none.
-func Groups(ctx context.Context, path string) (map[string]json.RawMessage, error) {
+// unread are told of the attributes that JSON has no form for, as GROUP/NAME.
+func Groups(ctx context.Context, path string, unread ...func(attribute string)) (map[string]json.RawMessage, error) {
 	f, ok := formatOf(path).(interface {
-		Groups(ctx context.Context, path string) (map[string]json.RawMessage, error)
+		Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
 	})
 	if !ok {
 		return nil, nil
 	}
-	all, err := f.Groups(ctx, path)
+	all, err := f.Groups(ctx, path, func(attribute string) {
+		for _, f := range unread {
+			f(attribute)
+		}
+	})
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}

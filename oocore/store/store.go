@@ -132,8 +132,12 @@ type Details struct {
 	// those that contradict the other arrays of the group.
 	ChosenDims bool `json:"chosen_dims,omitempty"`
 	// Marks says that Fill marks missing values, also where an element has it.
-	Marks      bool            `json:"marks_missing,omitempty"`
+	Marks bool `json:"marks_missing,omitempty"`
+	// Attributes are a JSON object. NaN and infinities, which JSON does not have, are texts whose letter N or I is
+	// escaped, "\u004eaN", which tells them from other texts.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
+	// Unread are the names of attributes that JSON has no form for, such as compounds and references of HDF5.
+	Unread []string `json:"unread_attributes,omitempty"`
 }
 
 // Work is the memory that reading or writing encoded chunks takes besides the

@@ -276,12 +276,13 @@ func (s *dataset) bytes() int64 { return int64(grid.Size(s.shape)) * int64(s.ele
 func (s *dataset) readAttributes() error {
 	own := s.scale("", true)
 	if own != nil {
-		own.name = s.f.linkNames()[s.address]
+		own.name = s.f.scales().links[s.address]
 	}
-	all, dimensions, err := s.attributes(own != nil)
+	all, dimensions, unread, err := s.attributes(own != nil)
 	if err != nil {
 		return err
 	}
+	s.details.Unread = unread
 	s.details.Dims = s.dimensions(own, dimensions)
 	e := s.element
 	if _, said := all["flag_meanings"]; e.class == classEnum && e.dtype != dtype.Bool && !said && !strings.ContainsAny(strings.Join(e.names, ""), " \t\n") {
@@ -297,11 +298,11 @@ func (s *dataset) readAttributes() error {
 }
 
 // attributes are the attributes as JSON. They leave out those that say how the file holds
-// dimensions, which are returned too, references to other places of the file, and what JSON has no
-// form for.
-func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensions map[string]attribute, err error) {
+// dimensions, which are returned too, and references to other places of the file and what JSON has no
+// form for, of which unread are the names.
+func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensions map[string]attribute, unread []string, err error) {
 	all, dimensions = map[string]json.RawMessage{}, map[string]attribute{}
-	return all, dimensions, o.eachAttribute(true, func(a attribute) error {
+	err = o.eachAttribute(true, func(a attribute) error {
 		switch a.name {
 		case "DIMENSION_LIST", "DIMENSION_LABELS", "_Netcdf4Coordinates":
 			dimensions[a.name] = a
@@ -314,13 +315,18 @@ func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensi
 			}
 		}
 		v, err := o.json(a)
-		if err != nil || v == nil {
+		if err == nil && v == nil {
+			unread = append(unread, a.name)
+			return o.f.meter.Take(int64(len(a.name)) + 64)
+		}
+		if err != nil {
 			return err
 		}
 		b, err := json.Marshal(v)
 		all[a.name] = b
 		return cmp.Or(err, o.f.spend(int64(len(b))/4), o.f.meter.Take(4*int64(len(b))))
 	})
+	return all, dimensions, unread, err
 }
 
 // jsonObject is an object of members; nil where it has none.
@@ -369,18 +375,18 @@ func (o *object) json(a attribute) (any, error) {
 	return list, nil
 }
 
-// finite is a value that JSON has: what is not finite is text, as Zarr writes it.
+// finite is a value that JSON has: what is not finite is a text as store.Details has it.
 func finite(v any) any {
 	x, ok := v.(float64)
 	switch {
 	case !ok || !math.IsNaN(x) && !math.IsInf(x, 0):
 		return v
 	case math.IsNaN(x):
-		return "NaN"
+		return json.RawMessage(`"\u004eaN"`)
 	case x > 0:
-		return "Infinity"
+		return json.RawMessage(`"\u0049nfinity"`)
 	}
-	return "-Infinity"
+	return json.RawMessage(`"-\u0049nfinity"`)
 }
 
 // attribute is a small array that belongs to a group or an array.
@@ -392,12 +398,12 @@ type attribute struct {
 }
 
 // eachAttribute goes through the attributes of an object, of which those that lie outside of its
-// header can be left out. Those of types that are not supported are.
+// header can be left out. Those of types that are not supported have no type and no elements.
 func (o *object) eachAttribute(dense bool, yield func(attribute) error) error {
 	one := func(b []byte) error {
 		a, err := o.attribute(b)
 		if _, ok := errors.AsType[unsupported](err); ok {
-			return nil
+			a, err = attribute{name: a.name}, nil
 		}
 		if err != nil {
 			return fmt.Errorf("attribute %.80q: %w", a.name, err)

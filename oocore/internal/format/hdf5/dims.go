@@ -80,7 +80,7 @@ func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []stri
 		names[0] = own.name
 	}
 	if a, ok := attributes["DIMENSION_LIST"]; ok && a.element.class == classVariable && slices.Equal(a.shape, []int{len(names)}) {
-		links := s.f.linkNames()
+		links := s.f.scales().links
 		for axis := range names {
 			d := &decoder{f: s.f, b: a.data[axis*a.element.size:]}
 			count, at, index := d.u32(), d.address(), d.u32()
@@ -98,7 +98,7 @@ func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []stri
 		}
 	}
 	if a, ok := attributes["_Netcdf4Coordinates"]; ok && slices.Equal(a.shape, []int{len(names)}) && (slices.Contains(names, "") || own != nil && len(names) > 1) {
-		ids := s.f.dimensionIDs()
+		ids := s.f.scales().ids
 		for axis := range names {
 			if id, ok := s.f.value(a.element, a.data[axis*a.element.size:]).(int64); ok && ids[id] != "" {
 				names[axis] = ids[id]
@@ -118,38 +118,40 @@ func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []stri
 	return names
 }
 
-// linkNames are the names of the arrays, by their addresses.
-func (f *file) linkNames() map[uint64]string {
-	d := f.directory
-	d.mu.Lock()
-	names := d.names
-	d.mu.Unlock()
-	if names != nil {
-		return names
-	}
-	names = map[uint64]string{}
-	for n, err := range f.nodes() {
-		if err == nil && n.object != nil {
-			names[n.address] = path.Base(n.name)
-		}
-	}
-	if len(names) <= maxHeld {
-		d.mu.Lock()
-		d.names = names
-		d.mu.Unlock()
-	}
-	return names
+// scales are the names of what arrays' axes may refer to: of the arrays by their addresses, and of scales by
+// NetCDF's numbers.
+type scales struct {
+	links map[uint64]string
+	ids   map[int64]string
 }
 
-// dimensionIDs are the names of dimensions, by NetCDF's numbers.
-func (f *file) dimensionIDs() map[int64]string {
-	ids := map[int64]string{}
+// scales lists them. In a file of many arrays they are those of scales.
+func (f *file) scales() *scales {
+	d := f.directory
+	d.mu.Lock()
+	all := d.scales
+	d.mu.Unlock()
+	if all != nil {
+		return all
+	}
+	all = &scales{map[uint64]string{}, map[int64]string{}}
 	for n, err := range f.nodes() {
-		if err == nil && n.object != nil && n.object.isArray() {
-			if s := n.object.scale(path.Base(n.name), true); s != nil {
-				ids[s.id] = s.name
-			}
+		if err != nil || n.object == nil || !n.object.isArray() {
+			continue
+		}
+		name := path.Base(n.name)
+		s := n.object.scale(name, true)
+		if s != nil {
+			all.ids[s.id] = name
+		}
+		if s != nil || len(all.links) < maxHeld/4 {
+			all.links[n.address] = name
 		}
 	}
-	return ids
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.scales == nil && d.room(len(all.links)) {
+		d.scales = all
+	}
+	return all
 }

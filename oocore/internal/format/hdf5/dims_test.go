@@ -1,11 +1,14 @@
 package hdf5
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func TestAxesHaveTheNamesOfTheirScales(t *testing.T) {
@@ -42,5 +45,35 @@ func TestAxesHaveTheNamesOfTheirScales(t *testing.T) {
 	groups, err := store.Groups(t.Context(), "testdata/dims.nc")
 	if err != nil || len(groups) != 3 || string(groups["g"]) != `{"title":"group"}` || groups[""] != nil || groups["scales"] != nil {
 		t.Error(groups, err)
+	}
+}
+
+// TestArraysOfLargeGroupsOpenInLinearTime counts what is read where a directory does not hold the names at first.
+func TestArraysOfLargeGroupsOpenInLinearTime(t *testing.T) {
+	before := maxHeld
+	defer func() { maxHeld = before }()
+	maxHeld = 16
+	read := func(arrays int) int64 {
+		b := testcases.ReadFile(t, fmt.Sprintf("testdata/many%d.h5", arrays))
+		r := &counted{Reader: bytes.NewReader(b)}
+		var held *directory
+		for i := range arrays {
+			f, err := open(r, int64(len(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if held != nil {
+				f.directory = held
+			}
+			held = f.directory
+			a, err := f.dataset(fmt.Sprint("a", i))
+			if err != nil || !slices.Equal(a.details.Dims, []string{"x"}) {
+				t.Fatal(a, err)
+			}
+		}
+		return r.bytes
+	}
+	if few, many := read(128), read(1024); many > 20*few {
+		t.Errorf("%d bytes are read to open 128 arrays, and %d for 1024", few, many)
 	}
 }

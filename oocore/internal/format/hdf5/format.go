@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/codec"
@@ -240,7 +241,7 @@ func allNames(file string, r io.ReaderAt, size int64) (names []string, err error
 }
 
 // Groups returns the attributes of the groups of a file.
-func (x format) Groups(ctx context.Context, path string) (map[string]json.RawMessage, error) {
+func (x format) Groups(ctx context.Context, path string, unread func(string)) (map[string]json.RawMessage, error) {
 	file, _, _ := x.Cut(path)
 	all := map[string]json.RawMessage{}
 	_, err := store.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
@@ -252,8 +253,12 @@ func (x format) Groups(ctx context.Context, path string) (map[string]json.RawMes
 		for n, err := range f.nodes() {
 			if err == nil && n.object != nil && !n.object.isArray() {
 				var attributes map[string]json.RawMessage
-				if attributes, _, err = n.object.attributes(false); err == nil {
+				var names []string
+				if attributes, _, names, err = n.object.attributes(false); err == nil {
 					all[n.name], err = jsonObject(attributes)
+				}
+				for _, name := range names {
+					unread(strings.TrimPrefix(n.name+"/"+name, "/"))
 				}
 			}
 			if err != nil {

@@ -313,14 +313,26 @@ type group struct {
 type directory struct {
 	mu     sync.Mutex
 	groups map[uint64]group
-	held   int               // names of groups
-	names  map[uint64]string // of arrays, by their addresses; nil where they were not listed
+	scales *scales // nil where they were not listed
+	held   int     // names
+	misses int
 }
 
-const (
-	maxHeld        = 1 << 17 // names that a directory holds
-	directoryBytes = 16 << 20
-)
+// maxHeld is how many names a directory holds at first; a variable for tests.
+var maxHeld = 1 << 17
+
+const directoryBytes = 16 << 20
+
+// room reports whether a directory, which is locked, holds so many names more. It may hold twice as many with each few
+// lists that it had no room for: one array of a large group costs none, and many are opened in linear time.
+func (d *directory) room(names int) bool {
+	if d.held+names > maxHeld<<min(d.misses/4, 20) {
+		d.misses++
+		return false
+	}
+	d.held += names
+	return true
+}
 
 // group reads the names in a group.
 func (f *file) group(address uint64) (group, error) {
@@ -346,9 +358,8 @@ func (f *file) group(address uint64) (group, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.groups[address]; !ok && d.held+len(g.all) <= maxHeld {
+	if _, ok := d.groups[address]; !ok && d.room(len(g.all)) {
 		d.groups[address] = g
-		d.held += len(g.all)
 	}
 	return g, nil
 }

@@ -147,7 +147,7 @@ func finishGroups(folder string, attributes json.RawMessage, groups map[string]j
 			continue // as a folder with arrays
 		}
 		text := fmt.Sprintf(`{"zarr_format":3,"node_type":"group","attributes":%s}`, attributes)
-		if err := disk.WriteFile(filepath.Join(in, v3File), []byte(text)); err != nil {
+		if err := disk.WriteFile(filepath.Join(in, v3File), withBareNumbers([]byte(text))); err != nil {
 			return err
 		}
 	}

@@ -80,6 +80,7 @@ func (l consolidatedGroups) remove(ctx context.Context, array []byte) error {
 
 // add adds the entries of the array, and of the groups that come with it.
 func (l consolidatedGroups) add(ctx context.Context, array []byte) error {
+	array = bareNumbers(array)
 	return l.change(ctx, "the array is in its place, but not in the consolidated metadata above it", func(g *consolidatedGroup, all members) (members, bool) {
 		if sameArray(all.get(g.name), array) {
 			return all, false
@@ -109,7 +110,7 @@ func (l consolidatedGroups) restore(ctx context.Context) {
 // editConsolidated changes the entries of a group's consolidated metadata. It returns
 // nil where there are none, or nothing changes. Where change returns nil the consolidated metadata are dropped.
 func editConsolidated(text []byte, change func(members) (members, bool)) ([]byte, error) {
-	group, err := parseMembers(quoteBare(text, bareMark))
+	group, err := parseMembers(bareNumbers(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v3File, err)
 	}
@@ -137,9 +138,6 @@ func editConsolidated(text []byte, change func(members) (members, bool)) ([]byte
 	return group.text()
 }
 
-// bareMark is what stands in the quotes around what JSON does not have and Python writes.
-const bareMark = "\ue000bare\ue000"
-
 // text is the object as a file has it, with what JSON does not have out of its quotes.
 func (l members) text() ([]byte, error) {
 	var out bytes.Buffer
@@ -147,11 +145,7 @@ func (l members) text() ([]byte, error) {
 		return nil, err
 	}
 	out.WriteByte('\n')
-	b := out.Bytes()
-	for _, word := range bareWords {
-		b = bytes.ReplaceAll(b, []byte(`"`+bareMark+word+`"`), []byte(word))
-	}
-	return b, nil
+	return withBareNumbers(out.Bytes()), nil
 }
 
 // sameArray reports that an entry is the metadata of an array as they are written here.

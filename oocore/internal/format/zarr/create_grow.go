@@ -84,7 +84,7 @@ func (m *meta) growsTo(want store.Meta) error {
 
 // reshaped is the text of metadata with another shape, and else as it was.
 func reshaped(text []byte, shape []int) ([]byte, error) {
-	all, err := parseMembers(quoteBare(text, bareMark))
+	all, err := parseMembers(bareNumbers(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v3File, err)
 	}
@@ -167,7 +167,7 @@ func (t *growTarget) commit(ctx context.Context) error {
 	// The array has grown, and nothing that fails now makes it any less whole. Until the
 	// copies of its metadata follow, their readers see it as it was.
 	ctx = context.WithoutCancel(ctx)
-	if err := t.copies.add(ctx, quoteBare(t.text, bareMark)); err != nil {
+	if err := t.copies.add(ctx, t.text); err != nil {
 		slog.WarnContext(ctx, "gonbext: readers of consolidated metadata see the array as it was before it grew", "array", t.path, "error", err)
 	}
 	_ = t.removeStale(ctx)

@@ -296,7 +296,7 @@ func (t *remoteTarget) claim(ctx context.Context, s survey, array []byte) (ok bo
 	if o == nil {
 		o = &ownership{bucket: t.bucket, me: newOwner()}
 	}
-	o.me.Array, o.version = array, ""
+	o.me.Array, o.version = bareNumbers(array), ""
 	if s.owner != nil {
 		o.version, o.me.Left = s.entry.Version, s.owner.Left
 	}

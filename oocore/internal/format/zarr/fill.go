@@ -71,11 +71,11 @@ func parseInteger(text string, t dtype.Type) (dtype.Value, bool) {
 
 func parseFloat(text string, t dtype.Type) (dtype.Value, bool) {
 	switch text {
-	case `"NaN"`:
+	case `"NaN"`, `"\u004eaN"`:
 		return canonicalNaN(t), true
-	case `"Infinity"`:
+	case `"Infinity"`, `"\u0049nfinity"`:
 		return dtype.FromFloat(t, math.Inf(1)), true
-	case `"-Infinity"`:
+	case `"-Infinity"`, `"-\u0049nfinity"`:
 		return dtype.FromFloat(t, math.Inf(-1)), true
 	}
 	if hex, ok := strings.CutPrefix(text, `"0x`); ok {

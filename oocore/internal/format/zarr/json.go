@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // object is a JSON object's members by their exact names.
@@ -118,41 +117,43 @@ func (o object) named(name string) (named, error) {
 	return n, nil
 }
 
-// bareWords are the numbers that Python's json writes and JSON does not have; each
-// comes after those that it ends with.
-var bareWords = []string{"NaN", "Infinity", "-Infinity"}
+// bareWords are the numbers that Python's json writes and JSON does not have, as a file has them and as JSON: texts
+// with an escaped letter, which tells them from other texts. Each comes after those that it ends with.
+var bareWords = [][2]string{{"NaN", `"\u004eaN"`}, {"Infinity", `"\u0049nfinity"`}, {"-Infinity", `"-\u0049nfinity"`}}
 
-// bareNumbers puts quotes around bareWords. Most files have none and are returned as
-// they are.
-func bareNumbers(b []byte) []byte { return quoteBare(b, "") }
-
-// quoteBare is bareNumbers with a mark in the quotes, by which they are told from text.
-func quoteBare(b []byte, mark string) []byte {
-	if !bytes.Contains(b, []byte("NaN")) && !bytes.Contains(b, []byte("Infinity")) {
+// bareNumbers makes texts of bareWords, where that has not been done. Most files have none and are returned as they are.
+func bareNumbers(b []byte) []byte {
+	if !bytes.Contains(b, []byte("aN")) && !bytes.Contains(b, []byte("nfinity")) {
 		return b
 	}
 	out := make([]byte, 0, len(b)+64)
 	for i := 0; i < len(b); {
+		end, as := i+1, ""
 		if b[i] == '"' {
-			end := stringEnd(b, i)
-			out, i = append(out, b[i:end]...), end
-			continue
+			end = stringEnd(b, i)
 		}
-		bare := ""
-		for _, word := range bareWords {
-			if strings.HasPrefix(string(b[i:min(i+len(word), len(b))]), word) {
-				bare = word
+		for _, w := range bareWords {
+			switch {
+			case bytes.HasPrefix(b[i:], []byte(w[0])):
+				end, as = i+len(w[0]), w[1]
+			case string(b[i:end]) == w[1] && bytes.HasPrefix(bytes.TrimLeft(b[end:], " \t\r\n"), []byte(":")): // a name
+				as = `"` + w[0] + `"`
 			}
 		}
-		if bare == "" {
-			out = append(out, b[i])
-			i++
-			continue
+		if as == "" {
+			as = string(b[i:end])
 		}
-		out = append(append(append(append(out, '"'), mark...), bare...), '"')
-		i += len(bare)
+		out, i = append(out, as...), end
 	}
 	return out
+}
+
+// withBareNumbers is JSON as a file has it: see bareNumbers.
+func withBareNumbers(b []byte) []byte {
+	for _, w := range bareWords {
+		b = bytes.ReplaceAll(b, []byte(w[1]), []byte(w[0]))
+	}
+	return b
 }
 
 // stringEnd is behind the closing quote of the string that begins at i.

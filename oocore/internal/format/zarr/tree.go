@@ -205,7 +205,7 @@ func (format) Members(ctx context.Context, root string) (all []store.Member, err
 }
 
 // Groups returns the attributes of a group and of the groups in it that hold arrays.
-func (format) Groups(ctx context.Context, root string) (map[string]json.RawMessage, error) {
+func (format) Groups(ctx context.Context, root string, _ func(string)) (map[string]json.RawMessage, error) {
 	b, err := bucketOf(root)
 	if err != nil {
 		return nil, err

@@ -276,5 +276,5 @@ func (m *meta) encodeV3() []byte {
 	if err != nil {
 		panic("zarr: metadata that were checked do not encode: " + err.Error())
 	}
-	return append(b, '\n')
+	return append(withBareNumbers(b), '\n')
 }

@@ -61,7 +61,7 @@ func CastDetails(d store.Details, from, to dtype.Type) store.Details {
 	if err != nil {
 		return d
 	}
-	for name, encode := range map[string]func([]byte, dtype.Type) json.RawMessage{missingAttribute: encodeMissing, "missing_value": encodeFill} {
+	for name, encode := range map[string]func([]byte, dtype.Type) json.RawMessage{missingAttribute: encodeMissing, "missing_value": encodeNumber} {
 		raw := all.get(name)
 		if from.Kind() != dtype.KindComplex {
 			raw = bytes.Trim(raw, "[] ") // netCDF's attributes are lists of one
@@ -105,7 +105,7 @@ func parseMissing(raw json.RawMessage, t dtype.Type) (v []byte, ok bool) {
 		}
 		return b[:t.Size()], true
 	}
-	v, err := parseFillText(strings.ReplaceAll(string(raw), `"`, ""), t)
+	v, err := parseFillText(strings.ReplaceAll(string(withBareNumbers(raw)), `"`, ""), t)
 	return v, err == nil
 }
 
@@ -133,6 +133,18 @@ func base64Floats(raw json.RawMessage, t dtype.Type) (parts [2]float64, ok bool)
 		parts[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
 	return parts, true
+}
+
+// encodeNumber writes an element as an attribute has it.
+func encodeNumber(v []byte, t dtype.Type) json.RawMessage {
+	raw := encodeFill(v, t)
+	if t.Kind() != dtype.KindFloat {
+		return raw
+	}
+	if bytes.HasPrefix(raw, []byte(`"0x`)) { // other bits of it
+		return bareNumbers([]byte("NaN"))
+	}
+	return bareNumbers(bytes.Trim(raw, `"`))
 }
 
 // encodeMissing writes what parseMissing reads.

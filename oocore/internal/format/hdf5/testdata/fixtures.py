@@ -48,3 +48,26 @@ with h5py.File("dims.nc", "w", libver="latest") as f:
     lat.attrs["_Netcdf4Dimid"] = 0
     f["station"].attrs["_Netcdf4Coordinates"] = np.array([1, 0], "i4")
     f["g"].attrs["title"] = "group"
+
+# Groups of many names, which are links to one array with a scale.
+for n in (128, 1024):
+    with h5py.File(f"many{n}.h5", "w", libver="latest") as f:
+        f["x"] = np.arange(3, dtype="i2")
+        f["x"].make_scale()
+        f["a"] = np.arange(3, dtype="i2")
+        f["a"].dims[0].attach_scale(f["x"])
+        for i in range(n):
+            f[f"a{i}"] = f["a"]
+
+with h5py.File("attributes.h5", "w", libver="latest") as f:  # some that JSON has no form for
+    f["v"] = np.arange(3, dtype="i2")
+    f["g/w"] = np.arange(2, dtype="f4")
+    for at, name in ((f["v"], "of_v"), (f["g"], "of_g"), (f["g/w"], "of_w")):
+        at.attrs["units"] = "m"
+        at.attrs[name] = np.array([(1, 2.5), (3, 4.5)], [("a", "i4"), ("b", "f8")])
+    f.attrs["reference"] = f["v"].ref
+    f["v"].attrs["opaque"] = np.void(b"\1\2\3")
+    f["g/w"].attrs["range"] = np.array([-np.inf, np.nan])
+    f["g/w"].attrs["scale"] = np.float32("nan")
+    f["g"].attrs["missing"] = np.float64("nan")
+    f["g"].attrs["text"] = "NaN"
