@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -68,8 +67,8 @@ func checkClaims(ctx context.Context, p blob.Place, key string, content []byte) 
 		}
 	}
 	if p.Files {
-		if got, err := os.ReadFile(filepath.Join(b.String(), key)); err != nil || !bytes.Equal(got, content) {
-			return lacks("Files", fmt.Errorf("an object is no file of this machine, error %v", err))
+		if err := mapFile(filepath.Join(b.String(), key), content); err != nil {
+			return lacks("Files", fmt.Errorf("an object is no file of this machine that is mapped and locked: %w", err))
 		}
 	}
 	if p.Replace {
@@ -114,6 +113,22 @@ func replaceOnCondition(ctx context.Context, b blob.Bucket) error {
 		return fmt.Errorf("replacing a version that is gone has the error %v", err)
 	}
 	return nil
+}
+
+func mapFile(name string, content []byte) error {
+	f, _, err := disk.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, err := f.Map(0, len(content))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(m, content) {
+		err = fmt.Errorf("it shows %q", m)
+	}
+	return errors.Join(err, m.Unmap(), f.Lock())
 }
 
 func exchangeFolders(ctx context.Context, b blob.Bucket) error {
@@ -203,11 +218,11 @@ func TestFalseClaimIsOneSentence(t *testing.T) {
 	memory := memblob.New()
 	memory.Put("x", []byte("0123456789"))
 	for want, can := range map[string]blob.Capabilities{
-		"claims Conditional and does not have it: its bucket has no PutIf":                      {List: true, Conditional: true},
-		"claims Files and does not have it: an object is no file of this machine":               {List: true, Files: true},
-		"claims Replace and does not have it":                                                   {List: true, Replace: true},
-		"does not claim List, and lists":                                                        {},
-		"is registered with {Files:false Random:true Replace:false List:true Conditional:false": {Random: true, List: true},
+		"claims Conditional and does not have it: its bucket has no PutIf":                                  {List: true, Conditional: true},
+		"claims Files and does not have it: an object is no file of this machine that is mapped and locked": {List: true, Files: true},
+		"claims Replace and does not have it":                                                               {List: true, Replace: true},
+		"does not claim List, and lists":                                                                    {},
+		"is registered with {Files:false Random:true Replace:false List:true Conditional:false":             {Random: true, List: true},
 	} {
 		bucket := claimant{memory, can}
 		if can.Random {

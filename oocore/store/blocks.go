@@ -65,20 +65,18 @@ func openBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
 	}
 	path := ws.Join(name)
 	l := blocksOf(m)
-	a, err := openExtent(path, path, "blocks", nil, func(_ io.ReaderAt, size int64) (Extent, error) {
+	a, err := OpenExtent(context.Background(), path, path, "blocks", func(_ io.ReaderAt, size int64) (Extent, error) {
 		if size != l.bytes() {
 			return Extent{}, fmt.Errorf("the file has %d bytes, its blocks %d", size, l.bytes())
 		}
 		return Extent{Shape: m.Shape, DType: m.DType}, nil
 	})
-	if err != nil {
-		return nil, pathError("open", path, err)
+	if err != nil || l.grid.Len() <= 1 {
+		return a, err
 	}
-	if l.grid.Len() <= 1 {
-		return a, nil
-	}
-	a.info.Chunks = slices.Clone(l.grid.Chunks)
-	return &blocks{a, l}, nil
+	of := a.(*flat)
+	of.info.Chunks = slices.Clone(l.grid.Chunks)
+	return &blocks{of, l}, nil
 }
 
 // blockLayout is where blocks lie.

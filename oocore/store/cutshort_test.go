@@ -18,10 +18,11 @@ func openZeros(t *testing.T, rows int) (*flat, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.bin")
 	testcases.WriteFile(t, file, make([]byte, rows*4096), 0o644)
-	a, err := openSettled(file+"?shape=2000,4096&dtype=uint8", nil)
+	opened, err := Open(file + "?shape=2000,4096&dtype=uint8")
 	if err != nil {
 		t.Fatal(err)
 	}
+	a := opened.(*flat)
 	t.Cleanup(func() { a.Close() })
 	return a, file
 }

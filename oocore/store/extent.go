@@ -73,9 +73,18 @@ func (e Extent) check(size int64) error {
 // error. find reads where the array lies from the file's header, which may claim any
 // shape and offset; path is the array's name for people.
 func OpenExtent(ctx context.Context, path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
+	return openExtent(ctx, path, file, format, nil, find)
+}
+
+// openExtent is OpenExtent. settle, where it is set, is told of a file of this machine before it is read.
+func openExtent(ctx context.Context, path, file, format string, settle func(f disk.Handle, id FileVersion), find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
 	o, id, first, err := openHead(ctx, file)
 	if err != nil {
 		return nil, pathError("open", path, err)
+	}
+	f, local := o.(fileObject)
+	if local && settle != nil {
+		settle(f.Handle, id)
 	}
 	e, err := find(first, id.Size)
 	if err == nil && e.Build != nil {
@@ -86,7 +95,6 @@ func OpenExtent(ctx context.Context, path, file, format string, find func(r io.R
 	} else if err == nil {
 		err = e.check(id.Size)
 	}
-	f, local := o.(fileObject)
 	if err == nil && e.unfinished != nil && !local {
 		err = unfinishedError(*e.unfinished)
 	}
@@ -94,28 +102,9 @@ func OpenExtent(ctx context.Context, path, file, format string, find func(r io.R
 		return nil, pathError("open", path, errors.Join(err, o.Close()))
 	}
 	if local {
-		return e.flat(path, format, f.Source.(disk.Handle), id), nil
+		return e.flat(path, format, f.Handle, id), nil
 	}
 	return e.remote(path, format, o, id), nil
-}
-
-// openExtent is OpenExtent of a file of this machine with one array. settle, where it is set, is told of the file before it is read.
-func openExtent(path, file, format string, settle func(f disk.Handle, id FileVersion), find func(r io.ReaderAt, size int64) (Extent, error)) (*flat, error) {
-	f, id, err := openFile(file)
-	if err != nil {
-		return nil, err
-	}
-	if settle != nil {
-		settle(f, id)
-	}
-	e, err := find(f, id.Size)
-	if err == nil {
-		err = e.check(id.Size)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return e.flat(path, format, f, id), nil
 }
 
 // info describes an array of an extent.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
@@ -19,11 +20,16 @@ func (flatFormat) Owns(path string) bool {
 }
 
 func (flatFormat) Open(ctx context.Context, path string) (Array, error) {
+	return openFlat(ctx, path, nil)
+}
+
+// openFlat opens an npy or raw file, of which settle, where it is set, is told before it is read.
+func openFlat(ctx context.Context, path string, settle func(f disk.Handle, id FileVersion)) (Array, error) {
 	loc, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := OpenExtent(ctx, path, loc.file, loc.format, loc.extent)
+	a, err := openExtent(ctx, path, loc.file, loc.format, settle, loc.extent)
 	if f, ok := a.(*flat); ok {
 		f.info.Bytes = f.info.ID.Size
 	}

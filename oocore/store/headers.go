@@ -86,7 +86,7 @@ func versionRead(r io.ReaderAt) (v FileVersion, reliable bool) {
 	if h, ok := r.(*head); ok {
 		switch o := h.object.(type) {
 		case fileObject:
-			return versionRead(o.Source)
+			return versionRead(o.Handle)
 		case blob.Object:
 			e := o.Entry()
 			return FileVersion{Size: e.Size, Version: e.Version}, e.Version != "" && e.Settles == 0

@@ -107,9 +107,6 @@ func NoteFolder(ctx context.Context, output, folder string) error {
 		if text, err = json.Marshal(note{output, folder}); err == nil {
 			_, err = blob.PutIf(ctx, b, key, text, version)
 		}
-		if err == nil {
-			err = b.Sync(ctx)
-		}
 	}
 	if errors.Is(err, blob.ErrReplaced) {
 		err = errors.New("another run on a cluster computes it: gonbext jobs has it")

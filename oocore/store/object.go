@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Object is a file of this machine or an object of a store that is read. It is safe for concurrent
@@ -54,7 +55,7 @@ func openFirst(ctx context.Context, file string, n int64) (Object, FileVersion, 
 
 // fileObject is a file of this machine as an object.
 type fileObject struct {
-	Source
+	disk.Handle
 	id FileVersion
 }
 
@@ -62,14 +63,14 @@ func (o fileObject) ReadAt(ctx context.Context, p []byte, at int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	n, err := o.Source.ReadAt(p, at)
+	n, err := o.Handle.ReadAt(p, at)
 	if n < len(p) {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
 		return err
 	}
-	return Unchanged(o.Source, o.id)
+	return Unchanged(o.Handle, o.id)
 }
 
 // HeadOf reads the header of an object of so many bytes: of one in a store its first 64 KiB by one request, what is

@@ -71,19 +71,6 @@ func Describe(path string) (Info, error) {
 	return a.Info(), a.Close()
 }
 
-// openSettled opens a file of this machine, and calls settle, where there is one, before it reads anything of it.
-func openSettled(path string, settle func(f disk.Handle, id FileVersion)) (*flat, error) {
-	loc, err := locate(path)
-	if err != nil {
-		return nil, err
-	}
-	a, err := openExtent(path, loc.file, loc.format, settle, loc.extent)
-	if err == nil {
-		a.info.Bytes = a.info.ID.Size
-	}
-	return a, err
-}
-
 // regular rejects what is not a file with bytes of its own.
 func regular(st fs.FileInfo) error {
 	switch {

@@ -524,10 +524,10 @@ func (s *stack) begins(file string, settler *disk.Settler, start, buffer []byte)
 func describe(ctx context.Context, file string, settler *disk.Settler) (info Info, lies *flat, err error) {
 	if nameFormat(file) == Format(flatFormat{}) {
 		settled := false
-		a, err := openSettled(file, func(f disk.Handle, id FileVersion) { settled = settler.Settled(f, id.Device, id.lastChange()) })
-		if err == nil && a.unfinished == nil {
+		a, err := openFlat(ctx, file, func(f disk.Handle, id FileVersion) { settled = settler.Settled(f, id.Device, id.lastChange()) })
+		if of, ok := a.(*flat); ok && of.unfinished == nil {
 			if settled {
-				lies = a
+				lies = of
 			}
 			return a.Info(), lies, a.Close()
 		}

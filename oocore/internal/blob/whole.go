@@ -71,12 +71,17 @@ type Conditional interface {
 }
 
 // PutIf stores a small object where the version that is there is the one that is
-// given; in a Bucket that knows no conditions, in any case. It is there after Sync.
-func PutIf(ctx context.Context, b Bucket, key string, p []byte, version string) (Entry, error) {
+// given; in a Bucket that knows no conditions, in any case. It is durable then.
+func PutIf(ctx context.Context, b Bucket, key string, p []byte, version string) (e Entry, err error) {
 	if c, ok := b.(Conditional); ok {
-		return c.PutIf(ctx, key, p, version)
+		e, err = c.PutIf(ctx, key, p, version)
+	} else {
+		e, err = Put(ctx, b, key, p)
 	}
-	return Put(ctx, b, key, p)
+	if err == nil {
+		err = b.Sync(ctx)
+	}
+	return e, err
 }
 
 // Get reads a whole object to the beginning of p; its size is Entry.Size. Where

@@ -322,16 +322,13 @@ func (g *consolidatedGroup) edit(ctx context.Context, change func(text []byte, a
 			return nil
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", g.bucket, err)
 		}
 		changed, err := change(text, alone)
 		if err != nil || changed == nil {
 			return err
 		}
-		if _, err = blob.PutIf(ctx, g.bucket, v3File, changed, e.Version); err == nil {
-			return g.bucket.Sync(ctx)
-		}
-		if !errors.Is(err, blob.ErrReplaced) {
+		if _, err = blob.PutIf(ctx, g.bucket, v3File, changed, e.Version); !errors.Is(err, blob.ErrReplaced) {
 			return err
 		}
 		select {

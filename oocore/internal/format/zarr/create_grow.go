@@ -158,7 +158,7 @@ func (t *growTarget) commit(ctx context.Context) error {
 	if same, err := t.untouched(); err != nil || !same {
 		return cmp.Or(err, errChangedMeanwhile)
 	}
-	if err := putObject(ctx, t.bucket, v3File, t.text); err != nil {
+	if _, err := blob.PutIf(ctx, t.bucket, v3File, t.text, t.was); err != nil {
 		if now, _, failed := readMetadata(context.Background(), t.bucket, v3File); failed == nil && bytes.Equal(now, t.text) {
 			return fmt.Errorf("the array has grown to shape %s, which a crash of the machine may undo: look at its shape before you append again: %w", grid.Format(t.meta.shape), err)
 		}

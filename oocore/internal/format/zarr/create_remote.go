@@ -223,7 +223,7 @@ func (t *remoteTarget) take(ctx context.Context, name, earlier string) error {
 				}
 				if ok && err == nil {
 					old = t.found.meta()
-					err = t.remove(ctx, func(key string) bool { return left.has(key) && (old == nil || !old.has(key)) })
+					err = blob.Clear(ctx, t.bucket, func(key string) bool { return left.has(key) && (old == nil || !old.has(key)) })
 				}
 				if err != nil {
 					return err
@@ -418,11 +418,6 @@ func (k keyEncoding) is(m *meta) bool { return m != nil && m.keys == k }
 // has reports a key of one of the array's chunks.
 func (m *meta) has(key string) bool { return m.parseKey(key, make([]int, len(m.shape))) }
 
-// remove deletes the objects of a kind.
-func (t *remoteTarget) remove(ctx context.Context, kind func(key string) bool) error {
-	return blob.Clear(ctx, t.bucket, kind)
-}
-
 func (t *remoteTarget) commit(ctx context.Context) error { return t.publishIn(ctx, t) }
 
 func (t *remoteTarget) prepare(ctx context.Context, _ []byte) error {
@@ -445,7 +440,7 @@ func (t *remoteTarget) clean(ctx context.Context) error {
 	release := true
 	if left := t.owner.replaced(t.found.V3); len(left) > 0 || t.found.V2 != "" {
 		old := t.found.meta()
-		err := t.remove(ctx, func(key string) bool {
+		err := blob.Clear(ctx, t.bucket, func(key string) bool {
 			if t.found.V2 != "" && (key == v2File || key == v2Attributes) {
 				return true
 			}
@@ -468,10 +463,10 @@ func (t *remoteTarget) makeGroups(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	for _, group := range t.groups {
 		all.Go(func() error {
-			if _, err := blob.PutIf(ctx, group, v3File, []byte(groupText), ""); err != nil && !errors.Is(err, blob.ErrReplaced) {
+			if _, err := blob.PutIf(ctx, group, v3File, []byte(groupText), ""); !errors.Is(err, blob.ErrReplaced) {
 				return err
 			}
-			return group.Sync(ctx)
+			return nil
 		})
 	}
 	return all.Wait()
@@ -483,9 +478,6 @@ func (t *remoteTarget) publish(ctx context.Context, text []byte) error {
 		return err
 	}
 	_, err := blob.PutIf(ctx, t.bucket, v3File, text, t.found.Version)
-	if err == nil {
-		err = t.bucket.Sync(ctx)
-	}
 	if errors.Is(err, blob.ErrReplaced) {
 		// A run that was killed just then has done it already.
 		if now, _, failed := readMetadata(ctx, t.bucket, v3File); failed != nil || string(now) != string(text) {
@@ -507,7 +499,7 @@ func (t *remoteTarget) abort() error {
 	if !t.inPlace {
 		// Not what another run writes that has taken the array over.
 		if err = t.owner.renew(ctx); err == nil {
-			err = t.remove(ctx, t.made.has)
+			err = blob.Clear(ctx, t.bucket, t.made.has)
 		} else if errors.Is(err, errTaken) {
 			err = nil
 		}

@@ -120,9 +120,6 @@ func (o *ownership) put(ctx context.Context) error {
 	}
 	began := time.Now().Round(0)
 	e, err := blob.PutIf(ctx, o.bucket, ownerKey, text, o.version)
-	if err == nil {
-		err = o.bucket.Sync(ctx)
-	}
 	if err != nil {
 		return err
 	}
