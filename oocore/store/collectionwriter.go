@@ -422,7 +422,7 @@ func CreateFolder(m CollectionMeta, of NewFolder) (CollectionWriter, error) {
 		}
 		need += bytes
 	}
-	if err := fits(target, need); err != nil {
+	if err := disk.Fits(filepath.Dir(target), need); err != nil {
 		return nil, err
 	}
 	return c, disk.WriteFile(m.StagingDir.Join(folderID), id)

@@ -209,7 +209,7 @@ func (w *flatWriter) anew(size int64, old fs.FileInfo) (err error) {
 	if err := errors.Join(disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp)); err != nil {
 		return err
 	}
-	if err := fits(w.target, size); err != nil {
+	if err := disk.Fits(filepath.Dir(w.target), size); err != nil {
 		return err
 	}
 	if w.out, err = disk.Create(w.temp, size); err != nil {

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // FreeSpace returns the number of bytes that this user can still write in the folder
@@ -22,14 +20,6 @@ func FreeSpace(path string) (int64, error) {
 		return 0, pathError("statfs", dir, err)
 	}
 	return free, nil
-}
-
-// fits rejects what the disk of a path has no room for.
-func fits(path string, need int64) error {
-	if free, err := FreeSpace(path); err == nil && need > free {
-		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
-	}
-	return nil
 }
 
 // InMemory reports what of a run lies in memory, as in a tmpfs, where the kernel takes nothing

@@ -8,13 +8,24 @@ package disk
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/edsrzf/mmap-go"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
+
+// Fits rejects what the disk of a folder has no room for.
+func Fits(dir string, need int64) error {
+	if free, err := Free(dir); err == nil && need > free {
+		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
+	}
+	return nil
+}
 
 // HasRoom reports whether a folder has room for bytes that a run can do without: others have
 // use for the rest of the disk, and of memory the run has its budget. Where that cannot be told

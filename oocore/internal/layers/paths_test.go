@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/internal/sources"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/sources"
 )
 
 // askers are the folders whose files may look for a scheme in a text.

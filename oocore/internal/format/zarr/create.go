@@ -14,7 +14,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 const (
@@ -160,14 +159,6 @@ func (t *newArrayTarget) publishIn(ctx context.Context, to publisher) (err error
 		return err
 	}
 	return to.clean(ctx)
-}
-
-// fits rejects what the disk of a path has no room for.
-func fits(path string, need int64) error {
-	if free, err := store.FreeSpace(path); err == nil && need > free {
-		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
-	}
-	return nil
 }
 
 // newMeta is the metadata of a new array.

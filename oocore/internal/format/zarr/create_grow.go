@@ -10,6 +10,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -46,7 +47,7 @@ func growing(ctx context.Context, path string, m store.Meta) (g growth, err erro
 	if err := found.growsTo(m); err != nil {
 		return g, err
 	}
-	text, e, err := readMetadata(ctx, bucket, v3File)
+	text, e, err := ReadMetadata(ctx, bucket, v3File)
 	if err == nil && e.Version != parsed.Version {
 		err = errChangedMeanwhile
 	}
@@ -139,7 +140,7 @@ func (t *growTarget) begin(resume bool) error {
 		return store.ErrNotStaged
 	}
 	if t.meta.pipeline.Plain() {
-		if err := fits(t.path, int64(t.chunks)*t.meta.chunkBytes()); err != nil {
+		if err := disk.Fits(filepath.Dir(t.path), int64(t.chunks)*t.meta.chunkBytes()); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func (t *growTarget) begin(resume bool) error {
 
 // untouched reports whether the metadata are those that the array had when it began to grow.
 func (t *growTarget) untouched() (bool, error) {
-	_, e, err := readMetadata(context.Background(), t.bucket, v3File)
+	_, e, err := ReadMetadata(context.Background(), t.bucket, v3File)
 	return err == nil && e.Version == t.was, err
 }
 
@@ -159,7 +160,7 @@ func (t *growTarget) commit(ctx context.Context) error {
 		return cmp.Or(err, errChangedMeanwhile)
 	}
 	if _, err := blob.PutIf(ctx, t.bucket, v3File, t.text, t.was); err != nil {
-		if now, _, failed := readMetadata(context.Background(), t.bucket, v3File); failed == nil && bytes.Equal(now, t.text) {
+		if now, _, failed := ReadMetadata(context.Background(), t.bucket, v3File); failed == nil && bytes.Equal(now, t.text) {
 			return fmt.Errorf("the array has grown to shape %s, which a crash of the machine may undo: look at its shape before you append again: %w", grid.Format(t.meta.shape), err)
 		}
 		return err

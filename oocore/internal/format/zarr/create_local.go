@@ -69,14 +69,11 @@ type localTarget struct {
 func (t *localTarget) placed() bool { return t.inPlace }
 
 func newLocalTarget(path string, n newArrayTarget) (*localTarget, error) {
-	t := &localTarget{newArrayTarget: n, place: place(path)}
+	t := &localTarget{newArrayTarget: n}
 	t.root, _ = split(path)
+	t.place, t.groups = groups(path)
 	if rest := strings.TrimRight(path, "/"); rest != t.place {
 		t.inner = rest[len(t.place)+1:]
-	}
-	for at := t.place; len(at) > len(t.root); {
-		at = at[:strings.LastIndexByte(at, '/')]
-		t.groups = append(t.groups, at)
 	}
 	for _, group := range t.groups {
 		if err := checkGroup(group); err != nil {
@@ -170,34 +167,32 @@ func (t *localTarget) noteText() []byte {
 func (t *localTarget) chunks() blob.Bucket { return blob.Dir(t.array()) }
 
 // begin makes the folder, or resumes the one that is there.
-func (t *localTarget) begin(_ context.Context, _ string, resume bool) error {
+func (t *localTarget) begin(_ context.Context, _ string, resume bool) (err error) {
 	t.temp = t.ws.Join("out.zarr")
 	if t.temporary() {
 		t.temp = t.place + ".unfinished"
 	}
 	if t.ws.Attached() {
-		return t.attach()
+		note, _ := os.ReadFile(t.note())
+		if t.resumes = t.begun(note); !t.resumes { // by the process which holds the staging folder
+			return store.ErrNotStaged
+		}
+		return nil
 	}
 	if resume {
-		var err error
 		if t.resumes, err = t.resume(); t.resumes || err != nil {
 			return err
 		}
 	}
-	if err := t.make(); err != nil {
-		if resume { // what an earlier run has left may still serve another
-			return err
+	defer func() {
+		if err != nil && !resume { // what an earlier run has left may still serve another
+			err = errors.Join(err, t.clear())
 		}
-		return errors.Join(err, t.clear())
-	}
-	return nil
-}
-
-func (t *localTarget) make() error {
+	}()
 	if err := t.clear(); err != nil {
 		return err
 	}
-	if err := fits(t.place, t.made.plainBytes()); err != nil {
+	if err := disk.Fits(filepath.Dir(t.place), t.made.plainBytes()); err != nil {
 		return err
 	}
 	if err := disk.MkdirAll(t.array(), 0o777); err != nil {
@@ -226,17 +221,10 @@ func (t *localTarget) sync() error {
 	return err
 }
 
-// attach resumes the folder that the process which holds the staging folder has made.
-func (t *localTarget) attach() error {
-	note, err := os.ReadFile(t.note())
-	if err != nil || !bytes.Equal(note, t.noteText()) {
-		return store.ErrNotStaged
-	}
-	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
-		return store.ErrNotStaged
-	}
-	t.resumes = true
-	return nil
+// begun reports that a note is of this array, and its folder there.
+func (t *localTarget) begun(note []byte) bool {
+	st, err := os.Stat(t.temp)
+	return err == nil && st.IsDir() && bytes.Equal(note, t.noteText())
 }
 
 // clear removes what there is of the array that is being made.
@@ -265,13 +253,7 @@ func (t *localTarget) resume() (bool, error) {
 			return true, nil
 		}
 	}
-	if !bytes.Equal(note, t.noteText()) { // more than the groups, which come with what is in its place
-		return false, nil
-	}
-	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
-		return false, nil
-	}
-	if t.ws.Exchanged(t.temp) {
+	if !t.begun(note) || t.ws.Exchanged(t.temp) { // or more than the groups are there, which come with what is in its place
 		return false, nil
 	}
 	return true, t.ws.RemoveMove(t.temp)

@@ -147,15 +147,12 @@ type note struct {
 
 // begin takes the array, chooses the form of its keys, and removes what an earlier run
 // has left, or resumes that.
-func (t *remoteTarget) begin(ctx context.Context, name string, resume bool) error {
-	err := t.start(ctx, name, resume)
-	if err != nil {
-		err = errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !resume && !t.ws.Attached()), t.log.close())
-	}
-	return err
-}
-
-func (t *remoteTarget) start(ctx context.Context, name string, resume bool) error {
+func (t *remoteTarget) begin(ctx context.Context, name string, resume bool) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !resume && !t.ws.Attached()), t.log.close())
+		}
+	}()
 	var earlier note
 	if text, err := os.ReadFile(t.noteName()); err != nil || json.Unmarshal(text, &earlier) != nil {
 		earlier = note{}
@@ -480,7 +477,7 @@ func (t *remoteTarget) publish(ctx context.Context, text []byte) error {
 	_, err := blob.PutIf(ctx, t.bucket, v3File, text, t.found.Version)
 	if errors.Is(err, blob.ErrReplaced) {
 		// A run that was killed just then has done it already.
-		if now, _, failed := readMetadata(ctx, t.bucket, v3File); failed != nil || string(now) != string(text) {
+		if now, _, failed := ReadMetadata(ctx, t.bucket, v3File); failed != nil || string(now) != string(text) {
 			return fmt.Errorf("its metadata are not those that were there when the run began: %w", errForeign)
 		}
 		err = nil

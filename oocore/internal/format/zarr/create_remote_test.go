@@ -339,7 +339,7 @@ func TestRemoteResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := w.(*writer).target.(*remoteTarget)
-	defer target.owner.end(t.Context(), false)                                                            // it was killed
+	defer target.owner.end(t.Context(), false)                                  // it was killed
 	if err := target.publish(t.Context(), target.made.encodeV3()); err != nil { // and no more of Commit
 		t.Fatal(err)
 	}

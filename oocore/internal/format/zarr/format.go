@@ -143,13 +143,13 @@ const maxMetadata = 16 << 20
 // parsedBytes is about how many bytes of memory a byte of metadata takes while it is parsed.
 const parsedBytes = 4
 
-// readMetadata reads a file of metadata whole. That it is missing is
+// ReadMetadata reads a file of metadata whole. That it is missing is
 // fs.ErrNotExist.
-func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.Entry, error) {
+func ReadMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.Entry, error) {
 	return readUpTo(ctx, b, key, maxMetadata)
 }
 
-// readUpTo is readMetadata of a file that has most bytes at the most.
+// readUpTo is ReadMetadata of a file that has most bytes at the most.
 func readUpTo(ctx context.Context, b blob.Bucket, key string, most int64) ([]byte, blob.Entry, error) {
 	const usual = 16 << 10
 	p := make([]byte, usual)
@@ -176,7 +176,7 @@ func readUpTo(ctx context.Context, b blob.Bucket, key string, most int64) ([]byt
 // it found. Where a group lies there the error is errGroup, where nothing does
 // fs.ErrNotExist.
 func loadMeta(ctx context.Context, b blob.Bucket) (*meta, blob.Entry, error) {
-	m, _, e, err := parseNode(func(key string) ([]byte, blob.Entry, error) { return readMetadata(ctx, b, key) })
+	m, _, e, err := parseNode(func(key string) ([]byte, blob.Entry, error) { return ReadMetadata(ctx, b, key) })
 	return m, e, err
 }
 
@@ -194,7 +194,7 @@ func loadMetaAtOnce(ctx context.Context, b blob.Bucket) (*meta, []byte, blob.Ent
 	for i, key := range keys {
 		all.Go(func() {
 			f := &files[i]
-			f.text, f.entry, f.err = readMetadata(ctx, b, key)
+			f.text, f.entry, f.err = ReadMetadata(ctx, b, key)
 		})
 	}
 	all.Wait()
@@ -202,7 +202,7 @@ func loadMetaAtOnce(ctx context.Context, b blob.Bucket) (*meta, []byte, blob.Ent
 		if i := slices.Index(keys, key); i >= 0 {
 			return files[i].text, files[i].entry, files[i].err
 		}
-		return readMetadata(ctx, b, key)
+		return ReadMetadata(ctx, b, key)
 	})
 }
 

@@ -65,7 +65,7 @@ func readPyramid(ctx context.Context, b blob.Bucket) (*pyramid, error) {
 
 // groupAttributes returns the attributes of a group as its file has them; nil for none.
 func groupAttributes(ctx context.Context, b blob.Bucket) (json.RawMessage, error) {
-	text, _, err := readMetadata(ctx, b, v3File)
+	text, _, err := ReadMetadata(ctx, b, v3File)
 	if err == nil {
 		var group struct {
 			Attributes json.RawMessage `json:"attributes"`
@@ -76,7 +76,7 @@ func groupAttributes(ctx context.Context, b blob.Bucket) (json.RawMessage, error
 		return group.Attributes, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		text, _, err = readMetadata(ctx, b, v2Attributes)
+		text, _, err = ReadMetadata(ctx, b, v2Attributes)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

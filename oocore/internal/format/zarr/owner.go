@@ -75,7 +75,7 @@ func newOwner() owner {
 
 // readOwner is the present owner of an array; nil where it has none.
 func readOwner(ctx context.Context, b blob.Bucket) (*owner, blob.Entry, error) {
-	text, e, err := readMetadata(ctx, b, ownerKey)
+	text, e, err := ReadMetadata(ctx, b, ownerKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, e, nil
 	}

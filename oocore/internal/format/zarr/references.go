@@ -49,11 +49,6 @@ func OpenBlocks(path string, b blob.Bucket, e blob.Entry, m *Blocks) Opened {
 		keys: keyEncoding{v2: true, reversed: true, separator: "/"}, dims: m.Dims, attributes: m.Attributes, blocks: m}, e)
 }
 
-// ReadMetadata reads a file of metadata whole. That it is missing is fs.ErrNotExist.
-func ReadMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.Entry, error) {
-	return readMetadata(ctx, b, key)
-}
-
 // BucketIn is where the objects of an array lie that has a path in a store; "" is the store itself.
 func BucketIn(root, inner string) (blob.Bucket, error) {
 	if inner != "" && (!fs.ValidPath(inner) || path.Clean(inner) != inner) {

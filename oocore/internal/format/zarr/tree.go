@@ -111,14 +111,14 @@ func folders(ctx context.Context, folder string, kind func(b blob.Bucket) (array
 // consolidated are the names of the arrays below a group, sorted, as its metadata say; nil where they
 // do not.
 func consolidated(ctx context.Context, b blob.Bucket) ([]string, error) {
-	text, _, err := readMetadata(ctx, b, v3File)
+	text, _, err := ReadMetadata(ctx, b, v3File)
 	if err == nil {
 		return consolidatedV3(text)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	text, _, err = readMetadata(ctx, b, v2Consolidated)
+	text, _, err = ReadMetadata(ctx, b, v2Consolidated)
 	if err == nil {
 		return consolidatedV2(text)
 	}

@@ -261,7 +261,7 @@ func groupDims(ctx context.Context, array string) map[string]int {
 		}
 		return all
 	}
-	text, _, err := readMetadata(ctx, b, v3File)
+	text, _, err := ReadMetadata(ctx, b, v3File)
 	if err != nil {
 		return all
 	}
