@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -162,6 +163,10 @@ type asker struct {
 	asked []*graph.Node
 }
 
+func (a *asker) Decompose(op.Decomposition) (*op.Decomposed, error) {
+	return nil, errors.New("nothing is decomposed here")
+}
+
 func (a *asker) Integers(_ string, n *graph.Node) ([]int64, error) {
 	a.asked = append(a.asked, n)
 	return slices.Repeat([]int64{10}, grid.Size(n.Shape)), nil
@@ -252,4 +257,38 @@ func traffic(p *plan.Plan, size int) (reads, writes int) {
 		most = max(most, n)
 	}
 	return reads + most, writes
+}
+
+// Maker goes on with a number where an operation was rejected, so that a number in place of one
+// array or of all makes no builder panic.
+func TestBuildersTakeNumbersForArrays(t *testing.T) {
+	number, err := graph.Scalar(graph.Site{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrays := map[string]*graph.Node{"one": number}
+	for names, like := range map[string]struct {
+		t     dtype.Type
+		shape []int
+	}{"xy": {dtype.Float32, []int{20, 5}}, "ij": {dtype.Int32, []int{20, 5}}, "z": {dtype.Complex64, []int{20, 5}}, "s": {dtype.Float32, []int{6, 6}}, "nph": {dtype.Float32, []int{20, 3}},
+		"m": {dtype.Float64, []int{3, 4, 4}}, "t": {dtype.Float32, []int{4, 5, 6}}, "c": {dtype.Float32, []int{2, 8, 9, 9}}, "v": {dtype.Int32, []int{12}}} {
+		for _, name := range strings.Split(names, "") {
+			if arrays[name], err = graph.Full(graph.Site{}, dtype.FromInt(like.t, 1), like.shape...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	words := regexp.MustCompile(`\b[xyijznmtcvphs]\b`)
+	for _, f := range expr.Functions() {
+		for example := range strings.SplitSeq(strings.ReplaceAll(f.Examples+"; "+planned, "\n", "; "), "; ") {
+			example = example[max(strings.LastIndex(example, ": ")+1, 0):]
+			if example = strings.TrimSpace(example); !strings.HasPrefix(example, f.Name+"(") {
+				continue
+			}
+			_, _ = expr.Parse(words.ReplaceAllString(example, "one"), arrays, &asker{})
+			for _, at := range words.FindAllStringIndex(example, -1) {
+				_, _ = expr.Parse(example[:at[0]]+"one"+example[at[1]:], arrays, &asker{})
+			}
+		}
+	}
 }

@@ -12,10 +12,10 @@ const (
 )
 
 // named gives the axes of a result the names that they have in the matrices that it is of:
-// those of the stack, then the ones that axes say. out is nil after an error.
+// those of the stack, then the ones that axes say. out is nil or a number after an error.
 func named(out, n *graph.Node, axes ...axis) *graph.Node {
 	stack := len(n.Shape) - 2
-	if out == nil || len(out.Shape) != stack+len(axes) {
+	if out == nil || stack < 0 || len(out.Shape) != stack+len(axes) {
 		return out
 	}
 	all := graph.AllAxes(n)
@@ -34,10 +34,10 @@ func named(out, n *graph.Node, axes ...axis) *graph.Node {
 }
 
 // namedSolution gives the axes of x of a·x = b their names: that of a's columns, and that of
-// b's where b is no vector. Those of a stack are a's. out is nil after an error.
+// b's where b is no vector. Those of a stack are a's. out is nil or a number after an error.
 func namedSolution(out, a, b *graph.Node) *graph.Node {
-	if out == nil {
-		return nil
+	if out == nil || len(out.Shape) == 0 {
+		return out
 	}
 	dims := len(out.Shape)
 	after := make([]graph.Axis, dims)
