@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"strconv"
 	"time"
 
@@ -21,6 +20,9 @@ func (a *Array) Digest(ctx context.Context, b blob.Bucket) (string, error) {
 	if a.Closed() {
 		return "", a.Fail(ctx, store.ErrClosed)
 	}
+	if !b.Can().List { // a web server: only the metadata's version is known
+		return "", nil
+	}
 	for again := false; ; again = true {
 		digest, newest, err := a.digest(ctx, b)
 		wait, reliable := disk.Unsettled(newest)
@@ -35,9 +37,6 @@ func (a *Array) digest(ctx context.Context, bucket blob.Bucket) (digest string, 
 	var sum [sha256.Size / 8]uint64
 	var text []byte
 	for e, err := range bucket.List(ctx, "") {
-		if errors.Is(err, errors.ErrUnsupported) { // a web server: only the metadata's version is known
-			return "", newest, nil
-		}
 		if err != nil {
 			return "", newest, a.Fail(ctx, err)
 		}
