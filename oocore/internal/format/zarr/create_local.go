@@ -311,19 +311,18 @@ func (t *localTarget) clean(context.Context) error {
 func (t *localTarget) temporary() bool { return filepath.Dir(t.place) == t.ws.Path }
 
 func (t *localTarget) prepare(ctx context.Context, text []byte) error {
-	if err := disk.WriteFile(filepath.Join(t.array(), v3File), text); err != nil {
+	if err := putMetadata(ctx, t.array(), text); err != nil {
 		return err
 	}
 	for at := t.array(); at != t.temp; { // the groups that come with the array
 		at = filepath.Dir(at)
-		if err := disk.WriteFile(filepath.Join(at, v3File), []byte(groupText)); err != nil {
+		if err := putMetadata(ctx, at, []byte(groupText)); err != nil {
 			return err
 		}
 	}
 	for _, group := range t.groups {
-		name := filepath.Join(group, v3File)
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			if err := disk.WriteFile(name, []byte(groupText)); err != nil {
+		if _, err := os.Stat(filepath.Join(group, v3File)); errors.Is(err, fs.ErrNotExist) {
+			if err := putMetadata(ctx, group, []byte(groupText)); err != nil {
 				return err
 			}
 		}
@@ -357,3 +356,13 @@ func (t *localTarget) publish(context.Context, []byte) error {
 func (t *localTarget) suspend() error { return nil }
 
 func (t *localTarget) abort() error { return t.clear() }
+
+// putMetadata makes metadata durable in a folder. What a run that is killed leaves of the file the next one replaces.
+func putMetadata(ctx context.Context, folder string, text []byte) error {
+	b := blob.Dir(folder)
+	_, err := blob.Put(ctx, b, v3File, text)
+	if err == nil {
+		err = b.Sync(ctx)
+	}
+	return err
+}
