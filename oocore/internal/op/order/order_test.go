@@ -188,7 +188,7 @@ func TestExternalIsSorting(t *testing.T) {
 					continue
 				}
 				for _, equal := range []bool{false, true} {
-					if turn++; turn%5 != 0 && !testcases.Full() {
+					if turn++; turn%11 != 0 && !testcases.Full() {
 						continue
 					}
 					shape := []int{c.outer, c.n}
