@@ -34,8 +34,8 @@ func (a *Array) Append(ctx context.Context, path string, axis int, opts ...Optio
 	return all[0], nil
 }
 
-// growth is what an array at a path gets when another is appended to it: where that lies,
-// and the shape of both together.
+// growth returns the box that an array takes when it is appended to the one at a path, and the
+// shape of both together.
 func growth(root *graph.Node, path string, axis int, s *settings) (box *grid.Box, whole []int, err error) {
 	switch {
 	case s.region != "":

@@ -53,7 +53,7 @@ func OpenAll(path string) *Collection {
 	return c
 }
 
-// orMissing is the collection, or for nil one whose error says so.
+// orMissing returns the collection, or for nil one with an error that says so.
 func (c *Collection) orMissing() *Collection {
 	if c == nil {
 		return &Collection{err: errors.New("the *oocore.Collection is nil: make one with OpenAll")}
@@ -77,7 +77,7 @@ func (c *Collection) Names() []string {
 	return names
 }
 
-// String is the number of arrays and the first names, or the error.
+// String returns the number of arrays and the first names, or the error.
 func (c *Collection) String() string {
 	const most = 8
 	c = c.orMissing()

@@ -10,8 +10,8 @@ import (
 
 // SetMask returns a new array with values where a mask of its first axes is true: NumPy's
 // x[mask] = values. Values, an array or a number, broadcast to what x[mask] is, and take
-// the array's type; a list that has not as many as the mask selects is an error when it is
-// computed. A list takes the passes of Cumsum over the mask; else it has none of its own.
+// the array's type. A list whose length is not the number of selected elements is an error when it
+// is computed. A list takes the passes of Cumsum over the mask; other values take none.
 func (a *Array) SetMask(mask *Array, values any) *Array {
 	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return edit.SetMask(site, in[0], in[1], in[2])
@@ -19,19 +19,19 @@ func (a *Array) SetMask(mask *Array, values any) *Array {
 }
 
 // SetAt returns a new array with values where indices along an axis point to: NumPy's
-// x[indices] = values for the first axis. Values, an array or a number, broadcast to what
-// is pointed to; of several for one place the last counts. The indices are sorted, with
-// the passes of Argsort.
+// x[indices] = values for the first axis. Values, an array or a number, broadcast to the
+// elements at the indices; where an index is repeated its last value stays. The indices are
+// sorted, with the passes of Argsort.
 func (a *Array) SetAt(indices *Array, values any, axis int) *Array {
 	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return edit.SetAt(site, in[0], in[1], in[2], axis)
 	}, a, indices, values)
 }
 
-// Piecewise is, of each element, the value of the last of the conditions that is true there, in
-// the array's type, and where none is that of one more value, or zero: NumPy's piecewise, whose
-// functions are computed of the whole array. Values are arrays or numbers of Go, as many as
-// conditions or one more. It is part of whatever reads it.
+// Piecewise returns, for each element, the value that belongs to the last condition that is true
+// there, in the array's type; where none is, the value after those of the conditions, or zero. It is
+// NumPy's piecewise with its functions computed from the whole array. Values are arrays or numbers of
+// Go, as many as conditions or one more. It is computed in the pass that reads it.
 func (a *Array) Piecewise(conditions []*Array, values []any) *Array {
 	return build("piecewise", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		k := 1 + len(conditions)

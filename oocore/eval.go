@@ -24,9 +24,9 @@ func Eval(expression string, names Names) *Array {
 
 // EvalContext is Eval for expressions that run something at once, within the context and
 // the budget that the options say. Where a shape depends on values, as that of
-// mask(x, x > 0) does, a pass over those counts them; cp, tucker and hosvd decompose, in a
-// program that imports oocore/decomp. Under PlanOnly the first are rejected, and of the
-// others what comes after their own passes is planned.
+// mask(x, x > 0) does, a pass over them counts. cp, tucker and hosvd decompose, in a
+// program that imports oocore/decomp. Under PlanOnly an expression whose shape depends on values is
+// rejected, and of a decomposition what follows its own passes is planned.
 func EvalContext(ctx context.Context, expression string, names Names, opts ...Option) *Array {
 	return evaluate(ctx, expr.Read(expression), names, opts)
 }

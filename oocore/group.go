@@ -9,14 +9,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/group"
 )
 
-// Groups are the elements of an array along an axis in groups, to be reduced. An axis of
-// the groups takes the place of that of the labels. A group without elements has a sum and
-// a count of zero, and NaN for all else, which of integers is an error when it is computed.
+// Groups are the elements of an array along an axis, in groups to be reduced. In results the axis
+// of the groups replaces the one that was labelled. A group without elements has a sum and a count
+// of zero, and NaN for other reductions; for integers these are an error when it is computed.
 //
 // One pass reads the array where the accumulators, of 8 bytes for each result and 24 of
 // Var, fit 16 MiB; up to eight passes do where they take up to 128 MiB. Of more the labels
-// are sorted, with the passes of Argsort, and elements are read in that order. Count looks
-// at the labels alone, First and Last at one element of each group more.
+// are sorted, with the passes of Argsort, and elements are read in that order. Count reads only the
+// labels; First and Last also read one element of each group.
 type Groups struct {
 	array  *Array
 	labels group.Labels
@@ -30,7 +30,7 @@ type GroupOptions struct {
 
 // GroupBy puts the elements along an axis in groups: labels are integers from 0 on, one for
 // each place along the axis. Their largest gives the number of groups where the options do
-// not: it is looked for here, in one pass over the labels within the context and the run's
+// not: GroupBy then finds it in one pass over the labels, within the context and the run's
 // options. A label that is negative, or beyond the groups, is an error.
 func (a *Array) GroupBy(ctx context.Context, labels *Array, o GroupOptions, opts ...Option) *Groups {
 	var l group.Labels
@@ -41,10 +41,10 @@ func (a *Array) GroupBy(ctx context.Context, labels *Array, o GroupOptions, opts
 	return &Groups{whole, l}
 }
 
-// Err returns why there are no groups, or nil. Each reduction has it too.
+// Err returns why there are no groups, or nil. Each reduction carries the same error.
 func (g *Groups) Err() error { return g.orMissing().array.Err() }
 
-// orMissing is g, or for nil groups of no array.
+// orMissing returns g, or for nil the groups of no array.
 func (g *Groups) orMissing() *Groups { return cmp.Or(g, &Groups{}) }
 
 func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
@@ -60,14 +60,14 @@ func (g *Groups) Sum() *Array { return g.reduce(group.Sum, 0) }
 // Mean returns the mean of each group, in the type of Array.Mean.
 func (g *Groups) Mean() *Array { return g.reduce(group.Mean, 0) }
 
-// Var returns the variance of each group, with its number of elements less ddof as divisor. Of
+// Var returns the variance of each group, divided by its number of elements less ddof. For
 // complex numbers it is an error.
 func (g *Groups) Var(ddof float64) *Array { return g.reduce(group.Var, ddof) }
 
-// Min returns the smallest element of each group; NaN where there is one.
+// Min returns the smallest element of each group, or NaN where the group has one.
 func (g *Groups) Min() *Array { return g.reduce(group.Min, 0) }
 
-// Max returns the largest element of each group; NaN where there is one.
+// Max returns the largest element of each group, or NaN where the group has one.
 func (g *Groups) Max() *Array { return g.reduce(group.Max, 0) }
 
 // Count returns how many places along the axis each group has, as int64: a list.

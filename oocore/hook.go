@@ -52,7 +52,7 @@ func (internals) SetDefaults(opts []Option) {
 	}
 }
 
-// Eval is EvalContext of an expression that was read.
+// Eval is EvalContext for an expression that has been parsed.
 func (internals) Eval(ctx context.Context, e *expr.Text, names Names, opts []Option) *Array {
 	return evaluate(ctx, e, names, opts)
 }
@@ -62,7 +62,7 @@ func (internals) Warn(f func(string)) Option {
 	return set(func(s *settings) { s.warn = f })
 }
 
-// Warnings are those of computing an array to return it.
+// Warnings returns the warnings of computing an array to return it.
 func (internals) Warnings(a *Array) []string {
 	root, err := a.expression()
 	if err != nil {

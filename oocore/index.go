@@ -19,12 +19,12 @@ func RavelMultiIndex(indices []*Array, lengths ...int) *Array {
 	}, anys(indices)...)
 }
 
-// What a mask selects has a length that is known when its trues have been counted. The
+// The length of what a mask selects is known once its true elements have been counted. The
 // functions that take a context count them when they are called, in a pass over the
-// mask within the budget that the options say. After that they are as lazy as others:
-// nothing is read again before the result is, and that costs no pass of its own, or one
-// where few elements are selected. They hold a block of 1 MiB, and 8 bytes for each in
-// all. The mask must not change between.
+// mask within the budget that the options say. After that they are lazy like others:
+// nothing is read until the result is, which costs no pass of its own, or one
+// where few elements are selected. They hold a block of 1 MiB, and 8 bytes for each block of the
+// mask. The mask must not change in between.
 
 // counted makes nodes whose shapes follow from values, which run computes. Before that it
 // plans the runs, and those that will save the nodes, with the largest counts that there
@@ -43,7 +43,7 @@ func counted(ctx context.Context, op string, opts []Option, make func(run op.Run
 			if n == nil {
 				continue
 			}
-			// What this format cannot hold is left to the run that saves it.
+			// The run that saves it reports what its format cannot hold.
 			_, _ = made(n, nil).Save(ctx, s.someFile(op), append(opts[:len(opts):len(opts)], unstored)...)
 		}
 		return nil
@@ -55,7 +55,7 @@ func counted(ctx context.Context, op string, opts []Option, make func(run op.Run
 }
 
 // counter computes what shapes depend on, within the budget and on the workers that
-// options say. How the result is to be stored is none of its business.
+// options say. Options of how the result is stored do not apply to it.
 func counter(ctx context.Context, op string, opts []Option) op.Run {
 	return func(n *graph.Node) ([]int64, error) {
 		counts, err := Collect[int64](ctx, made(n, nil), append(opts[:len(opts):len(opts)], unstored)...)
@@ -81,7 +81,7 @@ var unstored = option(func(s *settings) error {
 	return nil
 })
 
-// unusable returns an error of options that say how a result is stored, where none is.
+// unusable returns an error for options of how a result is stored, where none is stored.
 func (s *settings) unusable() error {
 	for _, o := range []struct {
 		name string
@@ -97,7 +97,7 @@ func (s *settings) unusable() error {
 	return nil
 }
 
-// unwrapped is why an operation was rejected, to be returned under another name.
+// unwrapped returns the cause of a rejected operation, to be returned under another name.
 func unwrapped(err error) error {
 	if e, ok := err.(*Error); ok {
 		return e.Err

@@ -14,19 +14,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 )
 
-// MapOptions are what MapChunks and MapAll may be told.
+// MapOptions are the options of MapChunks and MapAll.
 type MapOptions struct {
-	// Chunks are the lengths of a chunk of the result. nil are those that the first input
-	// is stored in, or about 2 MiB.
+	// Chunks are the lengths of a chunk of the result. For nil they are those of the first input's
+	// stored chunks, or give chunks of about 2 MiB.
 	Chunks []int
-	// Shape is the result's, where it is another than that of the inputs. Then Source
-	// says which box of an input, by its number, a chunk of the result is computed from. For no
-	// chunk is it larger along any axis than for the first. It is called often.
+	// Shape is the shape of the result where it differs from that of the inputs. Source then
+	// returns the box of an input, given by its number, that a chunk of the result is computed
+	// from. The box of the first chunk is the longest along each axis. Source is called often.
 	Shape  []int
 	Source func(input int, at Block) Block
-	// Row are the lengths of the result's rows, where only these are others than the inputs': the result
-	// has as many rows as the first input, and a chunk of it is computed from the same rows of each input, whole.
-	// Then Shape and Source are left out, and of Chunks the first length counts.
+	// Row are the lengths of the result's rows where only they differ from the inputs'. The result
+	// has as many rows as the first input, and a chunk of it is computed from the same whole rows of each input.
+	// Shape and Source are then left out, and only the first length of Chunks is used.
 	Row []int
 }
 

@@ -24,7 +24,7 @@ type option func(*settings) error
 
 func (o option) apply(s *settings) error { return o(s) }
 
-// set is an option that cannot be malformed.
+// set returns an option that cannot be malformed.
 func set(f func(s *settings)) Option {
 	return option(func(s *settings) error { f(s); return nil })
 }
@@ -72,14 +72,14 @@ type settings struct {
 	alternatives []record.WhatIf // to a plan, for its record
 }
 
-// Memory is the budget: "512MiB", "1.5GB". It covers all that the kernel would
+// Memory sets the budget: "512MiB", "1.5GB". It covers all that the kernel would
 // charge to the process and could not take back, outputs and spilled arrays in a tmpfs
 // included: what Collect spills goes to the user's cache where the system's temporary files
 // are in one. Without Memory a run takes 70 % of what the machine and its containers have free.
 //
-// The limit is the process's: it covers what the program holds itself, and runs at once
-// share it. Those that do not fit together into the least of their budgets wait for one another. A Pool
-// gives each its part instead.
+// The limit is the process's: it covers what the program holds itself, and runs that are active at
+// the same time share it. Runs that do not fit together into the least of their budgets wait for one
+// another. A Pool gives each its part instead.
 func Memory(size string) Option {
 	return option(func(s *settings) (err error) {
 		s.budget, err = units.ParseSize(size)
@@ -98,20 +98,20 @@ func MemoryBytes(n int64) Option {
 	})
 }
 
-// Chunks are the lengths of the chunks that the result is computed and stored
-// in. Without them they follow from the inputs' own.
+// Chunks sets the lengths of the chunks that the result is computed and stored
+// in. Without it they follow from the inputs' own.
 func Chunks(lengths ...int) Option {
 	return set(func(s *settings) { s.chunks = slices.Clone(lengths) })
 }
 
-// Shards are the lengths of the groups of chunks that are stored as one object,
-// each a multiple of the chunks'. Only formats with chunks have them. Without them
+// Shards sets the lengths of the groups of chunks that are stored as one object,
+// each a multiple of the chunks'. Only formats with chunks have them. Without it
 // each chunk is stored by itself.
 func Shards(lengths ...int) Option {
 	return set(func(s *settings) { s.shards = slices.Clone(lengths) })
 }
 
-// ShardSize is the most bytes of arrays in a file of a checkpoint that Collection.Save writes with
+// ShardSize sets the most bytes of arrays in a file of a checkpoint that Collection.Save writes with
 // an index: "5GB", which is the default.
 func ShardSize(size string) Option {
 	return option(func(s *settings) (err error) {
@@ -120,7 +120,7 @@ func ShardSize(size string) Option {
 	})
 }
 
-// Codec is how chunks are compressed: "none", "zstd:3", "zstd:3:checksum", "gzip:5", or
+// Codec sets how chunks are compressed: "none", "zstd:3", "zstd:3:checksum", "gzip:5", or
 // "blosc:lz4:5:shuffle", where shuffle is noshuffle, shuffle or bitshuffle. Without it the
 // format's own default holds; of new Zarr arrays this is zstd:1. With Shards many chunks are
 // one object, which one task writes, and which is read in parts.
@@ -131,8 +131,8 @@ func Codec(text string) Option {
 	return set(func(s *settings) { s.codec = text })
 }
 
-// DimNames are the names of the output's dimensions, one for each; "" leaves one without
-// a name. Without them the names are those of the inputs, as far as these agree. Of the
+// DimNames sets the names of the output's dimensions, one for each; "" leaves one without
+// a name. Without it the names are those of the inputs, as far as these agree. Of the
 // formats only Zarr stores names.
 func DimNames(names ...string) Option {
 	return option(func(s *settings) error {
@@ -146,8 +146,8 @@ func DimNames(names ...string) Option {
 	})
 }
 
-// Attributes are stored with the output: values that JSON can hold, by their names. Zarr stores them, and safetensors as
-// texts. An output has those of its inputs in addition, as far as they hold for its elements:
+// Attributes sets attributes of the output: values that JSON can hold, by their names. Zarr stores them, and safetensors
+// stores them as texts. An output has those of its inputs in addition, as far as they hold for its elements:
 //
 //	copies, slices, transposes, takes, masks, Min, Max    all, and the fill value
 //	AsType to a type that holds the numbers               all, with markers of missing values in the new type
@@ -171,7 +171,7 @@ func Attributes(values map[string]any) Option {
 	})
 }
 
-// FillValue marks missing values in the output: chunks that are not stored have it, and
+// FillValue sets the value that marks missing values in the output: chunks that are not stored have it, and
 // xarray reads elements that have it as NaN. It is a number or bool that the output's
 // type holds, or a text of it such as "NaN" or "-Infinity". A copy of a stored array has
 // that of the array. Of the formats only Zarr stores it.
@@ -192,7 +192,7 @@ func Region(spec string) Option {
 	return set(func(s *settings) { s.region = spec })
 }
 
-// On is the device that computes, such as a GPU. Without it the CPU does.
+// On sets the device that computes, such as a GPU. Without it the CPU computes.
 func On(d device.Device) Option {
 	return option(func(s *settings) error {
 		if d == nil {
@@ -206,7 +206,7 @@ func On(d device.Device) Option {
 	})
 }
 
-// Workers is the number of tasks that compute at once. Without it, one a core.
+// Workers sets the number of tasks that compute at once. Without it there is one for each core.
 func Workers(n int) Option {
 	return option(func(s *settings) error {
 		if n < 1 {
@@ -217,10 +217,9 @@ func Workers(n int) Option {
 	})
 }
 
-// Processes is the number of worker processes of this machine that run the tasks. The
-// budget is of all of them together and of this process, and so are the workers. The
-// result has the same bytes; a worker that is killed is replaced, and only its unfinished
-// tasks are done again; a run that was cut off resumes in one process or in several. They
+// Processes sets the number of worker processes of this machine that run the tasks. They share the
+// budget and the workers with this process. The result has the same bytes. A worker that is killed
+// is replaced, and only its unfinished tasks are done again; a run that was cut off resumes in one process or in several. They
 // run the gonbext command: this program, where it is that command, else the one that PATH
 // finds. Go functions, which exist in one process only, are an error, and so is a device.
 func Processes(n int) Option {
@@ -233,12 +232,12 @@ func Processes(n int) Option {
 	})
 }
 
-// Fresh computes also where the same result has been saved before.
+// Fresh makes a run compute even where the same result has been saved before.
 func Fresh() Option {
 	return set(func(s *settings) { s.fresh = true })
 }
 
-// Version stands for the Go functions that were given to MapChunks and the like: change it when they
+// Version names the version of the Go functions that were given to MapChunks and the like: change it when they
 // change. Without it a run with such a function always computes anew, since
 // nothing else tells whether its results have changed. Reads names files that belong to it.
 func Version(v string) Option {
@@ -275,7 +274,7 @@ func applyOptions(opts []Option) (*settings, error) {
 	return settingsOf(all)
 }
 
-// settingsOf are the settings of options, without the process's defaults.
+// settingsOf returns the settings of options, without the process's defaults.
 func settingsOf(opts []Option) (*settings, error) {
 	s := &settings{}
 	for _, o := range opts {
@@ -289,7 +288,7 @@ func settingsOf(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// OptionError is an option that is malformed, found before anything runs.
+// OptionError is the error of a malformed option. It is returned before anything runs.
 type OptionError struct{ Err error }
 
 // Error says what is wrong with the option.

@@ -21,15 +21,15 @@ const (
 	BoundaryNone     = Boundary(udf.None)        // a b c d: chunks end with the array
 )
 
-// OverlapOptions are what Overlap may be told.
+// OverlapOptions are the options of Overlap.
 type OverlapOptions struct {
 	// Depth is how many neighbours a chunk has along each axis, on either side; one number
 	// holds for all axes. It is at most the array's length.
 	Depth    []int
 	Boundary Boundary
 	Value    float64 // k of BoundaryConstant
-	// Chunks are the lengths of a chunk of the result. nil are those that the array is
-	// stored in, or about 2 MiB with little of it border.
+	// Chunks are the lengths of a chunk of the result. For nil they are those of the array's stored
+	// chunks, or give chunks of about 2 MiB with a small border.
 	Chunks []int
 }
 

@@ -68,7 +68,7 @@ func LeaveRuntime() { machine.LeaveRuntime() }
 // runOverhead is what a run in a pool takes besides its buffers: its share of Go's heap.
 const runOverhead = 1 << 20
 
-// shared is where the run waits for others.
+// shared returns the pool in which the run waits for others.
 func (s *settings) shared() *budget.Pool {
 	if s.pool == nil {
 		return &budget.Process

@@ -114,8 +114,8 @@ func (n *notifier) close() {
 	}
 }
 
-// watch gives the function for exec.Env that tells of a plan's run, if any, and what ends
-// it.
+// watch returns the function that exec.Env calls with the progress of a plan's run, nil where
+// nobody asks for it, and a function that ends it.
 func (s *settings) watch(p *plan.Sized) (f func(exec.Progress), end func()) {
 	if s.progress == nil {
 		return nil, func() {}

@@ -15,13 +15,13 @@ import (
 // QuantizeOptions say how floats become small integers, or floats of 8 bits.
 type QuantizeOptions struct {
 	DType DType // Int8, the default, Uint8, Float8E4M3FN or Float8E5M2
-	// PerAxis gives each index of Axis a scale of its own; Block, instead, each so many
-	// indices of Axis, for each index of the others. Without either one scale serves all.
+	// PerAxis gives each index of Axis a scale of its own. Block gives one to each group of so many
+	// indices of Axis, for each index of the other axes. Without either the array has one scale.
 	PerAxis bool
 	Axis    int
 	Block   int
-	// Square makes that Block by Block elements of the last two axes, whatever Axis is, as
-	// checkpoints in FP8 have them, of 128 by 128: where the array ends blocks are cut short.
+	// Square gives one scale to each Block by Block elements of the last two axes, whatever Axis
+	// is, as checkpoints in FP8 do with 128 by 128. Blocks at the end of the array are smaller.
 	Square bool
 	// Affine uses all integers for the range of the elements, zero included. Otherwise
 	// the largest magnitude becomes the largest integer.
@@ -135,7 +135,7 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 	return out, nil
 }
 
-// own reports that all parts are as Quantize made them.
+// own reports whether all parts are as Quantize made them.
 func (q *Quantized) own() bool {
 	return q.from != nil && q.made == [3]*Array{q.Values, q.Scale, q.Zero}
 }
@@ -143,8 +143,8 @@ func (q *Quantized) own() bool {
 // knownBytes is the most that scales may take to be held in addition to a run's buffers.
 const knownBytes = 1 << 20
 
-// known is q with its scales and zero points computed, so that its values need no pass
-// for them; q itself where those are large.
+// known returns q with its scales and zero points computed, so that its values need no pass
+// for them. It returns q itself where those are large.
 func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error) {
 	if q.Scale.Bytes()+q.Zero.Bytes() > knownBytes {
 		return q, nil
@@ -163,13 +163,13 @@ func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error
 	return known, nil
 }
 
-// OpenQuantized returns what Quantized.Save wrote. Of square blocks that are cut short the program
-// sets Block.
+// OpenQuantized returns what Quantized.Save wrote. Where square blocks are cut short at the end of
+// the array, the program sets Block.
 func OpenQuantized(path string) *Quantized {
 	return &Quantized{Values: Open(member(path, "values")), Scale: Open(member(path, "scale")), Zero: Open(member(path, "zero_point"))}
 }
 
-// member is the path of one array of several in a group or file.
+// member returns the path of one array of several in a group or file.
 func member(path, name string) string {
 	if ext := filepath.Ext(strings.TrimSuffix(path, "/")); ext == ".npz" || ext == ".safetensors" {
 		return path + "#" + name
@@ -186,23 +186,23 @@ type QuantizeError struct {
 	Saved int64   // fewer with integers, scales and zero points
 }
 
-// losses are the largest difference, and the mean squares of all and of the array.
+// losses returns the largest difference and the mean square of the differences, and the mean square of the array.
 func (q *Quantized) losses() []*Array {
 	x := q.from.AsType(Float64)
 	diff := x.Sub(q.Dequantize().AsType(Float64))
 	return []*Array{diff.Abs().Max(), diff.Square().Mean(), x.Square().Mean()}
 }
 
-// report is what losses of these values say.
+// report returns the error that the values of losses give.
 func (q *Quantized) report(v []float64) *QuantizeError {
 	e := &QuantizeError{Max: v[0], RMS: math.Sqrt(v[1]), SNR: 10 * math.Log10(v[2]/v[1]), Bytes: q.from.Bytes()}
 	e.Saved = e.Bytes - q.Values.Bytes() - q.Scale.Bytes() - q.Zero.Bytes()
 	return e
 }
 
-// Error returns how far the integers are from the array that they were made of. Save has
-// measured it already where it computed the values; else it takes one pass over the
-// array, after that for the extremes.
+// Error returns how far the integers are from the array that they were made of. Where Save
+// measured this while it wrote the values, nothing is computed; otherwise one pass over the
+// array is, after the one for the extremes.
 func (q *Quantized) Error(ctx context.Context, opts ...Option) (QuantizeError, error) {
 	if q == nil || q.from == nil {
 		return QuantizeError{}, errors.New("quantize: what was opened from a file has no array to compare with: quantize that again")

@@ -53,7 +53,7 @@ func ReduceFunc[S any, T, U Element](init func() S, step func(s *S, x T), merge 
 	}, a)
 }
 
-// flat reports a type whose values lie in one piece of memory.
+// flat reports whether the values of a type hold no pointers, and so lie in one piece of memory.
 func flat(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr:
@@ -181,7 +181,7 @@ func (r *reducer[S, T, U]) lengths(shape []int, size int, stored []int) []int {
 	return lengths
 }
 
-// across is a box of the result with all of the reduced axes of a shape.
+// across returns a box of the result with the whole of the reduced axes of a shape.
 func (r *reducer[S, T, U]) across(at grid.Box, shape []int) grid.Box {
 	b := grid.Box{}
 	for d, n := range shape {
@@ -194,7 +194,7 @@ func (r *reducer[S, T, U]) across(at grid.Box, shape []int) grid.Box {
 	return b
 }
 
-// withState is a box of states as one of their bytes.
+// withState returns the box of the bytes of a box of states.
 func (r *reducer[S, T, U]) withState(at grid.Box) grid.Box {
 	return grid.Box{Start: append(at.Start, 0), Shape: append(at.Shape, r.size)}
 }
@@ -226,7 +226,7 @@ func (r *reducer[S, T, U]) mapStates(in *graph.Node, parts, chunks, group []int,
 	}, dtype.Uint8, o, in)
 }
 
-// initial sets states to those of nothing.
+// initial sets states to those of no elements.
 func (r *reducer[S, T, U]) initial(states []S) []S {
 	for i := range states {
 		states[i] = r.init()
@@ -265,7 +265,7 @@ func (r *reducer[S, T, U]) runs(shape []int, f func(i, n, k, by int)) {
 	}
 }
 
-// step takes the elements of a box in.
+// step adds the elements of a box to their states.
 func (r *reducer[S, T, U]) step(states []S, x []T, shape []int) {
 	r.runs(shape, func(i, n, k, by int) {
 		for j, v := range x[i : i+n] {

@@ -12,8 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// intoRegion is what is to be written to a region of a stored array,
-// brought to the region's shape, with the region's box and the shape of that array.
+// intoRegion returns what is to be written to a region of a stored array,
+// broadcast to the region's shape, with the region's box and the shape of that array.
 func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box *grid.Box, whole []int, err error) {
 	if path == "" {
 		return root, nil, nil, errors.New("Region is for Save: Slice selects a part of an array")

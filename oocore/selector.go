@@ -22,7 +22,7 @@ type Range struct{ Start, Stop int }
 // Step is every n-th index of a whole axis, from its first on.
 type Step int
 
-// What calls say in place of numbers and of true and false.
+// Constants for arguments that are numbers or bools.
 const (
 	End   = math.MaxInt // the Stop of a Range that ends with the axis
 	Whole = Step(1)     // a whole axis
@@ -41,7 +41,7 @@ func (r Range) By(n int) Selector { return stepped{r, n} }
 // By returns every n-th of the indices.
 func (s Step) By(n int) Selector { return s * Step(n) }
 
-// At returns one index, whose axis the result does not have. A negative one counts from the end.
+// At selects one index and removes its axis. A negative index counts from the end.
 func At(i int) Selector { return at(i) }
 
 type at int

@@ -37,9 +37,9 @@ func (a *Array) MatMul(b *Array, as ...DType) *Array {
 	}, a, b)
 }
 
-// Rechunk returns the same array, to be stored in chunks of other lengths: Save takes them
-// where its own options name none; -1 is the whole of an axis. What is computed of the
-// array is not bound to them.
+// Rechunk returns the same array, to be stored in chunks of other lengths. Save uses them
+// where its own options name none; -1 is the whole of an axis. What is computed from the
+// array does not inherit them.
 //
 // Where the new chunks lie across the stored ones this takes one pass over the data if
 // the output can be filled in pieces, as uncompressed chunks can, or the array fits into
@@ -103,7 +103,7 @@ func Indices(lengths ...int) []*Array {
 	return lazy.All[Array](len(lengths), nodes, err)
 }
 
-// several is lazy.Several of one array.
+// several returns the results of an operation on one array: see lazy.Several.
 func (a *Array) several(op string, count int, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) []*Array {
 	const most = 1 << 16
 	return lazy.Several[Array](min(max(count, 1), most), op, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) { return operation(site, in[0]) }, a)
@@ -129,16 +129,16 @@ func (a *Array) Pad(widths [][2]int, o PadOptions) *Array {
 	}, a)
 }
 
-// RepeatEach has each element along an axis as many times after another as its own
-// count says.
+// RepeatEach returns the array with each element along an axis repeated as often as its count
+// says.
 func (a *Array) RepeatEach(counts []int, axis int) *Array {
 	return lazy.One("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return index.RepeatEach(site, n, counts, axis)
 	}, a)
 }
 
-// Blocks returns the arrays of each row after each other along the last axis, and the rows along
-// the one before, as NumPy's block. It has no pass of its own.
+// Blocks joins the arrays of each row along the last axis, and the rows along the axis before it,
+// as NumPy's block does. It has no pass of its own.
 func Blocks(rows [][]*Array) *Array {
 	return build("block", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		nodes := make([][]*graph.Node, len(rows))

@@ -14,7 +14,7 @@ type sideReductions struct {
 	values []float64
 }
 
-// with is the option for the one Save that is to compute them.
+// with returns the option of the one Save that computes them.
 func (b *sideReductions) with() Option {
 	return set(func(s *settings) { s.sideReductions = b })
 }
@@ -33,8 +33,8 @@ func (b *sideReductions) nodes() (all []*graph.Node, err error) {
 	return all, nil
 }
 
-// places are where their values go. A Save that finds its array there computes none: values
-// is nil then.
+// places returns the memory for their values. A Save whose array has been saved before computes none and
+// does not call it: values stays nil.
 func (b *sideReductions) places() (all [][]byte) {
 	b.values = make([]float64, len(b.of))
 	for i := range b.values {

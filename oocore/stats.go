@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 )
 
-// Bins are those of a histogram along one coordinate: so many equal ones, or any.
+// Bins describe the bins of a histogram along one coordinate: a number of equal ones, or their edges.
 type Bins struct {
 	Count int       // of equal ones
 	Range []float64 // the first edge of equal ones and the last; nil: the smallest and the largest element
@@ -55,9 +55,9 @@ func histogram(operands []*graph.Node, bins []Bins, o HistogramOptions) (all []s
 }
 
 // Histogram returns how many elements lie in each bin, as int64, or with weights what those
-// weigh, in their type; and the edges of the bins. A bin has its first edge, the last
-// one both. NaN and what is beyond the edges does not count. An error when it is
-// computed: edges that fall, and without a range elements that are not finite.
+// weigh, in their type; and the edges of the bins. A bin includes its first edge, and the last
+// bin both of its edges. NaN and elements beyond the edges do not count. Edges that fall are an
+// error when it is computed, as are, without a range, elements that are not finite.
 //
 // One pass reads the array, and one before it where there is no range. Its working set
 // is the bins, twice where weights are floats, and 1 MiB of elements. Sums of weights
@@ -83,7 +83,7 @@ func (a *Array) HistogramBinEdges(b Bins) *Array {
 }
 
 // Histogram2D returns how many points lie in each bin of two coordinates, the array's
-// and y's, which have one shape, as float64; and the edges of the bins of each. Else it is as Histogram.
+// and y's, which have one shape, as float64; and the edges of the bins of each. Otherwise it is like Histogram.
 func (a *Array) Histogram2D(y *Array, binsX, binsY Bins, o HistogramOptions) (counts, edgesX, edgesY *Array) {
 	bins := []Bins{binsX, binsY}
 	counts = build("histogram2d", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
@@ -103,7 +103,7 @@ func (a *Array) Histogram2D(y *Array, binsX, binsY Bins, o HistogramOptions) (co
 // HistogramDD returns how many points lie in each bin of any number of coordinates, as
 // float64; and the edges of the bins of each. A row of the array is a point, and its columns
 // are the coordinates, each with bins of its own, or all with those that alone are given.
-// Else it is as Histogram.
+// Otherwise it is like Histogram.
 func (a *Array) HistogramDD(bins []Bins, o HistogramOptions) (counts *Array, edges []*Array) {
 	counts = build("histogramdd", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		b, options := histogram(in[1:], bins, o)

@@ -78,7 +78,7 @@ func create[T Element](ctx context.Context, site graph.Site, path string, shape 
 	return w, nil
 }
 
-// failed is an error of a call of the program's, at whose line it is.
+// failed returns an error that names the line of the program's call.
 func (w *Writer[T]) failed(op string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		err = e.Err
@@ -134,7 +134,7 @@ func (w *Writer[T]) begin() error {
 	return nil
 }
 
-// inPlace reports an output in which boxes of any form can be written at once.
+// inPlace reports whether boxes of any form can be written straight into an output.
 func (s *settings) inPlace(path string, m store.Meta, grows bool) bool {
 	if s.chunks != nil || s.shards != nil || s.codec != "" {
 		return false
@@ -143,7 +143,7 @@ func (s *settings) inPlace(path string, m store.Meta, grows bool) bool {
 	return err == nil && (l.Unit == nil || l.Open) && (!grows || strings.HasSuffix(path, ".npy"))
 }
 
-// growth is the number of rows that an array of so many grows by.
+// growth returns by how many rows the array grows when it is full.
 func (w *Writer[T]) growth() int {
 	return max(w.shape[0]/4, leastGrow/max(w.rowSize()*dtype.Of[T]().Size(), 1), 1)
 }
@@ -192,7 +192,7 @@ func (w *Writer[T]) Append(rows []T) error {
 	return w.err
 }
 
-// isOpen is why nothing can be written or given up: no call of Create made the Writer.
+// isOpen returns an error for a Writer that Create did not make.
 func (w *Writer[T]) isOpen(op string) error {
 	if w == nil || w.ctx == nil {
 		return &Error{Op: op, Site: graph.Caller(), Err: errors.New("the *oocore.Writer is not open: make one with Create")}
@@ -200,7 +200,7 @@ func (w *Writer[T]) isOpen(op string) error {
 	return nil
 }
 
-// usable is why nothing can be written any more.
+// usable returns an error where nothing can be written any more.
 func (w *Writer[T]) usable(op string) error {
 	switch {
 	case w.ended:

@@ -103,7 +103,7 @@ func (t Type) Part() Type {
 	return t
 }
 
-// Size returns the number of bytes of one element; 0 of a number that is no type.
+// Size returns the number of bytes of one element; 0 for a number that is not a type.
 func (t Type) Size() int {
 	if int(t) >= len(table) {
 		return 0
@@ -127,13 +127,13 @@ func (t Type) Kind() Kind {
 	return table[t].kind
 }
 
-// Integer reports a signed or unsigned integer, not a bool.
+// Integer reports whether t is a signed or unsigned integer type. Bool is none.
 func (t Type) Integer() bool { return t.Kind() == KindInt || t.Kind() == KindUint }
 
-// Short reports a 16-bit float, whose arithmetic is done in float32.
+// Short reports whether t is a 16-bit float, whose arithmetic is done in float32.
 func (t Type) Short() bool { return t == Float16 || t == BFloat16 }
 
-// StorageOnly reports a float of 8 bits. Arrays are stored in it and nothing is computed in it:
+// StorageOnly reports whether t is a float of 8 bits. Arrays are stored in it and nothing is computed in it:
 // views and astype keep it, and every other operation takes its elements as float32.
 func (t Type) StorageOnly() bool { return t == Float8E4M3FN || t == Float8E5M2 }
 

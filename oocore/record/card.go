@@ -26,7 +26,7 @@ type Card struct {
 	Figure *Figure    `json:"figure,omitempty"`
 }
 
-// StatsLine is what is known of all elements in a line.
+// StatsLine returns the statistics of all elements as one line.
 func (c *Card) StatsLine(separator string) string {
 	if c == nil || len(c.Stats) < 3 {
 		return ""

@@ -12,9 +12,9 @@ type Event struct {
 	At     time.Duration // since the run's start
 	Stage  uint16
 	Action Action
-	// Bytes are of the device's memory: what the stage takes from then on, or what was given
-	// up; of the host's that is not locked; of the values that the CPU computed, 0 for
-	// the rest of the stage.
+	// Bytes counts what Action is about: the device's memory that was freed, or that the stage
+	// takes from then on; the host's memory that is not locked; or the values that the CPU
+	// computed, 0 for the rest of the stage.
 	Bytes int64
 	Free  int64 // of the device's memory, then
 }
@@ -33,7 +33,7 @@ const (
 	NotLocked                    // copies go from pages of the host that could not be locked
 )
 
-// Say is an event in a sentence.
+// Say returns a sentence about an event.
 func (h *Header) Say(e *Event) string {
 	if h == nil || e == nil {
 		return ""

@@ -200,11 +200,11 @@ type Seconds struct {
 	Limit  string  `json:"limit"` // what takes most of it, such as "decoding" or "the disk"
 }
 
-// Known reports a range that is at most a factor of two wide. What is less certain is not a
+// Known reports whether the range is at most a factor of two wide. What is less certain is not a
 // prediction, and is not shown as one: a plan names the range.
 func (s *Seconds) Known() bool { return s != nil && s.High <= 2*s.Low }
 
-// String is the likely time and the range, such as "3.2 s (2.4 s to 4.3 s)"; "" where it is not
+// String returns the likely time and the range, such as "3.2 s (2.4 s to 4.3 s)"; "" where it is not
 // known.
 func (s *Seconds) String() string {
 	if !s.Known() {

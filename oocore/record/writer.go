@@ -135,7 +135,7 @@ func createUnique(dir string, start time.Time, suffix string) (*os.File, string,
 	}
 }
 
-// Path is the record's file.
+// Path returns the path of the record's file.
 func (w *Writer) Path() string {
 	if w == nil {
 		return ""
@@ -143,7 +143,7 @@ func (w *Writer) Path() string {
 	return w.path
 }
 
-// Run is the run's name in the log.
+// Run returns the run's name in the log.
 func (w *Writer) Run() string {
 	if w == nil {
 		return ""

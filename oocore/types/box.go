@@ -49,7 +49,7 @@ func (b Box) Split(lengths []int) iter.Seq[Box] { return b.Align(b.Start, length
 // the given lengths, which begins at origin; nil is the first element. An axis without a length is not split. A part may be
 // the box itself: it is for reading only.
 func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
-	// length is that of the part that begins at a place along an axis.
+	// length returns the length, along an axis, of the part that begins at a place.
 	length := func(axis, at int) int {
 		rest, offset := b.Start[axis]+b.Shape[axis]-at, at
 		if axis >= len(lengths) || lengths[axis] <= 0 {
@@ -97,7 +97,7 @@ func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
 	}
 }
 
-// Region returns all of the box, step by step.
+// Region returns the region of all elements of the box, with steps of one.
 func (b Box) Region() Region {
 	step := make([]int, len(b.Start))
 	for d := range step {

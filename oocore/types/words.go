@@ -1,22 +1,22 @@
 package types
 
-// Words that calls say in place of true and false, which they take too.
+// These types name what a bool argument means. A call takes their constants, or true and false.
 type (
-	// Side is where a value belongs among equal ones: before them, or after.
+	// Side says whether a value is placed before or after the elements that equal it.
 	Side bool
 	// Triangle is the part of a matrix below and on a diagonal, or above and on it.
 	Triangle bool
 	// Indexing is the order of a mesh's first two axes: NumPy's "xy" or "ij".
 	Indexing bool
-	// Remainder is what becomes of elements at the end of an axis that fill no block.
+	// Remainder says what happens to elements at the end of an axis that do not fill a block.
 	Remainder bool
-	// Variables are what the rows of a matrix are, or its columns.
+	// Variables says whether the rows or the columns of a matrix are the variables.
 	Variables bool
-	// Beginning is what sums begin with: the first element, or the initial value before it.
+	// Beginning says whether cumulative sums begin with the first element, or with the initial value before it.
 	Beginning bool
 )
 
-// The words.
+// The values of these types.
 const (
 	Left    Side      = false
 	Right   Side      = true
@@ -32,7 +32,7 @@ const (
 	Initial Beginning = true
 )
 
-// String returns the word of expressions.
+// String returns the word that stands for the value in expressions.
 func (s Side) String() string {
 	if s == Right {
 		return "right"
@@ -40,7 +40,7 @@ func (s Side) String() string {
 	return "left"
 }
 
-// String returns the word of expressions.
+// String returns the word that stands for the value in expressions.
 func (t Triangle) String() string {
 	if t == Upper {
 		return "upper"
