@@ -39,15 +39,15 @@ func (g *GPU) openBLAS(version int, p driver.Properties, free int64) {
 	g.spec.Arithmetic += fmt.Sprintf(", %s on %s", g.blas.Name(), p.Name)
 }
 
-// multiplies reports a stage whose products the BLAS computes.
+// multiplies reports whether the BLAS computes the products of a stage.
 func (g *GPU) multiplies(s *device.Stage) bool {
 	return g.blas != nil && g.blas.Multiplies(operand(s), s.Super.Type, max(s.Super.M, s.Super.N, s.Super.K))
 }
 
-// operand is the type of the elements that a product reads.
+// operand returns the type of the elements that a product reads.
 func operand(s *device.Stage) dtype.Type { return s.Programs[0].Type(s.Programs[0].Out[0]) }
 
-// products says what multiplies matrices.
+// products names what multiplies matrices.
 func (g *GPU) products() string {
 	switch {
 	case g.blas != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Card is a GPU as its maker describes it: what plans are compared by for cards that one
-// does not have. A rate of 0 is one that no data sheet gives.
+// Card is a GPU as its maker describes it, for plans on cards that this machine does not have. A
+// rate of 0 is one that no data sheet gives.
 type Card struct {
 	Name      string  `json:"name"`
 	Total     int64   `json:"total"`     // bytes of memory, as the driver reports it
@@ -24,7 +24,7 @@ type Card struct {
 	Free      int64   `json:"free,omitempty"` // bytes, of a GPU of this machine
 }
 
-// PCIe's nominal rates each way.
+// The nominal rates of PCIe in each direction.
 const (
 	pcie3x16 = 15.75e9
 	pcie4x8  = 15.75e9
@@ -32,16 +32,16 @@ const (
 	pcie5x16 = 63e9
 )
 
-// Of float64 the data sheets of these chips say nothing, and the white papers of their
-// architectures a share of the float32 rate.
+// The data sheets of these chips have no rate of float64. The white papers of their
+// architectures give it as a share of the float32 rate.
 const (
 	turing = 1. / 32 // NVIDIA Turing GPU Architecture
 	ampere = 1. / 64 // NVIDIA Ampere GA102 GPU Architecture
 	ada    = 1. / 64 // NVIDIA Ada GPU Architecture
 )
 
-// contextBytes are left out of what a run may take of a card: the driver's context, and
-// what a BLAS keeps. A card that one has says its own.
+// contextBytes is subtracted from what a run may take of a card, for the driver's context and
+// what a BLAS keeps. A card of this machine reports its own.
 const contextBytes = 512 << 20
 
 var cards = []Card{
@@ -60,7 +60,7 @@ var cards = []Card{
 	{"H200", 143771 << 20, pcie5x16, 4.8e12, 67e12, 34e12, 989e12, "NVIDIA H200 data sheet, SXM", 0},
 }
 
-// Cards are the GPUs of the table, by memory.
+// Cards returns the GPUs of the table, by memory.
 func Cards() []Card {
 	all := slices.Clone(cards)
 	slices.SortStableFunc(all, func(a, b Card) int {
@@ -111,7 +111,7 @@ func installed(name string) (Card, error) {
 	return Card{}, fmt.Errorf("there is no %s: %s", name, instead)
 }
 
-// distance is how far a name is from a card's; one that it begins is near.
+// distance returns how far a name is from a card's. A name that begins the card's is near.
 func distance(name, card string) int {
 	a, b := plainName(name), plainName(card)
 	if strings.HasPrefix(b, a) {
@@ -120,7 +120,7 @@ func distance(name, card string) int {
 	return device.Distance(a, b)
 }
 
-// plainName is a card's name without what people write in different ways.
+// plainName returns a card's name without the parts that people write in different ways.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_", r) {
@@ -130,7 +130,7 @@ func plainName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// sized is a card of any memory.
+// sized returns a card of any memory.
 func sized(name string, memory int64) Card {
 	all := Cards()
 	i := slices.IndexFunc(all, func(c Card) bool { return c.Total/10*11 >= memory }) // a card of 24 GB has 22.5 GiB
@@ -142,8 +142,8 @@ func sized(name string, memory int64) Card {
 	return c
 }
 
-// reported is the card that a driver names, such as "NVIDIA A100-SXM4-80GB"; of a card that
-// the table does not have, one of about as much memory.
+// reported returns the card that a driver names, such as "NVIDIA A100-SXM4-80GB". For a card that
+// the table does not have, it is one of about as much memory.
 func reported(name string, total int64) Card {
 	var best Card
 	most := 0
@@ -166,8 +166,8 @@ func reported(name string, total int64) Card {
 	return best
 }
 
-// Usable is the memory that a run may take of the card: what is free, or of a card that this
-// machine does not have, what an idle one has free.
+// Usable returns the memory that a run may take of the card: what is free, or for a card that this
+// machine does not have, what is free on an idle one.
 func (c Card) Usable() int64 {
 	if c.Free > 0 {
 		return c.Free
@@ -175,19 +175,19 @@ func (c Card) Usable() int64 {
 	return c.Total - contextBytes
 }
 
-// Rates are those that a plan counts with: of the link four fifths of the nominal rate,
+// Rates returns the rates that plans use. That of the link is four fifths of the nominal rate,
 // which copies from page-locked memory reach.
 func (c Card) Rates() device.Rates {
 	return device.Rates{Upload: c.Link * 4 / 5, Download: c.Link * 4 / 5, Memory: c.Bandwidth, Arithmetic: c.Float32, Float64: c.Float64, Float16: c.Float16}
 }
 
-// Spec is the card as plans see it: with memory of its own, and with the operations and
+// Spec returns the card as plans see it: with memory of its own, and with the operations and
 // types of the model.
 func (c Card) Spec() device.Spec {
 	return inPTX(device.Spec{Name: c.Name, Memory: c.Usable(), Computes: modelled(), Rates: c.Rates()})
 }
 
-// inPTX is a device whose kernels are in PTX.
+// inPTX returns the device with kernels in PTX.
 func inPTX(d device.Spec) device.Spec {
 	d.Scratch, d.Partials, d.Parameters, d.Arithmetic = flagsBytes, mostPartials, device.MostParameters, "kernels in PTX"
 	return d

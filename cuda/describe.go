@@ -10,8 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Description is what there is to know of a device before a run. Bytes that are not known
-// are -1, rates 0.
+// Description is what is known of a device before a run. Unknown numbers of bytes are -1, and
+// unknown rates 0.
 type Description struct {
 	Device           string // its name for Open
 	Name             string // the model
@@ -111,7 +111,7 @@ func (d *Description) measureLink(g *GPU, bytes int) (err error) {
 	return nil
 }
 
-// describe is the model of a card, whose memory nobody else takes.
+// describe returns the description of a modelled card, whose memory no other process takes.
 func (c Card) describe(name string) Description {
 	d := Description{Device: name, Name: "a model of a GPU with " + units.Bytes(c.Usable()), Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
 		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: "by the " + c.Source, Products: "gonbext's own kernels"}
@@ -127,7 +127,7 @@ func (c Card) describe(name string) Description {
 // small is a tensor that never fills a GPU, and that may find no room on one.
 const small = 384 * 192 * 4
 
-// String is the description in lines.
+// String returns the description as lines.
 func (d Description) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {

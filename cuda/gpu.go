@@ -127,7 +127,7 @@ func (g *GPU) close() (err error) {
 // takes some memory for modules and streams.
 const reserve = 32
 
-// hidden says that the environment hides GPUs.
+// hidden returns a note for messages where the environment hides GPUs, and "" elsewhere.
 func hidden() string {
 	if v, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
 		return fmt.Sprintf(" (CUDA_VISIBLE_DEVICES is %q)", v)
@@ -137,13 +137,13 @@ func hidden() string {
 
 func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
 
-// Err is why the device cannot be used; nil for one that can.
+// Err returns why the device cannot be used, or nil.
 func (g *GPU) Err() error {
 	_, err := g.opened()
 	return err
 }
 
-// Spec is what the planner knows of the device. Its memory is what is free when the device
+// Spec returns what the planner knows of the device. Its memory is what is free when the device
 // opens.
 func (g *GPU) Spec() device.Spec {
 	if !g.made() {
@@ -183,8 +183,8 @@ func (g *GPU) count(memory, locked int64) {
 	g.peak = max(g.peak, g.used)
 }
 
-// Usage is the memory of the device. What is known of the context is what the BLAS keeps;
-// what others have taken includes the driver's own.
+// Usage returns the use of the device's memory. The part of the context that is known is what the BLAS
+// keeps; the part of other processes includes the driver's own.
 func (g *GPU) Usage() (u device.Usage) {
 	c, err := g.opened()
 	if !g.made() {
@@ -246,7 +246,7 @@ func (g *GPU) explain(err error) error {
 	return err
 }
 
-// lockable is memory that shares no page with other.
+// lockable returns memory that shares no page with other memory.
 func lockable(n int) []byte {
 	b := make([]byte, n+2*device.PageSize)
 	first := int(-uintptr(unsafe.Pointer(&b[0])) & (device.PageSize - 1))

@@ -20,7 +20,7 @@ func (k *function) launch(s driver.Stream, lengths [][]int, args ...uint64) erro
 	return s.Launch(k.Function, grid, block, args...)
 }
 
-// form is what the kernels of a GPU are made in.
+// form returns the form in which the kernels of a GPU are made.
 func (g *GPU) form() device.Form {
 	if g.ptx {
 		return device.PTX

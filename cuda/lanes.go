@@ -64,7 +64,7 @@ func (l *lanes) event() (driver.Event, error) {
 	return e, err
 }
 
-// marker is an event that no job needs any more, or a new one.
+// marker returns an event that no job needs any more, or a new one.
 func (l *lanes) marker() (e driver.Event, err error) {
 	if n := len(l.idle); n > 0 {
 		e, l.idle = l.idle[n-1], l.idle[:n-1]
@@ -117,8 +117,8 @@ func (l *lanes) start(steps ...step) *job {
 	return j
 }
 
-// order enqueues a step that no host waits for, and that has no times. What it fails with
-// comes out of the jobs behind it.
+// order enqueues a step that no host waits for, and that has no times. Its error comes out of the
+// jobs that follow it.
 func (l *lanes) order(s step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Memory is that of a device, in bytes.
+// Memory describes the memory of a device, in bytes.
 type Memory struct {
 	Total   int64
 	Free    int64
@@ -20,11 +20,11 @@ type Memory struct {
 	Others  int64 // by other processes, and by the driver's context and libraries of this one
 }
 
-// grain is how exactly the largest block is found.
+// grain is the accuracy to which the longest block is found.
 const grain = 1 << 20
 
-// Memory asks the device. No driver tells the longest block: it is found by allocations of
-// some lengths, each of which is given back at once.
+// Memory asks the device for its memory. No driver reports the longest free block: it is found by
+// allocations of several lengths, each of which is freed at once.
 func (g *GPU) Memory() (m Memory, err error) {
 	c, err := g.opened()
 	if err != nil {
@@ -79,7 +79,7 @@ func (g *GPU) Alloc(bytes int64) (*Buffer, error) {
 	return &Buffer{gpu: g, taken: t}, nil
 }
 
-// Size is the buffer's length in bytes.
+// Size returns the buffer's length in bytes.
 func (b *Buffer) Size() int64 {
 	if b == nil {
 		return 0
@@ -100,7 +100,7 @@ func (b *Buffer) Free() (err error) {
 }
 
 // PinnedBuffer is memory of the host whose pages are locked, so that a device copies it at
-// the link's full rate while the host does something else. No budget of a run knows it.
+// the link's full rate while the host does something else. The budgets of runs do not count it.
 type PinnedBuffer struct {
 	Data  []byte
 	once  sync.Once

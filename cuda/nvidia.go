@@ -42,7 +42,7 @@ type Info struct {
 	Driver  string // the newest CUDA that the driver offers, such as "12.9"
 }
 
-// String is the GPU in one line.
+// String describes the GPU in one line.
 func (i Info) String() string {
 	return fmt.Sprintf("%s: %s, compute capability %s, %s of memory, %s free, driver for CUDA %s",
 		i.Device, i.Name, i.Compute, units.Bytes(i.Total), units.Bytes(i.Free), i.Driver)
@@ -94,7 +94,7 @@ func (info *Info) ask(d driver.Driver, i int) error {
 	return errors.Join(err, c.Close())
 }
 
-// nvidia is the machine's driver.
+// nvidia returns the machine's driver.
 func nvidia() (driver.Driver, error) {
 	d, err := openDriver()
 	if errors.Is(err, ErrNoDriver) {

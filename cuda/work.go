@@ -72,7 +72,7 @@ type panels struct {
 	computed driver.Event
 }
 
-// at is where a panel of an operand is.
+// at returns where a panel of an operand is.
 func (p *panels) at(operand int) driver.Address {
 	if p.kept[operand] != 0 {
 		return p.kept[operand]
@@ -245,7 +245,7 @@ func (w *work) Begin(number int, chunk device.Box) {
 	}})
 }
 
-// folded is what blocks are added to: partial results, or accumulators.
+// folded returns what blocks are added to: partial results, or accumulators.
 func (on *slot) folded(i int) driver.Address {
 	if len(on.partials) > 0 {
 		return on.partials[i]
@@ -267,7 +267,7 @@ func (w *work) Resume(number int) {
 	w.order(step{on: w.compute, do: func(s driver.Stream) error { return w.goOn(s, on) }})
 }
 
-// accumulators is the number of those of a chunk, of each fold.
+// accumulators returns the number of accumulators that each fold has for a chunk.
 func (w *work) accumulators(chunk device.Box) int {
 	n := 1
 	for d, length := range chunk.Shape {
@@ -372,7 +372,7 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile device.Box) e
 	return nil
 }
 
-// elements is where the values of a set's tile are that the i-th fold takes.
+// elements returns where the values of a set's tile are that the i-th fold takes.
 func (w *work) elements(t *set, i int) driver.Address {
 	prog := &w.stage.Programs[0]
 	v := prog.Out[w.stage.FoldOut(i)]

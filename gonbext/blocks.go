@@ -11,7 +11,7 @@ import (
 // collector computes the elements of a small array.
 type collector func(a *oocore.Array) ([]float64, error)
 
-// blocks are what a figure shows of an array of any size: reductions of its blocks, in C
+// blocks has what a figure shows of an array of any size: reductions of its blocks, in C
 // order, which lazy arrays compute out of core. A mean, least or greatest is NaN where no
 // element of its block is finite.
 type blocks struct {
@@ -56,7 +56,7 @@ func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, e
 	return b, nil
 }
 
-// extremes are the least and the greatest of some values that are numbers, and ok is false where none is.
+// extremes returns the least and the greatest of the values that are numbers; ok is false where none is.
 func extremes(values ...[]float64) (low, high float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range slices.Concat(values...) {
@@ -71,7 +71,7 @@ func canBeMissing(t oocore.DType) bool {
 	return slices.Contains([]oocore.DType{oocore.Float8E4M3FN, oocore.Float8E5M2, oocore.Float16, oocore.BFloat16, oocore.Float32, oocore.Float64}, t)
 }
 
-// blockSizes are the elements of each block, in C order.
+// blockSizes returns the number of elements of each block, in C order.
 func blockSizes(shape, lengths []int) []float64 {
 	sizes := []float64{1}
 	for axis, length := range lengths {
@@ -86,8 +86,8 @@ func blockSizes(shape, lengths []int) []float64 {
 	return sizes
 }
 
-// fold reduces each block of an array to one element, the longest axis first: what is
-// between two axes is smallest so.
+// fold reduces each block of an array to one element, the longest axis first, which makes the
+// intermediate arrays smallest.
 func fold(a *oocore.Array, lengths []int, reduction func(*oocore.Array, ...int) *oocore.Array) *oocore.Array {
 	axes := make([]int, len(lengths))
 	for i := range axes {
@@ -118,7 +118,7 @@ func foldAxis(a *oocore.Array, axis, length int, reduction func(*oocore.Array, .
 	return oocore.Concatenate(axis, folded, reduction(parts[1], axis).ExpandDims(axis))
 }
 
-// blockLengths are the lengths of at most so many blocks along each of the first axes.
+// blockLengths returns the lengths of blocks, at most so many along each of the first axes.
 func blockLengths(shape []int, most ...int) []int {
 	lengths := make([]int, len(most))
 	for i, n := range most {

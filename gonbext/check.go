@@ -19,7 +19,7 @@ import (
 // Check compares an answer with that of an exercise of the lessons, such as
 // "04.1". It prints whether the answer is right and, where it is not, a hint, and
 // reports the same. An answer is a number, a shape ([]int) or an Array, which is
-// computed; nil is an exercise that nobody has answered yet.
+// computed. nil stands for an exercise without an answer yet.
 //
 // Check never ends the cell. A cell that grades ends itself: if !gonbext.Check(…)
 // { os.Exit(1) }.
@@ -114,7 +114,7 @@ func (e *exercise) checkArray(answer any, want *oocore.Array) (hint string, righ
 	return "", true
 }
 
-// plain is an answer as exercises write theirs: any number as float64.
+// plain returns an answer in the form of the exercises' own: any number as float64.
 func plain(answer any) (any, bool) {
 	v := reflect.ValueOf(answer)
 	switch {
@@ -129,7 +129,7 @@ func plain(answer any) (any, bool) {
 	return shape, ok
 }
 
-// same compares what plain gives. No number is the same as one that is not finite.
+// same compares two results of plain. A number that is not finite equals none.
 func same(given, want any, within float64) bool {
 	if want, ok := want.([]int); ok {
 		g, ok := given.([]int)

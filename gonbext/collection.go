@@ -12,8 +12,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// showCollection reads the headers of all arrays. Where they are many, those stand in one line that are
-// alike but for numbers in their names, and of many lines those at the ends.
+// showCollection reads the headers of all arrays and prints a table of them. Where there are many,
+// arrays that differ only by the numbers in their names share a line, and of many lines the first and
+// the last are printed.
 func showCollection(c *oocore.Collection) {
 	if err := c.Err(); err != nil {
 		fail("Show", err)

@@ -96,7 +96,7 @@ func (l Figure) draw(op string, arrays []*oocore.Array, figureOf func(collector)
 	display(card)
 }
 
-// figureText is a figure for a terminal.
+// figureText returns a figure as text for a terminal.
 func figureText(f *record.Figure) string {
 	var b strings.Builder
 	switch f.Kind {

@@ -29,14 +29,14 @@ func say(name, text string) {
 	fmt.Fprintln(os.Stderr, units.Text(text))
 }
 
-// leave ends a cell whose next line needs values that a footprint has not got.
+// leave ends a cell whose next line needs values that a footprint does not compute.
 func leave(op string) {
 	fmt.Printf("%s (%s) needs values, and a footprint computes none: the cell ends there.\n", op, host.Caller())
 	current.end()
 	os.Exit(0)
 }
 
-// explain is an error as a cell shows it, in one line: what failed, why, and
+// explain returns an error as a cell shows it, in one line: what failed, why, and
 // where in the cell.
 func explain(op string, err error, at host.Site) string {
 	text := err.Error()

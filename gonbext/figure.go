@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// How much a figure shows at most.
+// The most that a figure shows.
 const (
 	maxPoints = 400 // of a curve
 	maxCurves = 8
@@ -193,7 +193,7 @@ func pixels(f *record.Figure, values []float64, channels int) (picture []byte) {
 	return picture
 }
 
-// nameOf is an array's expression, without its shape and type.
+// nameOf returns an array's expression, without its shape and type.
 func nameOf(a *oocore.Array) string {
 	text := a.String()
 	if at := strings.LastIndex(text, ": "); at > 0 {

@@ -94,12 +94,12 @@ func (h *heap) look() {
 	h.next.Store(time.Now().Add(lookShare * time.Since(begun)).UnixNano())
 }
 
-// byLive has the lines that hold most first.
+// byLive orders lines such that those that hold most come first.
 func byLive(a, b record.Line) int {
 	return cmp.Or(cmp.Compare(b.Live, a.Live), cmp.Compare(b.Allocated, a.Allocated), cmp.Compare(a.Site, b.Site))
 }
 
-// largest is the line that held most at the last look; a zero Line where none is known.
+// largest returns the line that held most at the last look, or a zero Line where none is known.
 func (h *heap) largest() (top record.Line) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +111,7 @@ func (h *heap) largest() (top record.Line) {
 	return top
 }
 
-// unsampled is what objects that were sampled stand for, as pprof has it.
+// unsampled returns the bytes that sampled objects stand for, by the formula of pprof.
 func unsampled(bytes, objects int64) int64 {
 	if objects == 0 || runtime.MemProfileRate <= 1 {
 		return bytes
@@ -120,7 +120,7 @@ func unsampled(bytes, objects int64) int64 {
 	return int64(float64(bytes) / (1 - math.Exp(-size/float64(runtime.MemProfileRate))))
 }
 
-// site is the innermost line of the cell in a stack; the zero Site where it has none.
+// site returns the innermost line of the cell in a stack, or the zero Site where it has none.
 func (h *heap) site(stack []uintptr) host.Site {
 	frames := runtime.CallersFrames(stack)
 	for {
@@ -137,7 +137,7 @@ func (h *heap) site(stack []uintptr) host.Site {
 	}
 }
 
-// text is what a line is called, and its code.
+// text returns the name of a line, and its code.
 func (h *heap) text(site host.Site) (name, code string) {
 	if site == (host.Site{}) {
 		return "Go and gonbext themselves", ""

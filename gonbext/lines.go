@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/host"
 )
 
-// caller is the line that called Memory or Footprint.
+// caller returns the line that called Memory or Footprint.
 func caller() host.Site {
 	_, file, line, _ := runtime.Caller(2)
 	return host.Site{File: file, Line: line}

@@ -15,7 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// cell is what Memory or Footprint began.
+// cell is the state of a cell that Memory or Footprint began.
 type cell struct {
 	id, chart string
 	on        string // a cluster; "" for none
@@ -30,7 +30,7 @@ type cell struct {
 	noCommand bool // there is no command to start as one
 }
 
-// current is the cell that runs: its process has one.
+// current is the cell that this process runs.
 var current = &cell{}
 
 func init() { host.SetDefaults(host.Cell("")) } // runs of a notebook leave records
@@ -49,8 +49,8 @@ func Memory(opts ...Option) func() { return begin(&cell{}, caller(), opts) }
 // to return values returns oocore.ErrPlanned.
 func Footprint(opts ...Option) func() { return begin(&cell{planOnly: true}, caller(), opts) }
 
-// Plain sets what the runs of a cell without Memory and Footprint have by default. The kernel
-// shows the progress of those that take their time, and what they saved.
+// Plain sets the default options of the runs of a cell without Memory and Footprint. The kernel
+// shows the progress of runs that take long, and what they saved.
 func Plain(opts ...Option) { begin(&cell{plain: true}, caller(), opts) }
 
 func begin(c *cell, at host.Site, opts []Option) func() {
@@ -99,7 +99,7 @@ func begin(c *cell, at host.Site, opts []Option) func() {
 	return c.end
 }
 
-// defaults are the settings as oocore has them.
+// defaults returns the settings as options of oocore.
 func (s *settings) defaults() (opts []oocore.Option, err error) {
 	if s.budget != "" {
 		if _, err := units.ParseSize(s.budget); err != nil {
@@ -141,8 +141,8 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 	return opts, nil
 }
 
-// tellCluster prints the first line of a run on a cluster, what it costs, and draws the others, how far it is, in
-// place.
+// tellCluster prints the first line of a run on a cluster, which says what it costs. Later lines, which say how far
+// it is, replace one another.
 func tellCluster() func(line string) {
 	first, drawn := true, 0
 	return func(line string) {

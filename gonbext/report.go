@@ -32,7 +32,7 @@ type displayer struct {
 // showLimit is how long a figure may take to be drawn before the cell continues without it.
 const showLimit = time.Minute
 
-// display starts the command, once; nil where there is none.
+// display starts the command, once, and returns nil where there is none.
 func (c *cell) display() *displayer {
 	if c.displayer != nil || c.noCommand {
 		return c.displayer
@@ -60,7 +60,7 @@ func (c *cell) display() *displayer {
 	return d
 }
 
-// show has a record drawn; false where it was not.
+// show has a record drawn, and reports whether it was.
 func (c *cell) show(path string) bool {
 	d := c.display()
 	if d == nil {
@@ -94,7 +94,7 @@ func (c *cell) showReport() {
 	}
 }
 
-// runs are the readable records of a cell, in the order in which they began.
+// runs returns the readable records of a cell, in the order in which they began.
 func runs(cell string) []*record.Run {
 	dir, err := record.Dir()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // edgeitems is.
 const edge = 3
 
-// sample is the elements at the ends of an array's last two axes, with "…" and "⋮" for those
-// between, and within names what they are of: "[0]" in an array of three axes.
+// sample returns the elements at the ends of an array's last two axes, with "…" and "⋮" for those
+// between. within names the part that they are of: "[0]" in an array of three axes.
 func sample(a *oocore.Array) (rows [][]string, within string) {
 	shape := a.Shape()
 	if lead := len(shape) - 2; lead > 0 {
@@ -55,14 +55,14 @@ func sample(a *oocore.Array) (rows [][]string, within string) {
 	return rows, within
 }
 
-// Reading and computing more than this is not cheap.
+// The most that Show reads and computes for statistics.
 const (
 	cheapBytes   = 64 << 20
 	cheapSeconds = 0.1
 )
 
-// stats is an array's minimum, mean and maximum, without NaN, and how many elements that leaves
-// out, if any; nil where these are not cheap to have.
+// stats returns an array's minimum, mean and maximum without NaN, and how many elements are NaN, if
+// any; or nil where computing them would take too long.
 func stats(a *oocore.Array) []string {
 	if t := a.DType(); a.Bytes() > cheapBytes || t == oocore.Complex64 || t == oocore.Complex128 || t == oocore.Bool {
 		return nil
@@ -113,10 +113,10 @@ func stats(a *oocore.Array) []string {
 	return texts
 }
 
-// From large on, and below small, numbers are written with an exponent, as NumPy does.
+// Numbers from large on, and below small, are written with an exponent, as NumPy does.
 const large, small = 1e8, 1e-4
 
-// short is a number with six significant digits.
+// short writes a number with six significant digits.
 func short(v float64) string {
 	text := strconv.FormatFloat(v, 'g', 6, 64)
 	if size := math.Abs(v); size < large && (size >= small || size == 0) {
@@ -143,7 +143,7 @@ func texts(a *oocore.Array) []string {
 	}
 }
 
-// number is the value of an array of no dimensions, with all digits that its type tells apart.
+// number returns the value of an array of no dimensions, with all digits that its type distinguishes.
 func number(a *oocore.Array) string {
 	switch a.DType() {
 	case oocore.Float64:
@@ -193,7 +193,7 @@ func aligned(values []float64) []string {
 	return texts
 }
 
-// placesOf is how many characters stand behind the integer of a number, its point with them.
+// placesOf returns how many characters follow the integer part of a number, the point included.
 func placesOf(text string) int {
 	if at := strings.IndexByte(text, '.'); at >= 0 {
 		return len(text) - at
@@ -201,7 +201,7 @@ func placesOf(text string) int {
 	return 0
 }
 
-// sampleText is a card's sample in columns, and its statistics.
+// sampleText returns a card's sample in columns, and its statistics.
 func sampleText(c *record.Card) string {
 	var out strings.Builder
 	if c.Within != "" {

@@ -57,13 +57,13 @@ func Collect[T oocore.Element](a *oocore.Array, opts ...oocore.Option) []T {
 	return values
 }
 
-// applyOptions adds what the cell has to say to the options of one call.
+// applyOptions adds the cell's settings to the options of one call.
 func applyOptions(op string, a *oocore.Array, path string, opts []oocore.Option) []oocore.Option {
 	opts = append(cellChunks(a), opts...)
 	return planOnly(op, opts, func(opts ...oocore.Option) (*oocore.Plan, error) { return a.Plan(path, opts...) })
 }
 
-// cellChunks is the option for the cell's chunks, where they are for a result like a.
+// cellChunks returns the option for the cell's chunks, where they have the dimensions of a.
 func cellChunks(a *oocore.Array) []oocore.Option {
 	if c := current.chunks; c != nil && len(c) == a.Dims() {
 		return []oocore.Option{oocore.Chunks(c...)}
@@ -71,7 +71,7 @@ func cellChunks(a *oocore.Array) []oocore.Option {
 	return nil
 }
 
-// planOnly adds what makes a call plan only, where the cell does.
+// planOnly adds the option that makes a call plan only, in a cell that only plans.
 func planOnly(op string, opts []oocore.Option, planned planner) []oocore.Option {
 	if !current.planOnly {
 		return opts

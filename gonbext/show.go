@@ -18,7 +18,7 @@ const most = 1000
 // an expression by itself. The end of the cell shows it.
 var Last any
 
-// showLast shows what the cell's last line left.
+// showLast shows the value of the cell's last line.
 func showLast() {
 	v := Last
 	Last = nil
@@ -80,7 +80,7 @@ func display(card *record.Card) {
 	}
 }
 
-// drawn leaves a card for the kernel, which draws it; false where nobody does.
+// drawn leaves a card for the kernel to draw, and reports whether a kernel does.
 func drawn(card *record.Card) bool {
 	if current.report || current.id == "" {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Time is Plain for a cell whose time is said at its end, below all else. The function that it
-// returns is to be deferred.
+// Time is Plain for a cell that prints how long it took as its last line. Defer the function that it
+// returns.
 func Time(opts ...Option) func() {
 	end := begin(&cell{plain: true}, caller(), opts)
 	begun, cpu := time.Now(), machine.CPUTime()

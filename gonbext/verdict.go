@@ -8,7 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// verdict is a run in one line, for where nothing better can draw it.
+// verdict describes a run in one line, for places where no report can be drawn.
 func verdict(r *record.Run) string {
 	h := r.Header
 	budget := units.Bytes(h.Budget)

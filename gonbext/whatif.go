@@ -22,9 +22,9 @@ var budgets = []int64{16 << 20, 64 << 20}
 // planner plans one call, in different ways.
 type planner func(opts ...oocore.Option) (*oocore.Plan, error)
 
-// footprint is the option that makes a call record its plan with the alternatives. A
-// budget that is too small is no end of a footprint: the plan is then that of the smallest
-// which would do.
+// footprint returns the option that makes a call record its plan with the alternatives. A
+// budget that is too small does not end a footprint: the plan is then that of the smallest
+// budget which would do.
 func footprint(planned planner, opts []oocore.Option) ([]oocore.Option, error) {
 	p, err := planned(opts...)
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
@@ -65,10 +65,10 @@ func alternatives(what whatIf, p *host.Plan) []record.WhatIf {
 	return rows
 }
 
-// helpful leaves out of rows, whose chunks are the plan's own first, those that tell a reader
-// nothing: that differ from another one only in a larger budget, that a little more memory
-// would make fit, of those of a shape that do not fit all but the largest, and those that take
-// ten times what the plan takes. The plan's own row stays, beside others.
+// helpful leaves out rows that tell a reader nothing; the first rows have the plan's own chunks. It
+// leaves out rows that differ from another one only in a larger budget, rows that a little more memory
+// would make fit, all but the largest of the rows of one shape that do not fit, and rows that take
+// ten times what the plan takes. The plan's own row stays where others do.
 func helpful(rows []record.WhatIf, budget int64) (kept []record.WhatIf) {
 	own := slices.IndexFunc(rows, func(w record.WhatIf) bool { return w.Budget == budget })
 	absurd := func(w, own *record.WhatIf) bool {
@@ -112,7 +112,7 @@ func (w whatIf) plan(opts ...oocore.Option) (*host.Plan, error) {
 	return host.Sized(p), nil
 }
 
-// need is the smallest budget that would do: what a hopeless one is rejected with.
+// need returns the smallest budget that would do, from the error of a budget that is far too small.
 func (w whatIf) need(opts ...oocore.Option) int64 {
 	_, err := w.plan(append(opts, memory(1))...)
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
@@ -121,8 +121,7 @@ func (w whatIf) need(opts ...oocore.Option) int64 {
 	return 0
 }
 
-// row says what a way means; only its figures, which it does not have where the
-// budget is too small for it.
+// row returns the figures of one alternative. It has none where the budget is too small.
 func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 	p, err := w.plan(opts...)
 	if err != nil {

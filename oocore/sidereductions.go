@@ -34,7 +34,7 @@ func (b *sideReductions) nodes() (all []*graph.Node, err error) {
 }
 
 // places returns the memory for their values. A Save whose array has been saved before computes none and
-// does not call it: values stays nil.
+// does not call it: values is nil then.
 func (b *sideReductions) places() (all [][]byte) {
 	b.values = make([]float64, len(b.of))
 	for i := range b.values {

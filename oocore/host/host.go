@@ -63,6 +63,6 @@ func Target(path string) oocore.Option { return internals.Target(path) }
 // ends with f's error.
 func Inspect(f func(*Plan) error) oocore.Option { return internals.Inspect(f) }
 
-// NoClobber makes a run whose output is there already an error, and nothing is replaced. Of two runs that
-// begin at once one ends so.
+// NoClobber makes it an error if the output of a run exists, and replaces nothing. Of two runs that begin at
+// the same time one fails so.
 func NoClobber() oocore.Option { return internals.NoClobber() }

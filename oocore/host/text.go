@@ -27,7 +27,7 @@ type Definition = expr.Definition
 // expression without a name.
 func Definitions(text string) ([]Definition, error) { return expr.Definitions(text) }
 
-// Eval is oocore.EvalContext of an expression that was read.
+// Eval is oocore.EvalContext for an expression that has been parsed.
 func Eval(ctx context.Context, d Definition, names oocore.Names, opts ...oocore.Option) *oocore.Array {
 	if d.Text == nil {
 		return oocore.EvalContext(ctx, "", names, opts...)
@@ -62,6 +62,6 @@ type View = grid.View
 // "newaxis".
 func ParseSlice(text string, shape []int) (View, error) { return grid.ParseSlice(text, shape) }
 
-// Distance is the number of bytes to add, drop or change to make one word of another, for
+// Distance returns the number of bytes to add, drop or change to turn one word into another, for
 // messages that name what was probably meant.
 func Distance(a, b string) int { return suggest.Distance(a, b) }
