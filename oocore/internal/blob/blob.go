@@ -75,6 +75,8 @@ type Upload interface {
 	WriteAt(ctx context.Context, p []byte, at int64) error
 	// Close ends the object, which is whole.
 	Close(ctx context.Context) error
+	// Entry is what is stored, once it is closed; without a version where only Open tells it.
+	Entry() Entry
 	// Abort gives it up. After Close it does nothing.
 	Abort()
 }

@@ -276,6 +276,9 @@ func (u *upload) named(op string, err error) error {
 	return &fs.PathError{Op: op, Path: u.path(u.name), Err: err}
 }
 
+// Entry is empty: what a file's version is shows when it has its name.
+func (u *upload) Entry() Entry { return Entry{} }
+
 func (u *upload) Close(ctx context.Context) error {
 	if u.closed {
 		return &fs.PathError{Op: "close", Path: u.path(u.name), Err: fs.ErrClosed}

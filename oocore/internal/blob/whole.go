@@ -55,9 +55,6 @@ type Putter interface {
 	Put(ctx context.Context, key string, p []byte) (Entry, error)
 }
 
-// Entered is an Upload that tells, once it is closed, what is stored.
-type Entered interface{ Entry() Entry }
-
 // ErrReplaced is returned by PutIf where another version of the object is there.
 var ErrReplaced = errors.New("another writer has replaced it")
 
@@ -117,16 +114,10 @@ func Put(ctx context.Context, b Bucket, key string, p []byte) (Entry, error) {
 	if err := u.Write(ctx, p); err != nil {
 		return Entry{}, err
 	}
-	return Close(ctx, u, key, int64(len(p)))
-}
-
-// Close ends an upload of a size, and returns what is stored.
-func Close(ctx context.Context, u Upload, key string, size int64) (Entry, error) {
 	if err := u.Close(ctx); err != nil {
 		return Entry{}, err
 	}
-	if e, ok := u.(Entered); ok {
-		return e.Entry(), nil
-	}
-	return Entry{Key: key, Size: size}, nil
+	e := u.Entry()
+	e.Key, e.Size = key, int64(len(p))
+	return e, nil
 }

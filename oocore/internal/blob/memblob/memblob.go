@@ -185,6 +185,8 @@ func (u *upload) WriteAt(ctx context.Context, p []byte, at int64) error {
 	return ctx.Err()
 }
 
+func (u *upload) Entry() blob.Entry { return blob.Entry{Key: u.key, Size: int64(len(u.data))} }
+
 func (u *upload) Close(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -57,8 +57,7 @@ func (a *array) Info() store.Info {
 
 // fetches reports that chunks are objects of an object store, which one request reads.
 func (a *array) fetches() bool {
-	_, local := a.bucket.(blob.Folder)
-	return !local && len(a.meta.shards) == 0 && a.meta.blocks == nil
+	return !a.bucket.Can().Files && len(a.meta.shards) == 0 && a.meta.blocks == nil
 }
 
 func fileVersion(e blob.Entry) store.FileVersion {

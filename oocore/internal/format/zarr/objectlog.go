@@ -263,20 +263,15 @@ type loggedUpload struct {
 	blob.Upload
 	bucket *logged
 	key    string
-	size   int64
-}
-
-func (u *loggedUpload) Write(ctx context.Context, p []byte) error {
-	u.size += int64(len(p))
-	return u.Upload.Write(ctx, p)
 }
 
 func (u *loggedUpload) Close(ctx context.Context) error {
 	if err := u.bucket.target.held(ctx); err != nil {
 		return err
 	}
-	e, err := blob.Close(ctx, u.Upload, u.key, u.size)
+	err := u.Upload.Close(ctx)
 	if err == nil {
+		e := u.Entry()
 		e.Key = u.key
 		u.bucket.target.log.add(e)
 	}

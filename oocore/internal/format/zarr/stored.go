@@ -153,7 +153,7 @@ func (o *opened) open(ctx context.Context, chunk []int, p []byte, at int64) erro
 	var ahead *shardIndex // that is read as the object is opened
 	if len(o.kept) > 0 {
 		o.indexes[0] = &o.kept[number%len(o.kept)]
-		if _, local := o.a.bucket.(blob.Folder); !local {
+		if !o.a.bucket.Can().Files {
 			if p, at = o.indexes[0].ahead(number); p != nil {
 				ahead = o.indexes[0]
 			}
