@@ -58,7 +58,7 @@ func ChunksOf[T Element](ctx context.Context, a *Array, opts ...Option) iter.Seq
 		if err != nil {
 			return nil, err
 		}
-		lengths := s.chunks
+		lengths := s.Chunks
 		if lengths == nil {
 			lengths = a.Chunks()
 		}
@@ -186,8 +186,8 @@ func parts[T Element](ctx context.Context, site graph.Site, op, name string, a *
 			return
 		}
 		loop := set(func(s *settings) {
-			s.loop = "the loop over " + name + " at " + site.String()
-			s.chunks = nil // those of ChunksOf
+			s.Loop = "the loop over " + name + " at " + site.String()
+			s.Chunks = nil // those of ChunksOf
 		})
 		ended := make(chan error, 1)
 		go func() {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/omezarr"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -25,7 +26,7 @@ type Collection struct {
 	path    string         // that it was opened from; empty for none
 	source  []store.Member // that it was opened from; nil for none
 	folder  string         // of the checkpoint that it was opened from; empty for none
-	image   *image         // that the arrays are levels of; nil for none
+	image   *omezarr.Image // that the arrays are levels of; nil for none
 }
 
 // named is an array of a collection: what opens it, and what has been made of it.
@@ -176,3 +177,6 @@ func (c *Collection) Like(path string) *Collection {
 	of := OpenAll(path)
 	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), path: of.path, source: of.source, folder: of.folder}
 }
+
+// isCheckpoint reports the path of a checkpoint's index.
+func isCheckpoint(path string) bool { return strings.HasSuffix(path, ".safetensors.index.json") }

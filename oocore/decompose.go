@@ -34,7 +34,7 @@ func (h *host) fits() error {
 	h.whole = nil
 	opts, err := internals{}.Fits(h.opts, func(opts []Option) error {
 		err := whole(opts)
-		if isSmall(err) {
+		if errors.As(err, new(*MemoryError)) {
 			return err
 		}
 		return nil
@@ -72,7 +72,7 @@ func (h *host) decompose(d op.Decomposition) (*op.Decomposed, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := (*f)(h.ctx, made(d.X, nil), d, s.planned, append(h.opts[:len(h.opts):len(h.opts)], unstored))
+	all, err := (*f)(h.ctx, made(d.X, nil), d, s.PlanOnly, append(h.opts[:len(h.opts):len(h.opts)], unstored))
 	if err != nil {
 		return nil, unwrapped(err)
 	}
@@ -91,3 +91,6 @@ func (h *host) decompose(d op.Decomposition) (*op.Decomposed, error) {
 	}
 	return out, err
 }
+
+// SetDecomposer sets what decompositions in expressions call.
+func (internals) SetDecomposer(f decompose) { decomposer.Store(&f) }

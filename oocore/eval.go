@@ -51,7 +51,7 @@ func evaluate(ctx context.Context, expression *expr.Text, names Names, opts []Op
 		}
 		whole := made(expression.Build(nodes, &host{ctx: ctx, opts: opts}))
 		if s.target == nil {
-			_, err = whole.Plan(s.someFile("result"), append(opts[:len(opts):len(opts)], unstored)...)
+			_, err = whole.Plan(s.SomeFile("result"), append(opts[:len(opts):len(opts)], unstored)...)
 		} else {
 			_, err = whole.Plan(*s.target, opts...)
 		}
@@ -61,4 +61,9 @@ func evaluate(ctx context.Context, expression *expr.Text, names Names, opts []Op
 		err = graph.Reject(site, "eval", unreadable)
 	}
 	return made(n, err)
+}
+
+// Eval is EvalContext of an expression that was read.
+func (internals) Eval(ctx context.Context, e *expr.Text, names Names, opts []Option) *Array {
+	return evaluate(ctx, e, names, opts)
 }

@@ -2,33 +2,29 @@ package oocore
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/output"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/record"
 )
-
-// internals are what other packages of this module use and programs do not: those with
-// internals = hook.Get(oocore.Plan{}).
-type internals struct{}
-
-type carrier = hook.Carrier[internals]
 
 // The options of hosts: see package host.
 
 func (internals) Cell(id string) Option {
-	return set(func(s *settings) { s.cell, s.hosted = id, true })
+	return set(func(s *settings) { s.Cell, s.Hosted = id, true })
 }
 
 func (internals) PlanOnly(alternatives []record.WhatIf) Option {
-	return set(func(s *settings) { s.planned, s.alternatives = true, alternatives })
+	return set(func(s *settings) { s.PlanOnly, s.Alternatives = true, alternatives })
 }
 
 func (internals) Nominal() Option {
-	return set(func(s *settings) { s.planned, s.nominal = true, true })
+	return set(func(s *settings) { s.PlanOnly, s.Nominal = true, true })
 }
 
 func (internals) Target(path string) Option {
@@ -36,11 +32,11 @@ func (internals) Target(path string) Option {
 }
 
 func (internals) Inspect(f func(*plan.Sized) error) Option {
-	return set(func(s *settings) { s.inspect = f })
+	return set(func(s *settings) { s.Inspect = f })
 }
 
 func (internals) NoClobber() Option {
-	return set(func(s *settings) { s.noClobber = true })
+	return set(func(s *settings) { s.NoClobber = true })
 }
 
 func (internals) SetDefaults(opts []Option) {
@@ -48,18 +44,13 @@ func (internals) SetDefaults(opts []Option) {
 	defer defaults.Unlock()
 	defaults.opts = slices.Clone(opts)
 	if s, err := settingsOf(opts); err == nil {
-		meter.SetLimit(s.budget) // arrays are opened before the run whose option it would be
+		meter.SetLimit(s.Budget) // arrays are opened before the run whose option it would be
 	}
-}
-
-// Eval is EvalContext for an expression that has been parsed.
-func (internals) Eval(ctx context.Context, e *expr.Text, names Names, opts []Option) *Array {
-	return evaluate(ctx, e, names, opts)
 }
 
 // Warn gives f each warning of a plan about what its expression makes of its inputs.
 func (internals) Warn(f func(string)) Option {
-	return set(func(s *settings) { s.warn = f })
+	return set(func(s *settings) { s.Warn = f })
 }
 
 // Warnings returns the warnings of computing an array to return it.
@@ -68,20 +59,83 @@ func (internals) Warnings(a *Array) []string {
 	if err != nil {
 		return nil
 	}
-	all, _ := packedWarnings([]plan.Output{{Root: root}}, nil) // which writes into no array
+	all, _ := (&output.Settings{}).Warnings([]plan.Output{{Root: root}}) // which writes into no array
 	return all
 }
 
 // Holding says how many bytes the program holds during a run, in addition to what it held when
 // its algorithm was planned by Fits.
 func (internals) Holding(bytes int64) Option {
-	return set(func(s *settings) { s.held = bytes })
+	return set(func(s *settings) { s.Held = bytes })
 }
 
 // Cluster makes Save leave its tasks to a cluster.
 func (internals) Cluster(c hook.Cluster) Option {
-	return set(func(s *settings) { s.cluster = c })
+	return set(func(s *settings) { s.Cluster = c })
 }
 
-// SetDecomposer sets what decompositions in expressions call.
-func (internals) SetDecomposer(f decompose) { decomposer.Store(&f) }
+// Fits plans all runs of an algorithm before the first is made. f is the algorithm: each Save
+// and Collect under the options that f is given is planned only, Save returns an array that
+// cannot be read, and Collect returns zeros. f may be called several times, for different
+// budgets.
+//
+// Where the budget is too small for one of the runs, the error is a *MemoryError whose Need is
+// enough for all of them. Otherwise Fits returns the options for the runs themselves. Within
+// another algorithm, whose plan has these runs too, it plans nothing.
+func (internals) Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
+	s, err := applyOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	change, err := s.Fits(func(change func(*run.Options)) error { return f(with(opts, change)) })
+	if err != nil || change == nil {
+		return opts, err
+	}
+	return with(opts, change), nil
+}
+
+// with are options and a change of them.
+func with(opts []Option, change func(*run.Options)) []Option {
+	return append(slices.Clip(opts), set(func(s *settings) { change(&s.Options) }))
+}
+
+// DryRun reports whether runs under the options are planned and not made: see Fits.
+func (internals) DryRun(opts []Option) bool {
+	s, err := applyOptions(opts)
+	return err == nil && s.Dry != nil
+}
+
+// RunGroup makes the runs of an algorithm one in the run log and in reports, under a title:
+// their passes, their memory one after the other, and the figures that the algorithm notes,
+// such as its error after each iteration. f gives its options to all of its runs, which follow
+// each other.
+func (internals) RunGroup(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
+	s, err := applyOptions(opts)
+	if err != nil {
+		return err
+	}
+	return s.InGroup(title, func(change func(*run.Options), note func(string, float64)) error { return f(with(opts, change), note) })
+}
+
+// State returns the stored state of an algorithm of x. name and parameters say which algorithm
+// it is, and all that its result depends on; parameters are a value for JSON.
+func (internals) State(ctx context.Context, name string, x *Array, parameters any, opts []Option) (hook.State, error) {
+	root, err := x.expression()
+	if err != nil {
+		return nil, err
+	}
+	s, err := applyOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.State(ctx, name, root, parameters)
+}
+
+// Resume continues a run whose tasks Save has left to a cluster, in a process of the cluster:
+// file has the plan, and saved is what the executor was given.
+func (internals) Resume(ctx context.Context, file string, saved json.RawMessage, c hook.Cluster) error {
+	return run.Resume(ctx, file, saved, c)
+}
+
+// Command returns the path of the gonbext command, which worker processes run.
+func (internals) Command() (string, error) { return run.Command() }

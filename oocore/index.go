@@ -43,8 +43,8 @@ func counted(ctx context.Context, op string, opts []Option, make func(run op.Run
 			if n == nil {
 				continue
 			}
-			// The run that saves it reports what its format cannot hold.
-			_, _ = made(n, nil).Save(ctx, s.someFile(op), append(opts[:len(opts):len(opts)], unstored)...)
+			// What this format cannot hold is left to the run that saves it.
+			_, _ = made(n, nil).Save(ctx, s.SomeFile(op), append(opts[:len(opts):len(opts)], unstored)...)
 		}
 		return nil
 	})
@@ -65,39 +65,16 @@ func counter(ctx context.Context, op string, opts []Option) op.Run {
 		if err != nil {
 			return nil, graph.Reject(n.Site, op, unwrapped(err), n)
 		}
-		if s, _ := applyOptions(opts); s.dry != nil && n.Blocks != nil {
+		if s, _ := applyOptions(opts); s.Dry != nil && n.Blocks != nil {
 			if c, ok := n.Blocks.Op.(interface{ Foreseen(most int) []int64 }); ok {
-				counts, s.dry.counted = c.Foreseen(s.dry.count), true
+				counts = c.Foreseen(s.Dry.Count())
 			}
 		}
 		return counts, nil
 	}
 }
 
-// unstored takes back what options say of how a result is stored.
-var unstored = option(func(s *settings) error {
-	s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
-	s.dims, s.attributes, s.fill = nil, nil, nil
-	return nil
-})
-
-// unusable returns an error for options of how a result is stored, where none is stored.
-func (s *settings) unusable() error {
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{
-		{"Shards", s.shards != nil}, {"Codec", s.codec != ""}, {"Region", s.region != ""},
-		{"DimNames", s.dims != nil}, {"Attributes", s.attributes != nil}, {"FillValue", s.fill != nil},
-	} {
-		if o.set {
-			return &OptionError{fmt.Errorf("%s says how a result is stored, and this call stores none: leave it out, or Save", o.name)}
-		}
-	}
-	return nil
-}
-
-// unwrapped returns the cause of a rejected operation, to be returned under another name.
+// unwrapped is why an operation was rejected, to be returned under another name.
 func unwrapped(err error) error {
 	if e, ok := err.(*Error); ok {
 		return e.Err

@@ -1,82 +1,18 @@
 package oocore
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"math"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/lora"
 )
-
-// loraConfig is what of PEFT's adapter_config.json says how an adapter is merged.
-type loraConfig struct {
-	Type         string   `json:"peft_type"`
-	Rank         float64  `json:"r"` // 0 where it is not said
-	RankPattern  patterns `json:"rank_pattern"`
-	Alpha        float64  `json:"lora_alpha"`
-	RankStable   bool     `json:"use_rslora"`
-	DoRA         bool     `json:"use_dora"`
-	Transposed   bool     `json:"fan_in_fan_out"`
-	AlphaPattern patterns `json:"alpha_pattern"`
-	Init         any      `json:"init_lora_weights"` // a bool or a name
-	Activated    []int    `json:"alora_invocation_tokens"`
-	Replicated   []any    `json:"layer_replication"`
-	Grouped      bool     `json:"use_qalora"`
-}
-
-// pattern is the value of the layers that it matches.
-type pattern struct {
-	of    string
-	value float64
-}
-
-// patterns are in the order of the file: the first that matches a layer is the one.
-type patterns []pattern
-
-func (p *patterns) UnmarshalJSON(text []byte) error {
-	var values map[string]float64
-	if json.Unmarshal(text, &values) != nil {
-		return errors.New("rank_pattern and alpha_pattern are objects of numbers")
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	for t, err := d.Token(); err == nil; t, err = d.Token() {
-		if of, is := t.(string); is { // all values are numbers
-			*p = append(*p, pattern{of, values[of]})
-		}
-	}
-	return nil
-}
-
-// find returns the value of a layer, which is otherwise that of all.
-func (p patterns) find(module string, otherwise float64) (float64, error) {
-	for _, of := range p {
-		r, err := regexp.Compile(`^(.*\.)?(` + of.of + `)$`)
-		if err != nil {
-			return 0, err
-		}
-		if r.MatchString(module) {
-			return of.value, nil
-		}
-	}
-	return otherwise, nil
-}
-
-// defaultAlpha is PEFT's where the file has none.
-const defaultAlpha = 8
-
-// maxConfig is the most bytes of an adapter_config.json.
-const maxConfig = 16 << 20
 
 // MergeLoRA returns the collection with a LoRA adapter merged into it: the folder of a PEFT adapter, with
 // adapter_config.json and adapter_model.safetensors. As PEFT's merge_and_unload has it, a weight W becomes
@@ -96,7 +32,7 @@ func (c *Collection) MergeLoRA(adapter string) *Collection {
 }
 
 func (c *Collection) mergeLoRA(adapter string) error {
-	config, err := readLoRA(filepath.Join(adapter, "adapter_config.json"))
+	config, err := lora.Read(filepath.Join(adapter, "adapter_config.json"))
 	if err != nil {
 		return err
 	}
@@ -144,7 +80,10 @@ func (c *Collection) mergeLoRA(adapter string) error {
 		case f[0] == nil || f[1] == nil:
 			return fmt.Errorf("layer %.80q has lora_A or lora_B alone", module)
 		}
-		scale, err := config.scale(module, f)
+		scale, err := 0., errors.Join(f[0].Err(), f[1].Err())
+		if err == nil {
+			scale, err = config.Scale(module, f[0].Shape(), f[1].Shape())
+		}
 		if err != nil {
 			return fmt.Errorf("layer %.80q: %w", module, err)
 		}
@@ -168,74 +107,4 @@ func merged(w *Array, f *[2]*Array, scale float64, transposed bool) *Array {
 		return made(nil, &Error{Op: "merge", Err: fmt.Errorf("a weight in %s is quantized, which an adapter cannot be added to: merge into the checkpoint that it was made of", t)})
 	}
 	return w.Add(delta.Mul(float32(scale)).AsType(t)).AsType(t)
-}
-
-func readLoRA(path string) (c loraConfig, err error) {
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() { // opening a pipe waits for its writer
-		return c, errors.New("adapter_config.json is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return c, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxConfig))
-	if err != nil {
-		return c, err
-	}
-	c.Alpha = defaultAlpha
-	err = json.Unmarshal(text, &c)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if wrong.Field == "" {
-			return c, errors.New("adapter_config.json: it is not an object")
-		}
-		return c, fmt.Errorf("adapter_config.json: %s: its value is of another type, %s", wrong.Field, wrong.Value)
-	}
-	switch {
-	case err != nil:
-		return c, fmt.Errorf("adapter_config.json: %w", err)
-	case !strings.EqualFold(c.Type, "LORA"):
-		return c, fmt.Errorf("adapter_config.json: peft_type %.40q is not LORA", c.Type)
-	case c.DoRA:
-		return c, errors.New("adapter_config.json: DoRA adapters cannot be merged")
-	case len(c.Activated) > 0:
-		return c, errors.New("adapter_config.json: activated adapters (aLoRA) cannot be merged")
-	case len(c.Replicated) > 0:
-		return c, errors.New("adapter_config.json: the adapter is for replicated layers (layer_replication), which the base does not have")
-	case c.Grouped:
-		return c, errors.New("adapter_config.json: QALoRA adapters cannot be merged")
-	}
-	begun, _ := c.Init.(string)
-	for _, of := range []string{"pissa", "olora", "corda", "loftq"} {
-		if strings.HasPrefix(strings.ToLower(begun), of) {
-			return c, fmt.Errorf("adapter_config.json: init_lora_weights %.40q changes the weights of the base: convert the adapter by PEFT's path_initial_model_for_weight_conversion", begun)
-		}
-	}
-	return c, nil
-}
-
-// scale is alpha / r of a layer, of which a pattern may name alpha.
-func (c *loraConfig) scale(module string, f *[2]*Array) (float64, error) {
-	a, b := f[0].Shape(), f[1].Shape()
-	if err := errors.Join(f[0].Err(), f[1].Err()); err != nil {
-		return 0, err
-	}
-	if len(a) != 2 || len(b) != 2 || a[0] != b[1] || a[0] == 0 {
-		return 0, fmt.Errorf("lora_A of shape %s and lora_B of shape %s are of no one rank", grid.Format(a), grid.Format(b))
-	}
-	rank, err := c.RankPattern.find(module, c.Rank)
-	if err != nil {
-		return 0, fmt.Errorf("rank_pattern: %w", err)
-	}
-	if rank != 0 && rank != float64(a[0]) {
-		return 0, fmt.Errorf("its factors have rank %d, and adapter_config.json says %v", a[0], rank)
-	}
-	alpha, err := c.AlphaPattern.find(module, c.Alpha)
-	if err != nil {
-		return 0, fmt.Errorf("alpha_pattern: %w", err)
-	}
-	if c.RankStable {
-		return alpha / math.Sqrt(float64(a[0])), nil
-	}
-	return alpha / float64(a[0]), nil
 }

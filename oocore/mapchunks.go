@@ -152,3 +152,37 @@ func functionName(f any) string {
 	}
 	return name
 }
+
+// ReduceFunc reduces an array along axes, or all of it, by Go functions: the state of no elements, which init makes, takes elements in by
+// step, states of parts of the array are merged, and finish makes the result's element of a state.
+// The root of the mean square along the last axis is
+//
+//	type state struct{ sum, n float64 }
+//	rms := oocore.ReduceFunc(
+//		func() state { return state{} },
+//		func(s *state, x float32) { s.sum += float64(x) * float64(x); s.n++ },
+//		func(s, t *state) { s.sum += t.sum; s.n += t.n },
+//		func(s *state) float64 { return math.Sqrt(s.sum / s.n) }, x, -1)
+//
+// T must be the type of a's elements. The state is of numbers, bools, and arrays and structs of these: states lie between tasks as bytes.
+// Elements are taken in, and parts merged, in an order that follows from the shape and the chunks that a is stored in:
+// results do not depend on the budget. merge is to be associative. The result has no reduced axes; one along an empty
+// axis is that of init. It is one pass over a; a run holds chunks of about 2 MiB, and where an axis that is reduced is longer than
+// one, a state for each of its chunks and each result.
+func ReduceFunc[S any, T, U Element](init func() S, step func(s *S, x T), merge func(s, t *S), finish func(s *S) U, a *Array, axes ...int) *Array {
+	return build("reduce_func", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		x := in[0]
+		if init == nil || step == nil || merge == nil || finish == nil {
+			return nil, noFunction(site, "reduce_func")
+		}
+		if err := takes[T](site, "reduce_func", x); err != nil {
+			return nil, err
+		}
+		r := udf.Reducer[S, T, U]{Init: init, Step: step, Merge: merge, Finish: finish}
+		n, err := r.Reduce(site, x, axes, made(x, nil).Chunks())
+		if err != nil {
+			err = graph.Reject(site, "reduce_func", unwrapped(err), x)
+		}
+		return n, err
+	}, a)
+}

@@ -4,6 +4,7 @@ package oocore
 
 import (
 	"context"
+
 	"github.com/gonbext/gonbext/oocore/types"
 )
 

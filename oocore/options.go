@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/device"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/output"
+	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
-	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/types"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -29,47 +29,12 @@ func set(f func(s *settings)) Option {
 	return option(func(s *settings) error { f(s); return nil })
 }
 
-// settings are the options of one run.
+// settings are the options of one run, and those of how its output is stored.
 type settings struct {
-	budget         int64 // 0: the machine's default, or what the pool has
-	pool           *Pool // nil: the run shares the process with all that are in none
-	noWait         bool
-	chunks         []int
-	shardSize      int64
-	shards         []int
-	codec          string
-	region         string
-	grow           *int           // the axis to append along; nil where nothing is appended
-	dims           []string       // names of the output's dimensions
-	attributes     map[string]any // of the output
-	fill           any            // that marks missing values; nil where none is given
-	device         device.Device  // nil: the CPU
-	workers        int            // 0: the cores that Go uses
-	processes      int            // worker processes; 0: this process
-	cluster        hook.Cluster   // nil: tasks run on this machine
-	fresh          bool
-	version        string
-	reads          []string // files that Go functions read by themselves
-	planned        bool
-	nominal        bool    // the plan is that of any machine
-	target         *string // of the whole expression; nil where nobody has told
-	cell           string
-	hosted         bool            // runs leave a record, of a cell or of none
-	parent         *runGroup       // nil for a run by itself
-	dry            *dryRun         // nil where runs are made
-	foreseen       int64           // overhead that the algorithm of the run was planned with; 0 where it was not planned
-	least          int64           // budget that all runs of the algorithm need; 0 where it was not planned
-	held           int64           // bytes that the algorithm holds in addition
-	loop           string          // that takes what the run makes; "" for none
-	sideReductions *sideReductions // nil where a run gives nothing but its array
-	progress       *progressFunc   // nil where nobody asks
-	report         *RunReport
-	warn           func(string)            // of what a plan warns; nil where nobody asks
-	inspect        func(*plan.Sized) error // before anything is read; nil where nobody asks
-	unread         []string                // attributes of groups that a copy leaves out
-	noClobber      bool                    // an output that is there is an error
+	run.Options
+	output.Settings
 
-	alternatives []record.WhatIf // to a plan, for its record
+	target *string // of the whole expression; nil where nobody has told
 }
 
 // Memory sets the budget: "512MiB", "1.5GB". It covers all that the kernel would
@@ -82,7 +47,7 @@ type settings struct {
 // another. A Pool gives each its part instead.
 func Memory(size string) Option {
 	return option(func(s *settings) (err error) {
-		s.budget, err = units.ParseSize(size)
+		s.Budget, err = units.ParseSize(size)
 		return err
 	})
 }
@@ -93,7 +58,7 @@ func MemoryBytes(n int64) Option {
 		if n < 1 {
 			return fmt.Errorf("a budget of %d bytes: give one or more", n)
 		}
-		s.budget = n
+		s.Budget = n
 		return nil
 	})
 }
@@ -101,21 +66,21 @@ func MemoryBytes(n int64) Option {
 // Chunks sets the lengths of the chunks that the result is computed and stored
 // in. Without it they follow from the inputs' own.
 func Chunks(lengths ...int) Option {
-	return set(func(s *settings) { s.chunks = slices.Clone(lengths) })
+	return set(func(s *settings) { s.Chunks = slices.Clone(lengths) })
 }
 
 // Shards sets the lengths of the groups of chunks that are stored as one object,
 // each a multiple of the chunks'. Only formats with chunks have them. Without it
 // each chunk is stored by itself.
 func Shards(lengths ...int) Option {
-	return set(func(s *settings) { s.shards = slices.Clone(lengths) })
+	return set(func(s *settings) { s.Shards = slices.Clone(lengths) })
 }
 
 // ShardSize sets the most bytes of arrays in a file of a checkpoint that Collection.Save writes with
 // an index: "5GB", which is the default.
 func ShardSize(size string) Option {
 	return option(func(s *settings) (err error) {
-		s.shardSize, err = units.ParseSize(size)
+		s.ShardSize, err = units.ParseSize(size)
 		return err
 	})
 }
@@ -128,7 +93,7 @@ func ShardSize(size string) Option {
 // Matrices of a GGUF file can be "q8_0", which stores blocks of 32 elements in integers of 8 bits:
 // with it vectors, and what has no whole blocks, become float32.
 func Codec(text string) Option {
-	return set(func(s *settings) { s.codec = text })
+	return set(func(s *settings) { s.Codec = text })
 }
 
 // DimNames sets the names of the output's dimensions, one for each; "" leaves one without
@@ -141,7 +106,7 @@ func DimNames(names ...string) Option {
 				return fmt.Errorf("dimension names: %q names two dimensions", name)
 			}
 		}
-		s.dims = append([]string{}, names...)
+		s.Dims = append([]string{}, names...)
 		return nil
 	})
 }
@@ -166,7 +131,7 @@ func Attributes(values map[string]any) Option {
 				return fmt.Errorf("attribute %q: %w", name, err)
 			}
 		}
-		s.attributes = maps.Clone(values)
+		s.Attributes = maps.Clone(values)
 		return nil
 	})
 }
@@ -177,10 +142,10 @@ func Attributes(values map[string]any) Option {
 // that of the array. Of the formats only Zarr stores it.
 func FillValue(v any) Option {
 	return option(func(s *settings) error {
-		if _, err := fillText(v); err != nil {
+		if _, err := output.FillText(v); err != nil {
 			return err
 		}
-		s.fill = v
+		s.Fill = v
 		return nil
 	})
 }
@@ -189,7 +154,7 @@ func FillValue(v any) Option {
 // ":, 0:256", as between NumPy's brackets with steps of one. What is saved has the region's
 // shape, or broadcasts to it, and the array's dtype.
 func Region(spec string) Option {
-	return set(func(s *settings) { s.region = spec })
+	return set(func(s *settings) { s.Region = spec })
 }
 
 // On sets the device that computes, such as a GPU. Without it the CPU computes.
@@ -201,7 +166,7 @@ func On(d device.Device) Option {
 		if broken, ok := d.(interface{ Err() error }); ok && broken.Err() != nil {
 			return broken.Err()
 		}
-		s.device = d
+		s.Device = d
 		return nil
 	})
 }
@@ -212,7 +177,7 @@ func Workers(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("%d workers cannot compute: give one or more", n)
 		}
-		s.workers = n
+		s.Workers = n
 		return nil
 	})
 }
@@ -227,21 +192,21 @@ func Processes(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("%d processes cannot compute: give one or more", n)
 		}
-		s.processes = n
+		s.Processes = n
 		return nil
 	})
 }
 
 // Fresh makes a run compute even where the same result has been saved before.
 func Fresh() Option {
-	return set(func(s *settings) { s.fresh = true })
+	return set(func(s *settings) { s.Fresh = true })
 }
 
 // Version names the version of the Go functions that were given to MapChunks and the like: change it when they
 // change. Without it a run with such a function always computes anew, since
 // nothing else tells whether its results have changed. Reads names files that belong to it.
 func Version(v string) Option {
-	return set(func(s *settings) { s.version = v })
+	return set(func(s *settings) { s.Version = v })
 }
 
 // Reads names files that the Go functions of a run read by themselves, such as a model's weights: what was
@@ -249,7 +214,7 @@ func Version(v string) Option {
 // during the run.
 func Reads(paths ...string) Option {
 	return option(func(s *settings) error {
-		s.reads = append(s.reads, paths...)
+		s.Reads = append(s.Reads, paths...)
 		return nil
 	})
 }
@@ -279,20 +244,37 @@ func settingsOf(opts []Option) (*settings, error) {
 	s := &settings{}
 	for _, o := range opts {
 		if o == nil {
-			return nil, &OptionError{errors.New("it is nil")}
+			return nil, &OptionError{Err: errors.New("it is nil")}
 		}
 		if err := o.apply(s); err != nil {
-			return nil, &OptionError{err}
+			return nil, &OptionError{Err: err}
 		}
 	}
 	return s, nil
 }
 
-// OptionError is the error of a malformed option. It is returned before anything runs.
-type OptionError struct{ Err error }
+// OptionError is an option that is malformed, found before anything runs.
+type OptionError = types.OptionError
 
-// Error says what is wrong with the option.
-func (e *OptionError) Error() string { return fmt.Sprint("option: ", e.Err) }
+// unstored takes back what options say of how a result is stored.
+var unstored = option(func(s *settings) error {
+	s.Chunks, s.Shards, s.Codec, s.Region = nil, nil, "", ""
+	s.Dims, s.Attributes, s.Fill = nil, nil, nil
+	return nil
+})
 
-// Unwrap returns the cause.
-func (e *OptionError) Unwrap() error { return e.Err }
+// unusable returns an error of options that say how a result is stored, where none is.
+func (s *settings) unusable() error {
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{
+		{"Shards", s.Shards != nil}, {"Codec", s.Codec != ""}, {"Region", s.Region != ""},
+		{"DimNames", s.Dims != nil}, {"Attributes", s.Attributes != nil}, {"FillValue", s.Fill != nil},
+	} {
+		if o.set {
+			return &OptionError{Err: fmt.Errorf("%s says how a result is stored, and this call stores none: leave it out, or Save", o.name)}
+		}
+	}
+	return nil
+}

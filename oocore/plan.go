@@ -74,7 +74,7 @@ func (a *Array) Plan(path string, opts ...Option) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(r.plan), nil
+	return shown(r.Plan), nil
 }
 
 // Explain returns the plan of saving to a path, or of Collect where the path is empty, as a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
+	"github.com/gonbext/gonbext/oocore/internal/run"
 )
 
 // QuantizeOptions say how floats become small integers, or floats of 8 bits.
@@ -92,20 +93,22 @@ func (q *Quantized) Dequantize() *Array {
 // stored in chunks are read in that pass up to three times.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
 	q = cmp.Or(q, &Quantized{})
-	var measured *sideReductions
+	var measured *run.SideReductions
 	runs := func(opts []Option) error {
 		s, err := applyOptions(opts)
 		if err != nil {
 			return err
 		}
 		made, mapping := q, opts
-		if q.own() && !s.planned {
+		if q.own() && !s.PlanOnly {
 			if made, err = q.known(ctx, opts); err != nil {
 				return err
 			}
-			if s.device == nil && s.region == "" {
-				measured = &sideReductions{of: made.losses()}
-				mapping = append(opts[:len(opts):len(opts)], measured.with())
+			if s.Device == nil && s.Region == "" {
+				if measured, err = beside(made.losses()...); err != nil {
+					return err
+				}
+				mapping = append(opts[:len(opts):len(opts)], set(func(s *settings) { s.SideReductions = measured }))
 			}
 		}
 		// The values first: until they are whole, what was there before stays as it was.
@@ -129,8 +132,8 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 	}
 	out := OpenQuantized(path) // when it is whole: each member changes a file of several
 	out.from, out.Block = q.from, q.Block
-	if measured != nil && measured.values != nil {
-		out.loss = q.report(measured.values)
+	if measured != nil && measured.Values != nil {
+		out.loss = q.report(measured.Values)
 	}
 	return out, nil
 }

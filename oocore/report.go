@@ -2,9 +2,7 @@ package oocore
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"log/slog"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -50,45 +48,25 @@ func Report(r *RunReport) Option {
 		if r == nil {
 			return errors.New("the report is nil")
 		}
-		s.report = r
+		s.Report = report{r}
 		return nil
 	})
 }
 
-// ran tells the log and the report of the end of a run.
-func (r *run) ran(ctx context.Context, name string, end *record.End) {
-	r.reported = true
-	h := r.header()
-	h.Run = name
-	slog.DebugContext(ctx, "gonbext: run ended", "title", h.Title, "output", h.Output, "status", string(end.Status), "duration", end.Duration,
-		"peak", end.Peak, "predicted", h.Predicted.Host(), "computed", end.Computed, "skipped", end.Skipped, "read", end.Read, "written", end.Written)
-	if r.report == nil || r.dry != nil {
-		return
-	}
-	if r.parent == nil {
-		*r.report = RunReport{}
-	} else {
-		r.parent.mu.Lock()
-		defer r.parent.mu.Unlock()
-	}
-	if r.report.Outputs = r.outputs(); end.Status == record.Failed || end.Status == record.Cancelled {
-		r.report.Outputs = r.written
-	}
-	r.report.add(&h, end)
+// report is a RunReport that runs fill.
+type report struct{ *RunReport }
+
+func (r report) Reset() { *r.RunReport = RunReport{} }
+
+func (r report) Rejected(title string) { r.Status, r.Title = StatusFailed, title }
+
+func (r report) Group(status record.Status, title, name string) {
+	r.Status, r.Title, r.Run = string(status), title, name
 }
 
-// outputs are the paths that the run writes to.
-func (r *run) outputs() (paths []string) {
-	for i := range r.plan.Outputs() {
-		if path := r.plan.Arrays[i].Path; path != "" {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// add adds a run.
-func (r *RunReport) add(h *record.Header, end *record.End) {
+// Add adds a run.
+func (r report) Add(h *record.Header, end *record.End, outputs []string) {
+	r.Outputs = outputs
 	r.Status, r.Title, r.Run, r.Budget, r.Device = string(end.Status), h.Title, h.Run, h.Budget, cmp.Or(h.Device.Name, "cpu")
 	r.Seconds, r.Need = r.Seconds+end.Duration.Seconds(), max(r.Need, h.Need)
 	r.PredictedPeak, r.MeasuredPeak = max(r.PredictedPeak, h.Predicted.Host()), max(r.MeasuredPeak, end.Peak)
@@ -107,18 +85,4 @@ func (r *RunReport) add(h *record.Header, end *record.End) {
 			r.Passes++
 		}
 	}
-}
-
-// rejected says in the report that a run did not begin.
-func (s *settings) rejected(title string) {
-	if s.report == nil || s.dry != nil {
-		return
-	}
-	if s.parent == nil {
-		*s.report = RunReport{}
-	} else {
-		s.parent.mu.Lock()
-		defer s.parent.mu.Unlock()
-	}
-	s.report.Status, s.report.Title = StatusFailed, title
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/run"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -39,11 +39,7 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.save(ctx)
-	if err != nil {
-		return nil, &Error{Op: "save", Site: site, Err: err}
-	}
-	return out[0], nil
+	return r.saveOne(ctx, "save")
 }
 
 // Collect computes the array into the program's memory, in C order. What it
@@ -54,19 +50,17 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	if err != nil {
 		return nil, err
 	}
-	if t := dtype.Of[T](); t != r.roots[0].DType {
-		return nil, &Error{Op: "collect", Shapes: [][]int{r.roots[0].Shape}, Types: []dtype.Type{r.roots[0].DType}, Site: site,
-			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", r.roots[0].DType, t)}
+	root := r.Roots[0]
+	if t := dtype.Of[T](); t != root.DType {
+		return nil, &Error{Op: "collect", Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site,
+			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", root.DType, t)}
 	}
 	var out []T
 	err = r.collect(ctx, func(n int) []byte {
 		out = make([]T, n)
 		return dtype.Bytes(out)
 	})
-	if err != nil {
-		return nil, &Error{Op: "collect", Site: site, Err: err}
-	}
-	return out, nil
+	return out, err
 }
 
 // CollectAll computes several arrays of one type into the program's memory, in one run: what they share is
@@ -116,6 +110,70 @@ func Item[T Element](ctx context.Context, a *Array, opts ...Option) (v T, err er
 	return v, nil
 }
 
+// request is a run that was planned, under its settings.
+type request struct {
+	*settings
+	*run.Job
+}
+
+// prepare plans a run that makes outputs.
+func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*request, error) {
+	if s.ShardSize != 0 && outputs[0].Target.Collection == nil {
+		return nil, &Error{Op: op, Site: site, Err: errors.New("ShardSize is of a checkpoint, which Collection.Save writes")}
+	}
+	j, err := s.Prepare(site, op, s.Warnings, outputs...)
+	if err != nil {
+		return nil, err
+	}
+	return &request{s, j}, nil
+}
+
+// save makes the outputs, and returns the arrays that they hold.
+func (r *request) save(ctx context.Context, op string) (all []*Array, err error) {
+	result, err := r.Save(ctx, r.Job)
+	infos := result.Foreseen
+	if err == nil && infos == nil {
+		infos, err = r.Stored(ctx)
+	}
+	if err != nil {
+		return nil, &Error{Op: op, Site: r.Site, Err: err}
+	}
+	return r.arrays(infos)
+}
+
+// arrays are those of files, made at the line that saved them.
+func (r *request) arrays(infos []store.Info) (all []*Array, err error) {
+	for _, info := range infos {
+		n, err := graph.Open(r.Site, info, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made(n, nil))
+	}
+	return all, nil
+}
+
+// saveOne makes the output of a run that has one.
+func (r *request) saveOne(ctx context.Context, op string) (*Array, error) {
+	all, err := r.save(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// collect computes the output into memory, for which allocate makes room.
+func (r *request) collect(ctx context.Context, allocate func(n int) []byte) error {
+	result, err := r.Collect(ctx, r.Job, allocate)
+	if result.End != nil && result.End.Status == record.Planned {
+		err = errors.Join(ErrPlanned, err)
+	}
+	if err != nil {
+		return &Error{Op: "collect", Site: r.Site, Err: err}
+	}
+	return nil
+}
+
 // materialise is the array with its elements in the program's memory.
 func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) {
 	site := graph.Caller()
@@ -124,13 +182,14 @@ func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) 
 		return nil, err
 	}
 	var data []byte
+	root := r.Roots[0]
 	if err := r.collect(ctx, func(n int) []byte {
-		data = make([]byte, n*r.roots[0].DType.Size())
+		data = make([]byte, n*root.DType.Size())
 		return data
 	}); err != nil {
-		return nil, &Error{Op: "collect", Site: site, Err: err}
+		return nil, err
 	}
-	n, err := graph.FromBytes(site, data, r.roots[0].DType, r.roots[0].Shape...)
+	n, err := graph.FromBytes(site, data, root.DType, root.Shape...)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +197,7 @@ func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) 
 }
 
 // prepare plans a run, and rejects what can be rejected without reading.
-func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
+func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *request, err error) {
 	op := "save"
 	if path == "" {
 		op = "collect"
@@ -151,7 +210,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
-	if s.grow != nil {
+	if s.Grow != nil {
 		op = "append"
 	}
 	if path == "" {
@@ -161,7 +220,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 	}
 	defer func() {
 		if err != nil {
-			s.rejected(root.String())
+			s.Rejected(root.String())
 		}
 	}()
 	out, err := s.output(site, op, a, path)
@@ -178,53 +237,8 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 	if err != nil {
 		return out, err
 	}
-	chunks := s.chunks
-	if chunks == nil && s.region == "" && s.grow == nil && path != "" {
-		chunks = a.chunks
+	if out, err = s.Output(site, op, root, a.chunks, path); err == nil && s.SideReductions != nil {
+		out.Target.SideReductions = s.SideReductions.Of
 	}
-	failed := func(err error) (plan.Output, error) {
-		return out, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
-	}
-	codec := s.codec
-	if name, ok := store.Encoded(path, codec); ok {
-		if root, codec, err = inQ8(site, root, name); err != nil {
-			return out, err
-		}
-		chunks = nil
-	}
-	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.shards, Codec: codec}}
-	if out.Target.Details, err = s.details(root, path); err != nil {
-		return failed(err)
-	}
-	if s.sideReductions != nil {
-		if out.Target.SideReductions, err = s.sideReductions.nodes(); err != nil {
-			return out, err
-		}
-	}
-	if s.region != "" {
-		if out.Root, out.Target.Region, out.Target.Whole, err = intoRegion(root, path, s); err != nil {
-			return failed(err)
-		}
-	}
-	if s.grow != nil {
-		if out.Target.Region, out.Target.Whole, err = growth(root, path, *s.grow, s); err != nil {
-			return failed(err)
-		}
-		out.Target.Grow = true
-	}
-	return out, nil
-}
-
-// inQ8 are the bytes of an array in Q8_0 and the name of that codec, as llama.cpp's converter has
-// matrices; vectors and what has no whole blocks become float32.
-func inQ8(site graph.Site, x *graph.Node, name string) (*graph.Node, string, error) {
-	if n := len(x.Shape); n < 2 || x.Shape[n-1]%kernel.Q8Floats != 0 || x.DType.Kind() != dtype.KindFloat {
-		if x.DType.Kind() == dtype.KindFloat {
-			x, err := graph.AsType(site, x, dtype.Float32)
-			return x, "", err
-		}
-		return x, "", nil
-	}
-	x, err := quantize.ToQ8(site, x)
-	return x, name, err
+	return out, err
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/output"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Output is an array and the file or store that it is saved to, for SaveAll. Options are
@@ -36,11 +35,7 @@ func SaveAll(ctx context.Context, outputs []Output, opts ...Option) ([]*Array, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.save(ctx)
-	if err != nil {
-		return nil, &Error{Op: "save", Site: site, Err: err}
-	}
-	return all, nil
+	return r.save(ctx, "save")
 }
 
 // PlanAll returns what SaveAll would do. It reads nothing.
@@ -49,11 +44,11 @@ func PlanAll(outputs []Output, opts ...Option) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(r.plan), nil
+	return shown(r.Plan), nil
 }
 
-func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err error) {
-	failed := func(err error) (*run, error) {
+func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *request, err error) {
+	failed := func(err error) (*request, error) {
 		if inner, ok := errors.AsType[*Error](err); ok {
 			return nil, inner
 		}
@@ -69,7 +64,7 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err e
 			for _, out := range outputs {
 				titles = append(titles, out.Array.title())
 			}
-			s.rejected(strings.Join(titles, ", "))
+			s.Rejected(strings.Join(titles, ", "))
 		}
 	}()
 	if len(outputs) == 0 {
@@ -83,55 +78,10 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err e
 		}
 		all = append(all, p)
 	}
-	if err := together(all); err != nil {
+	if err := output.Together(all); err != nil {
 		return failed(err)
 	}
 	return s.prepare(site, "save", all...)
-}
-
-// together makes those outputs that are in one file, or in one new group, a collection. Others
-// that are in one another are rejected.
-func together(all []plan.Output) error {
-	places := map[string][]*plan.Target{}
-	for i := range all {
-		t := &all[i].Target
-		path := t.Path
-		if group, _, ok := store.Split(path); ok {
-			path = group
-		}
-		place, err := store.Place(path)
-		if err != nil {
-			return err
-		}
-		places[place] = append(places[place], t)
-	}
-	oneFolder := func(a, b *plan.Target) error {
-		return fmt.Errorf("%s and %s are in one file or folder: save one after the other", a.Path, b.Path)
-	}
-	for place, of := range places {
-		for at := filepath.Dir(place); len(at) < len(place); place, at = at, filepath.Dir(at) {
-			if above := places[at]; above != nil {
-				return oneFolder(above[0], of[0])
-			}
-		}
-		if len(of) == 1 {
-			continue
-		}
-		var m store.CollectionMeta
-		names := map[string]bool{}
-		for _, t := range of {
-			path, name, ok := store.Split(t.Path)
-			if !ok || m.Path != "" && path != m.Path || names[name] {
-				return oneFolder(of[0], t)
-			}
-			if t.Region != nil {
-				return fmt.Errorf("%s: regions of arrays in one file are not written: write the whole array", t.Path)
-			}
-			m.Path, m.Add, names[name] = path, true, true
-			t.Collection, t.Member = &m, name
-		}
-	}
-	return nil
 }
 
 // plan is the output as plans have it.
@@ -167,6 +117,5 @@ func (a *Array) title() string {
 
 // ofRun reports options that say more than how an output is stored.
 func (s *settings) ofRun() bool {
-	return s.budget != 0 || s.pool != nil || s.noWait || s.device != nil || s.workers != 0 || s.processes != 0 || s.cluster != nil || s.shardSize != 0 || s.fresh || s.version != "" || s.reads != nil ||
-		s.planned || s.target != nil || s.cell != "" || s.parent != nil || s.dry != nil || s.sideReductions != nil || s.progress != nil || s.report != nil
+	return s.OfRun() || s.ShardSize != 0 || s.target != nil
 }

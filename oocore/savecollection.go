@@ -41,34 +41,32 @@ func (c *Collection) Plan(path string, opts ...Option) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(r.plan), nil
+	return shown(r.Plan), nil
 }
 
-func (r *run) saveCollection(ctx context.Context, c *Collection, path string) (*Collection, error) {
-	if ctx == nil {
-		ctx = context.Background()
+func (r *request) saveCollection(ctx context.Context, c *Collection, path string) (*Collection, error) {
+	result, err := r.Save(ctx, r.Job)
+	if err != nil {
+		return nil, &Error{Op: "save", Site: r.Site, Err: err}
 	}
-	foreseen, err := r.perform(ctx, r.storedPaths())
-	if err = ended(ctx, err); err != nil {
-		if !r.reported {
-			r.rejected(r.plan.Title)
-		}
-		return nil, &Error{Op: "save", Site: r.site, Err: err}
-	}
-	if foreseen == nil {
+	if result.Foreseen == nil {
 		saved := OpenAll(path)
-		saved.site = r.site
+		saved.site = r.Site
 		return saved, saved.err
 	}
-	planned := &Collection{site: r.site}
+	foreseen, err := r.arrays(result.Foreseen)
+	if err != nil {
+		return nil, err
+	}
+	planned := &Collection{site: r.Site}
 	for i, m := range c.members {
 		planned.members = append(planned.members, named{m.name, func() *Array { return foreseen[i] }})
 	}
 	return planned, nil
 }
 
-func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
-	failed := func(name string, err error) (*run, error) {
+func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *request, err error) {
+	failed := func(name string, err error) (*request, error) {
 		if inner, ok := errors.AsType[*Error](err); ok {
 			err = inner
 		}
@@ -86,7 +84,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 	}
 	defer func() {
 		if err != nil {
-			s.rejected(c.String())
+			s.Rejected(c.String())
 		}
 	}()
 	switch {
@@ -94,19 +92,19 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 		return failed("", errors.New("the path is empty: name a file such as x.safetensors"))
 	case len(c.members) == 0:
 		return failed("", errors.New("the collection has no arrays"))
-	case s.region != "" || s.grow != nil || s.sideReductions != nil:
+	case s.Region != "" || s.Grow != nil || s.SideReductions != nil:
 		return failed("", errors.New("a collection is saved as a whole, without a region"))
 	case c.image != nil && !strings.HasSuffix(path, ".zarr"):
 		return failed("", errors.New("the levels of an image are saved to NAME.zarr"))
-	case s.shardSize != 0 && !isCheckpoint(path):
+	case s.ShardSize != 0 && !isCheckpoint(path):
 		return failed("", errors.New("a shard size is of a checkpoint: save to NAME.safetensors.index.json"))
 	}
-	m := &store.CollectionMeta{Path: path, ShardSize: s.shardSize, Metadata: c.texts(), Files: c.besides(path)}
+	m := &store.CollectionMeta{Path: path, ShardSize: s.ShardSize, Metadata: c.texts(), Files: c.besides(path)}
 	if c.image != nil {
-		m.Attributes = c.image.attributes
+		m.Attributes = c.image.Attributes
 	}
 	if strings.HasSuffix(path, ".zarr") && c.path != "" && c.image == nil {
-		if m.Groups, err = store.Groups(context.Background(), c.path, func(name string) { s.unread = append(s.unread, name) }); err != nil {
+		if m.Groups, err = store.Groups(context.Background(), c.path, func(name string) { s.Unread = append(s.Unread, name) }); err != nil {
 			return failed("", err)
 		}
 		m.Attributes = m.Groups[""]
@@ -135,7 +133,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 		if len(out.Root.Shape) != len(out.Target.Chunks) {
 			out.Target.Chunks = nil // those of the option are for arrays of as many dimensions
 		}
-		if (m.Metadata != nil || member == path+"#"+name) && s.attributes == nil {
+		if (m.Metadata != nil || member == path+"#"+name) && s.Attributes == nil {
 			out.Target.Details.Attributes = nil // texts of the file that it was in, or of the one that it will be in
 		}
 		if copied := out.Root; m.Groups != nil {
@@ -146,8 +144,8 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *ru
 			out.Target.Details.ChosenDims = copied.Kind == graph.Source || out.Target.Details.ChosenDims
 		}
 		if c.image != nil {
-			if out.Target.Details.Dims, out.Target.Details.ChosenDims = c.image.axes, true; s.chunks == nil {
-				out.Target.Chunks = c.image.chunks(out.Root.Shape, out.Root.DType.Size())
+			if out.Target.Details.Dims, out.Target.Details.ChosenDims = c.image.Names(), true; s.Chunks == nil {
+				out.Target.Chunks = c.image.Chunks(out.Root.Shape, out.Root.DType.Size())
 			}
 		}
 		out.Target.Collection, out.Target.Member = m, name
@@ -189,6 +187,3 @@ func (c *Collection) besides(path string) (files []string) {
 	}
 	return files
 }
-
-// isCheckpoint reports the path of a checkpoint's index.
-func isCheckpoint(path string) bool { return strings.HasSuffix(path, ".safetensors.index.json") }

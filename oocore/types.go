@@ -2,6 +2,7 @@ package oocore
 
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -41,3 +42,9 @@ type (
 
 // Block is a part of an array: Start included, Start+Shape excluded.
 type Block = types.Box
+
+// internals are what other packages of this module use and programs do not: those with
+// internals = hook.Get(oocore.Plan{}).
+type internals struct{}
+
+type carrier = hook.Carrier[internals]

@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -83,7 +84,7 @@ func (w *Writer[T]) failed(op string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		err = e.Err
 	}
-	return &Error{Op: op, Site: graph.Caller(), Err: ended(w.ctx, err)}
+	return &Error{Op: op, Site: graph.Caller(), Err: run.Ended(w.ctx, err)}
 }
 
 func (w *Writer[T]) begin() error {
@@ -101,7 +102,7 @@ func (w *Writer[T]) begin() error {
 	if err != nil {
 		return err
 	}
-	if s.region != "" {
+	if s.Region != "" {
 		return errors.New("Region writes a part of a stored array: Save does that")
 	}
 	likely := slices.Clone(w.shape)
@@ -112,7 +113,7 @@ func (w *Writer[T]) begin() error {
 	if _, err := planned.prepare(w.site, w.path, w.opts); err != nil { // before rows have come for hours
 		return cmp.Or(context.Cause(w.ctx), err)
 	}
-	if s.planned || s.dry != nil {
+	if s.MakesNothing() {
 		return nil
 	}
 	path, m := w.path, store.Meta{Shape: likely, DType: t}
@@ -124,7 +125,7 @@ func (w *Writer[T]) begin() error {
 			return err
 		}
 		path = filepath.Join(w.folder, "rows.bin")
-	} else if m.Details, err = s.details(n, path); err != nil {
+	} else if m.Details, err = s.Details(n, path); err != nil {
 		return err
 	}
 	w.store, err = store.Create(path, m)
@@ -136,7 +137,7 @@ func (w *Writer[T]) begin() error {
 
 // inPlace reports whether boxes of any form can be written straight into an output.
 func (s *settings) inPlace(path string, m store.Meta, grows bool) bool {
-	if s.chunks != nil || s.shards != nil || s.codec != "" {
+	if s.Chunks != nil || s.Shards != nil || s.Codec != "" {
 		return false
 	}
 	l, err := store.LayoutOf(path, m)
@@ -431,7 +432,7 @@ func FromReader(ctx context.Context, r io.Reader, format, path string, opts ...O
 	}
 	site := graph.Caller()
 	failed := func(err error) (*Array, error) {
-		return nil, &Error{Op: "from_reader", Site: site, Err: ended(ctx, unwrapped(err))}
+		return nil, &Error{Op: "from_reader", Site: site, Err: run.Ended(ctx, unwrapped(err))}
 	}
 	if r == nil {
 		return failed(errors.New("the io.Reader is nil"))

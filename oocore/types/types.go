@@ -78,3 +78,26 @@ func mib(n int64) string {
 	}
 	return fmt.Sprintf("%dB", n)
 }
+
+// BusyError is returned with NoWait for a run that would have to wait for others. Nothing has been read.
+type BusyError struct {
+	Op     string
+	Bytes  int64 // that the run takes
+	Taken  int64 // by the runs that are active
+	Active int   // runs
+	Limit  int64 // of the pool, or the least budget of the runs
+}
+
+// Error says what the run would take, and what is taken.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s would take %s while other runs (%d) take %s of %s: try again later, or leave out NoWait to wait", e.Op, units.Bytes(e.Bytes), e.Active, units.Bytes(e.Taken), units.Bytes(e.Limit))
+}
+
+// OptionError is an option that is malformed, found before anything runs.
+type OptionError struct{ Err error }
+
+// Error says what is wrong with the option.
+func (e *OptionError) Error() string { return fmt.Sprint("option: ", e.Err) }
+
+// Unwrap returns the cause.
+func (e *OptionError) Unwrap() error { return e.Err }

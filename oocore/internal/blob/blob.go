@@ -129,9 +129,6 @@ func PlaceOf(path string) Place {
 	return Place{path, Capabilities{Network: true}, s}
 }
 
-// Remote reports a path that is an object store's address.
-func Remote(path string) bool { return !PlaceOf(path).Files }
-
 func scheme(path string) (string, bool) {
 	s, _, ok := strings.Cut(path, "://")
 	if !ok || s == "" {

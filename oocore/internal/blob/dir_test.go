@@ -389,8 +389,8 @@ func TestRemote(t *testing.T) {
 	for path, want := range map[string]bool{
 		"s3://bucket/x": true, "https://host/x": true, "x.npy": false, "/a://b": false, "a b://c": false, "://x": false, "C:\\x": false,
 	} {
-		if got := blob.Remote(path); got != want {
-			t.Errorf("Remote(%q) is %t", path, got)
+		if got := !blob.PlaceOf(path).Files; got != want {
+			t.Errorf("%q lies in an object store: %t", path, got)
 		}
 	}
 	if _, err := blob.At("nothing://x"); err == nil || !strings.Contains(err.Error(), "github.com/gonbext/gonbext/oocore/cloud") {

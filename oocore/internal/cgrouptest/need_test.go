@@ -130,7 +130,7 @@ func TestCommandFinishesWithinItsNeed(t *testing.T) {
 					t.Fatalf("it needs %d bytes of 1 GiB", planned.Need)
 				}
 				var ran numbers
-				inGroup(t, planned.Need, time.Minute, &ran, env, gonbext, append(args, "--json", "--memory", strconv.FormatInt(planned.Need, 10))...)
+				inGroup(t, planned.Need, 10*time.Minute, &ran, env, gonbext, append(args, "--json", "--memory", strconv.FormatInt(planned.Need, 10))...)
 				if ran.Status != "done" || ran.Need > planned.Need || ran.Budget != planned.Need {
 					t.Errorf("planned %+v, ran %+v", planned, ran)
 				}

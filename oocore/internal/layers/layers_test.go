@@ -37,6 +37,7 @@ var layers = [][]string{
 	{"oocore/internal/exec", "oocore/internal/resultcache", "oocore/internal/budget"},
 	{"oocore/internal/lazy", "oocore/internal/testkit/exectest", "oocore/internal/hook", "oocore/internal/ptx"},
 	{"oocore/device"},
+	{"oocore/internal/run", "oocore/internal/output", "oocore/internal/lora", "oocore/internal/omezarr"},
 	{"oocore"},
 	{"oocore/adapters", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/host", "oocore/device/devicetest"},
 	{"oocore/decomp", "oocore/nn", "oocore/internal/testkit/iterations"},

@@ -17,13 +17,12 @@ import (
 var askers = []string{
 	"oocore/internal/blob",   // which says what the store of a path can do
 	"oocore/cloud",           // which has addresses from there
-	"oocore",                 // which asks blob.Remote
 	"gonbext/chart",          // which has the texts of records alone
 	"gonbext/internal/relay", // whose addresses are those of sockets
 }
 
-// askings returns the expressions of a file that look at the text of a path for the kind of its store: calls of blob.Remote, and of
-// functions of package strings with "://".
+// askings returns the expressions of a file that look at the text of a path for the kind of its store: calls of functions of
+// package strings with "://".
 func askings(file string, text []byte) (all []string, err error) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, text, 0)
 	if err != nil {
@@ -43,7 +42,7 @@ func askings(file string, text []byte) (all []string, err error) {
 			l, ok := e.(*ast.BasicLit)
 			return ok && l.Value == `"://"`
 		})
-		if of != nil && (of.Name == "blob" && f.Sel.Name == "Remote" || of.Name == "strings" && scheme) {
+		if of != nil && (of.Name == "strings" && scheme) {
 			all = append(all, of.Name+"."+f.Sel.Name)
 		}
 		return true
@@ -65,8 +64,8 @@ func TestPathsAreNotAskedForTheirStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := askings("x.go", []byte(`package x; func f(p string) bool { s, _, _ := strings.Cut(p, "://"); return s == "" || !blob.Remote(p) || strings.Contains(p, "/") }`))
-	if want := []string{"strings.Cut", "blob.Remote"}; err != nil || !slices.Equal(found, want) {
+	found, err := askings("x.go", []byte(`package x; func f(p string) bool { s, _, _ := strings.Cut(p, "://"); return s == "" || strings.Contains(p, "/") }`))
+	if want := []string{"strings.Cut"}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("of a file that asks %v is found, not %v: %v", found, want, err)
 	}
 }

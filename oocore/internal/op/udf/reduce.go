@@ -1,4 +1,4 @@
-package oocore
+package udf
 
 import (
 	"fmt"
@@ -9,51 +9,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 )
 
-// ReduceFunc reduces an array along axes, or all of it, by Go functions: the state of no elements, which init makes, takes elements in by
-// step, states of parts of the array are merged, and finish makes the result's element of a state.
-// The root of the mean square along the last axis is
-//
-//	type state struct{ sum, n float64 }
-//	rms := oocore.ReduceFunc(
-//		func() state { return state{} },
-//		func(s *state, x float32) { s.sum += float64(x) * float64(x); s.n++ },
-//		func(s, t *state) { s.sum += t.sum; s.n += t.n },
-//		func(s *state) float64 { return math.Sqrt(s.sum / s.n) }, x, -1)
-//
-// T must be the type of a's elements. The state is of numbers, bools, and arrays and structs of these: states lie between tasks as bytes.
-// Elements are taken in, and parts merged, in an order that follows from the shape and the chunks that a is stored in:
-// results do not depend on the budget. merge is to be associative. The result has no reduced axes; one along an empty
-// axis is that of init. It is one pass over a; a run holds chunks of about 2 MiB, and where an axis that is reduced is longer than
-// one, a state for each of its chunks and each result.
-func ReduceFunc[S any, T, U Element](init func() S, step func(s *S, x T), merge func(s, t *S), finish func(s *S) U, a *Array, axes ...int) *Array {
-	return build("reduce_func", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		x := in[0]
-		if init == nil || step == nil || merge == nil || finish == nil {
-			return nil, noFunction(site, "reduce_func")
-		}
-		if err := takes[T](site, "reduce_func", x); err != nil {
-			return nil, err
-		}
-		axes, err := grid.Axes(axes, len(x.Shape))
-		if t := reflect.TypeFor[S](); err == nil && !flat(t) {
-			err = fmt.Errorf("the state %s has parts that do not lie in it: make it of numbers, bools, arrays and structs", t)
-		}
-		if err != nil {
-			return nil, graph.Reject(site, "reduce_func", err, x)
-		}
-		r := &reducer[S, T, U]{init, step, merge, finish, site, axes, int(unsafe.Sizeof(*new(S)))}
-		n, err := r.build(x, made(x, nil).Chunks())
-		if err != nil {
-			err = graph.Reject(site, "reduce_func", unwrapped(err), x)
-		}
-		return n, err
-	}, a)
-}
-
-// flat reports whether the values of a type hold no pointers, and so lie in one piece of memory.
+// flat reports a type whose values lie in one piece of memory.
 func flat(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr:
@@ -71,14 +29,17 @@ func flat(t reflect.Type) bool {
 	return false
 }
 
-type reducer[S any, T, U Element] struct {
-	init   func() S
-	take   func(s *S, x T)
-	merge  func(s, t *S)
-	finish func(s *S) U
-	site   graph.Site
-	axes   []int
-	size   int // of a state
+// Reducer reduces an array by Go functions: the state of no elements, which Init makes, takes elements in by Step,
+// states of parts of the array are merged, and Finish makes the result's element of a state.
+type Reducer[S any, T, U dtype.Element] struct {
+	Init   func() S
+	Step   func(s *S, x T)
+	Merge  func(s, t *S)
+	Finish func(s *S) U
+
+	site graph.Site
+	axes []int
+	size int // of a state
 }
 
 const (
@@ -87,9 +48,16 @@ const (
 	mostMerged  = 1 << 10  // states that are merged to one at a time
 )
 
-// build makes a map of the chunks of x to states, and maps that merge these; or one map where a chunk has
-// all that is reduced.
-func (r *reducer[S, T, U]) build(x *graph.Node, stored []int) (*graph.Node, error) {
+// Reduce returns x reduced along axes, all of them where there are none: a map of the chunks of x, which is stored in
+// chunks of these lengths, to states, and maps that merge these; or one map where a chunk has all that is reduced.
+func (r Reducer[S, T, U]) Reduce(site graph.Site, x *graph.Node, axes, stored []int) (_ *graph.Node, err error) {
+	r.site, r.size = site, int(unsafe.Sizeof(*new(S)))
+	if r.axes, err = grid.Axes(axes, len(x.Shape)); err != nil {
+		return nil, err
+	}
+	if t := reflect.TypeFor[S](); !flat(t) {
+		return nil, fmt.Errorf("the state %s has parts that do not lie in it: make it of numbers, bools, arrays and structs", t)
+	}
 	lengths := r.lengths(x.Shape, x.DType.Size(), stored)
 	parts := slices.Clone(x.Shape) // states along each axis
 	var kept, chunks []int
@@ -102,9 +70,9 @@ func (r *reducer[S, T, U]) build(x *graph.Node, stored []int) (*graph.Node, erro
 		parts[d] = (n + lengths[d] - 1) / lengths[d]
 		single = single && parts[d] == 1
 	}
-	result := udf.MapOptions{Name: "reduce_func", Shape: append([]int{}, kept...)}
+	result := MapOptions{Name: "reduce_func", Shape: append([]int{}, kept...)}
 	if grid.Size(x.Shape) == 0 {
-		return udf.Map(r.site, func(dst []byte, _ [][]byte, _ grid.Box) error {
+		return Map(r.site, func(dst []byte, _ [][]byte, _ grid.Box) error {
 			r.finishAll(dst, r.initial(make([]S, len(dst)/dtype.Of[U]().Size())))
 			return nil
 		}, dtype.Of[U](), result)
@@ -112,7 +80,7 @@ func (r *reducer[S, T, U]) build(x *graph.Node, stored []int) (*graph.Node, erro
 	if single && grid.Size(chunks)*r.size <= reduceBytes/2 {
 		result.Chunks = append([]int{}, chunks...)
 		result.From = func(_ int, at grid.Box) grid.Box { return r.across(at, x.Shape) }
-		return udf.Map(r.site, func(dst []byte, src [][]byte, at grid.Box) error {
+		return Map(r.site, func(dst []byte, src [][]byte, at grid.Box) error {
 			states := r.initial(make([]S, at.Size()))
 			r.step(states, dtype.Slice[T](src[0]), r.across(at, x.Shape).Shape)
 			r.finishAll(dst, states)
@@ -138,7 +106,7 @@ func (r *reducer[S, T, U]) build(x *graph.Node, stored []int) (*graph.Node, erro
 		if last {
 			result.Chunks = grid.Auto(kept, 1, most)
 			result.From = func(_ int, at grid.Box) grid.Box { return r.withState(r.across(at, parts)) }
-			return udf.Map(r.site, func(dst []byte, src [][]byte, at grid.Box) error {
+			return Map(r.site, func(dst []byte, src [][]byte, at grid.Box) error {
 				merged := r.initial(make([]S, at.Size()))
 				r.mergeAll(merged, src[0], r.across(at, parts).Shape)
 				r.finishAll(dst, merged)
@@ -159,7 +127,7 @@ func (r *reducer[S, T, U]) build(x *graph.Node, stored []int) (*graph.Node, erro
 
 // lengths are those of the chunks of an array that are reduced to a state each: whole chunks of a stored one. Along
 // reduced axes they are as long as can be, so that states are few.
-func (r *reducer[S, T, U]) lengths(shape []int, size int, stored []int) []int {
+func (r *Reducer[S, T, U]) lengths(shape []int, size int, stored []int) []int {
 	base := slices.Repeat([]int{1}, len(shape))
 	for d, n := range stored {
 		base[d] = max(min(n, shape[d]), 1)
@@ -181,8 +149,8 @@ func (r *reducer[S, T, U]) lengths(shape []int, size int, stored []int) []int {
 	return lengths
 }
 
-// across returns a box of the result with the whole of the reduced axes of a shape.
-func (r *reducer[S, T, U]) across(at grid.Box, shape []int) grid.Box {
+// across is a box of the result with all of the reduced axes of a shape.
+func (r *Reducer[S, T, U]) across(at grid.Box, shape []int) grid.Box {
 	b := grid.Box{}
 	for d, n := range shape {
 		start, length := 0, n
@@ -194,14 +162,14 @@ func (r *reducer[S, T, U]) across(at grid.Box, shape []int) grid.Box {
 	return b
 }
 
-// withState returns the box of the bytes of a box of states.
-func (r *reducer[S, T, U]) withState(at grid.Box) grid.Box {
+// withState is a box of states as one of their bytes.
+func (r *Reducer[S, T, U]) withState(at grid.Box) grid.Box {
 	return grid.Box{Start: append(at.Start, 0), Shape: append(at.Shape, r.size)}
 }
 
 // mapStates is an array of states, as bytes along one more axis, in chunks of one along reduced axes. fill sets those of a chunk
 // from a box of the input, which is group long along reduced axes.
-func (r *reducer[S, T, U]) mapStates(in *graph.Node, parts, chunks, group []int, fill func(dst []S, src []byte, shape []int)) (*graph.Node, error) {
+func (r *Reducer[S, T, U]) mapStates(in *graph.Node, parts, chunks, group []int, fill func(dst []S, src []byte, shape []int)) (*graph.Node, error) {
 	from := func(at grid.Box) grid.Box {
 		b := grid.Box{Start: slices.Clone(at.Start[:len(parts)]), Shape: slices.Clone(at.Shape[:len(parts)])}
 		for _, d := range r.axes {
@@ -210,7 +178,7 @@ func (r *reducer[S, T, U]) mapStates(in *graph.Node, parts, chunks, group []int,
 		}
 		return b
 	}
-	o := udf.MapOptions{Name: "reduce_func", Shape: append(slices.Clone(parts), r.size), Chunks: append(slices.Clone(chunks), r.size),
+	o := MapOptions{Name: "reduce_func", Shape: append(slices.Clone(parts), r.size), Chunks: append(slices.Clone(chunks), r.size),
 		From: func(_ int, at grid.Box) grid.Box {
 			if b := from(at); len(in.Shape) == len(parts) {
 				return b
@@ -218,7 +186,7 @@ func (r *reducer[S, T, U]) mapStates(in *graph.Node, parts, chunks, group []int,
 				return r.withState(b)
 			}
 		}}
-	return udf.Map(r.site, func(dst []byte, src [][]byte, at grid.Box) error {
+	return Map(r.site, func(dst []byte, src [][]byte, at grid.Box) error {
 		states := statesOf[S](dst)
 		fill(states, src[0], from(at).Shape)
 		copy(dst, bytesOf(states)) // where they could not lie there
@@ -226,17 +194,17 @@ func (r *reducer[S, T, U]) mapStates(in *graph.Node, parts, chunks, group []int,
 	}, dtype.Uint8, o, in)
 }
 
-// initial sets states to those of no elements.
-func (r *reducer[S, T, U]) initial(states []S) []S {
+// initial sets states to those of nothing.
+func (r *Reducer[S, T, U]) initial(states []S) []S {
 	for i := range states {
-		states[i] = r.init()
+		states[i] = r.Init()
 	}
 	return states
 }
 
 // runs goes through a box along its last axis: n elements from i on belong to the states from k on, which are
 // by apart.
-func (r *reducer[S, T, U]) runs(shape []int, f func(i, n, k, by int)) {
+func (r *Reducer[S, T, U]) runs(shape []int, f func(i, n, k, by int)) {
 	if len(shape) == 0 {
 		f(0, 1, 0, 0)
 		return
@@ -265,29 +233,29 @@ func (r *reducer[S, T, U]) runs(shape []int, f func(i, n, k, by int)) {
 	}
 }
 
-// step adds the elements of a box to their states.
-func (r *reducer[S, T, U]) step(states []S, x []T, shape []int) {
+// step takes the elements of a box in.
+func (r *Reducer[S, T, U]) step(states []S, x []T, shape []int) {
 	r.runs(shape, func(i, n, k, by int) {
 		for j, v := range x[i : i+n] {
-			r.take(&states[k+j*by], v)
+			r.Step(&states[k+j*by], v)
 		}
 	})
 }
 
 // mergeAll merges states, which are a box's bytes.
-func (r *reducer[S, T, U]) mergeAll(states []S, b []byte, shape []int) {
+func (r *Reducer[S, T, U]) mergeAll(states []S, b []byte, shape []int) {
 	of := statesOf[S](b)
 	r.runs(shape, func(i, n, k, by int) {
 		for j := range n {
-			r.merge(&states[k+j*by], &of[i+j])
+			r.Merge(&states[k+j*by], &of[i+j])
 		}
 	})
 }
 
-func (r *reducer[S, T, U]) finishAll(dst []byte, states []S) {
+func (r *Reducer[S, T, U]) finishAll(dst []byte, states []S) {
 	out := dtype.Slice[U](dst)
 	for i := range states {
-		out[i] = r.finish(&states[i])
+		out[i] = r.Finish(&states[i])
 	}
 }
 

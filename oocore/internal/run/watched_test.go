@@ -1,4 +1,4 @@
-package oocore
+package run
 
 import (
 	"testing"

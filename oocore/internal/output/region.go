@@ -1,4 +1,4 @@
-package oocore
+package output
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// intoRegion returns what is to be written to a region of a stored array,
-// broadcast to the region's shape, with the region's box and the shape of that array.
-func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box *grid.Box, whole []int, err error) {
+// intoRegion is what is to be written to a region of a stored array,
+// brought to the region's shape, with the region's box and the shape of that array.
+func (s *Settings) intoRegion(root *graph.Node, path string) (of *graph.Node, box *grid.Box, whole []int, err error) {
 	if path == "" {
 		return root, nil, nil, errors.New("Region is for Save: Slice selects a part of an array")
 	}
-	if s.chunks != nil || s.shards != nil || s.codec != "" {
-		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the stored array", s.region)
+	if s.Chunks != nil || s.Shards != nil || s.Codec != "" {
+		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the stored array", s.Region)
 	}
 	info, err := store.Describe(path)
 	if err != nil {
@@ -28,19 +28,19 @@ func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
-	b, err := regionBox(s.region, info.Shape)
+	b, err := regionBox(s.Region, info.Shape)
 	if err != nil {
 		return root, nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if info.DType != root.DType {
-		return root, nil, nil, fmt.Errorf("region %q of %s has elements of %s, not %s: AsType brings them there", s.region, path, info.DType, root.DType)
+		return root, nil, nil, fmt.Errorf("region %q of %s has elements of %s, not %s: AsType brings them there", s.Region, path, info.DType, root.DType)
 	}
 	if slices.Equal(root.Shape, b.Shape) {
 		return root, &b, info.Shape, nil
 	}
 	wide, err := graph.BroadcastTo(root.Site, root, b.Shape...)
 	if err != nil {
-		return root, nil, nil, fmt.Errorf("region %q of %s has shape %s: %w", s.region, path, grid.Format(b.Shape), err)
+		return root, nil, nil, fmt.Errorf("region %q of %s has shape %s: %w", s.Region, path, grid.Format(b.Shape), err)
 	}
 	return wide, &b, info.Shape, nil
 }

@@ -1,4 +1,4 @@
-package oocore
+package output
 
 import (
 	"fmt"
@@ -15,10 +15,11 @@ func keepsMeaning(path string) bool {
 	return path != "" && store.Keeps(path, store.Details{Fill: "0", Attributes: []byte("{}")}) == nil
 }
 
-// packedWarnings say of which stored arrays outputs take the numbers as they are stored, though they
+// Warnings say of which stored arrays outputs take the numbers as they are stored, though they
 // stand for others. An error is that of numbers that would stand for others in the array that they are
-// written into. They name the attributes, too, that copies leave out because JSON has no form for them; unread are those of groups.
-func packedWarnings(outputs []plan.Output, unread []string) (all []string, err error) {
+// written into. They name the attributes, too, that copies leave out because JSON has no form for them.
+func (s *Settings) Warnings(outputs []plan.Output) (all []string, err error) {
+	unread := slices.Clone(s.Unread)
 	for i := range outputs {
 		out := &outputs[i]
 		path := out.Target.Path

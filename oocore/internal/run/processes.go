@@ -1,4 +1,4 @@
-package oocore
+package run
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
 	if _, err := p.Encode(); errors.Is(err, plan.ErrNotPortable) {
 		return nil, fmt.Errorf("worker processes have no functions and arrays of this program: leave out Processes: %w", err)
 	}
-	command, err := internals{}.Command()
+	command, err := Command()
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
 
 // Command returns the path of the gonbext command, which worker processes run: this program, or
 // the one that PATH finds.
-func (internals) Command() (string, error) {
+func Command() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.TrimSuffix(info.Path, ".test") == commandPackage {
 		return os.Executable()
 	}

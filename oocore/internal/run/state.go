@@ -1,10 +1,11 @@
-package oocore
+package run
 
 import (
 	"context"
 	"encoding/json"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -15,31 +16,23 @@ import (
 // state is a hook.State in the user's run log.
 type state struct {
 	input *plan.Plan
-	s     *settings
+	o     *Options
 	of    []string // the algorithm, its parameters, and what changes bits
 	print plan.Fingerprint
 }
 
-// State returns the stored state of an algorithm of x. name and parameters say which algorithm
+// State returns the stored state of an algorithm of an expression. name and parameters say which algorithm
 // it is, and all that its result depends on; parameters are a value for JSON.
-func (internals) State(ctx context.Context, name string, x *Array, parameters any, opts []Option) (hook.State, error) {
-	root, err := x.expression()
-	if err != nil {
-		return nil, err
-	}
-	t := &state{}
-	if t.s, err = applyOptions(opts); err != nil {
-		return nil, err
-	}
+func (o *Options) State(ctx context.Context, name string, root *graph.Node, parameters any) (hook.State, error) {
 	encoded, err := json.Marshal(parameters)
 	if err != nil {
 		return nil, err
 	}
 	device := ""
-	if t.s.device != nil {
-		device = t.s.device.Spec().Name
+	if o.Device != nil {
+		device = o.Device.Spec().Name
 	}
-	t.of = []string{name, string(encoded), device, kernel.Vectors(), kernel.Multiplier()}
+	t := &state{o: o, of: []string{name, string(encoded), device, kernel.Vectors(), kernel.Multiplier()}}
 	if t.input, err = plan.New(root, plan.Target{}); err != nil {
 		return nil, err
 	}
@@ -50,30 +43,30 @@ func (internals) State(ctx context.Context, name string, x *Array, parameters an
 }
 
 func (t *state) fingerprint(ctx context.Context) (plan.Fingerprint, error) {
-	if t.s.planned {
+	if t.o.PlanOnly {
 		return plan.Fingerprint{}, nil
 	}
 	inputs, err := versions(ctx, t.input, nil, nil)
 	if err != nil {
 		return plan.Fingerprint{}, err
 	}
-	return t.input.Fingerprint(t.s.version, inputs), nil
+	return t.input.Fingerprint(t.o.Version, inputs), nil
 }
 
 func (t *state) key() string {
 	b, err := json.Marshal([]any{t.print, t.of})
 	if err != nil {
-		panic("oocore: a fingerprint cannot be written: " + err.Error()) // it is text
+		panic("run: a fingerprint cannot be written: " + err.Error()) // it is text
 	}
 	return string(b)
 }
 
 func (t *state) Load(v any) bool {
-	return !t.s.fresh && t.print != plan.Fingerprint{} && resultcache.GetState(t.key(), v)
+	return !t.o.Fresh && t.print != plan.Fingerprint{} && resultcache.GetState(t.key(), v)
 }
 
 func (t *state) Store(ctx context.Context, v any) {
-	if t.s.dry != nil || t.print == (plan.Fingerprint{}) {
+	if t.o.Dry != nil || t.print == (plan.Fingerprint{}) {
 		return
 	}
 	if now, err := t.fingerprint(ctx); err == nil && now == t.print {
@@ -82,14 +75,14 @@ func (t *state) Store(ctx context.Context, v any) {
 }
 
 func (t *state) Skipped(title string, series ...record.Series) {
-	if t.s.dry != nil || t.s.parent != nil {
+	if t.o.Dry != nil || t.o.Group != nil {
 		return
 	}
-	dir, err := t.s.runLog()
+	dir, err := t.o.Log()
 	if err != nil {
 		return // no run fails for want of a record
 	}
-	h := record.Header{Title: title, Cell: t.s.cell, Budget: t.s.budget, Series: slices.Clone(series)}
+	h := record.Header{Title: title, Cell: t.o.Cell, Budget: t.o.Budget, Series: slices.Clone(series)}
 	if w, err := record.Create(dir, h); err == nil {
 		_ = w.End(record.End{Status: record.Skipped})
 	}

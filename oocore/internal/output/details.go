@@ -1,4 +1,4 @@
-package oocore
+package output
 
 import (
 	"encoding/json"
@@ -17,28 +17,28 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// details are the dimension names, attributes and fill value of an output: those that follow
+// Details are the dimension names, attributes and fill value of an output: those that follow
 // from its inputs, unless options give others.
-func (s *settings) details(root *graph.Node, path string) (store.Details, error) {
+func (s *Settings) Details(root *graph.Node, path string) (store.Details, error) {
 	given := store.Details{}
-	if s.dims != nil {
-		if len(s.dims) != len(root.Shape) {
-			return given, fmt.Errorf("%d dimension names %q for %d dimensions", len(s.dims), s.dims, len(root.Shape))
+	if s.Dims != nil {
+		if len(s.Dims) != len(root.Shape) {
+			return given, fmt.Errorf("%d dimension names %q for %d dimensions", len(s.Dims), s.Dims, len(root.Shape))
 		}
-		given.Dims, given.ChosenDims = s.dims, true
+		given.Dims, given.ChosenDims = s.Dims, true
 	}
-	if s.fill != nil {
-		given.Fill, _ = fillText(s.fill) // which the option has checked
+	if s.Fill != nil {
+		given.Fill, _ = FillText(s.Fill) // which the option has checked
 		given.Marks = true
 	}
-	if s.attributes != nil {
-		given.Attributes, _ = json.Marshal(s.attributes)
+	if s.Attributes != nil {
+		given.Attributes, _ = json.Marshal(s.Attributes)
 	}
 	if given.Dims != nil || given.Fill != "" || given.Attributes != nil {
 		switch {
 		case path == "": // memory has none
 			return store.Details{}, nil
-		case s.region != "" || s.grow != nil:
+		case s.Region != "" || s.Grow != nil:
 			return given, errors.New("a part of an array is written: dimension names, attributes and fill value are those of the stored array")
 		}
 		if err := store.Keeps(path, given); err != nil {
@@ -64,7 +64,7 @@ func (s *settings) details(root *graph.Node, path string) (store.Details, error)
 
 // addAttributes gives the attributes of the options, in place of inherited ones of
 // their names.
-func (s *settings) addAttributes(d *store.Details) error {
+func (s *Settings) addAttributes(d *store.Details) error {
 	inherited := map[string]json.RawMessage{}
 	if d.Attributes != nil {
 		if err := json.Unmarshal(d.Attributes, &inherited); err != nil {
@@ -76,14 +76,14 @@ func (s *settings) addAttributes(d *store.Details) error {
 	if d.Marks {
 		delete(inherited, marker)
 	}
-	for name, v := range s.attributes {
+	for name, v := range s.Attributes {
 		b, err := json.Marshal(v)
 		if err != nil {
 			return fmt.Errorf("attribute %q: %w", name, err)
 		}
 		inherited[name] = b
 	}
-	if len(s.attributes) == 0 && len(inherited) == before {
+	if len(s.Attributes) == 0 && len(inherited) == before {
 		return nil // byte for byte as they were
 	}
 	d.Attributes = nil
@@ -146,8 +146,8 @@ func describedBy(n *graph.Node) (d store.Details, copied bool) {
 	return store.Details{}, false
 }
 
-// fillText is a fill value in the form of store.Details.
-func fillText(v any) (string, error) {
+// FillText returns a fill value in the form of store.Details.
+func FillText(v any) (string, error) {
 	if text, ok := v.(string); ok && text != "" {
 		switch strings.ToLower(text) {
 		case "nan":

@@ -1,0 +1,71 @@
+// Package output turns what options say of how an array is stored into an output of a plan: the details that it
+// inherits, the region that it is written to, the collection that it is in.
+package output
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
+)
+
+// Settings are what options say of how an array is stored.
+type Settings struct {
+	Chunks     []int
+	Shards     []int
+	ShardSize  int64 // of a checkpoint
+	Codec      string
+	Region     string
+	Grow       *int           // the axis to append along; nil where nothing is appended
+	Dims       []string       // names of the dimensions
+	Attributes map[string]any // that JSON can hold
+	Fill       any            // that marks missing values; nil where none is given
+	Unread     []string       // attributes of groups that a copy leaves out
+}
+
+// Part reports that a part of a stored array is written.
+func (s *Settings) Part() bool { return s.Region != "" || s.Grow != nil }
+
+// Output is an expression with its place, as plans have it: "" is memory. chunks are those of the array where the
+// settings have none. An error is one of what can be rejected without planning.
+func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks []int, path string) (out plan.Output, err error) {
+	if s.Chunks != nil || s.Part() || path == "" {
+		chunks = s.Chunks
+	}
+	codec := s.Codec
+	if name, ok := store.Encoded(path, codec); ok {
+		if root, codec, err = inQ8(site, root, name); err != nil {
+			return out, err
+		}
+		chunks = nil
+	}
+	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.Shards, Codec: codec, Grow: s.Grow != nil}}
+	t := &out.Target
+	if t.Details, err = s.Details(root, path); err == nil && s.Region != "" {
+		out.Root, t.Region, t.Whole, err = s.intoRegion(root, path)
+	}
+	if err == nil && s.Grow != nil {
+		t.Region, t.Whole, err = s.growth(root, path)
+	}
+	if err != nil {
+		return out, &types.Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+	}
+	return out, nil
+}
+
+// inQ8 are the bytes of an array in Q8_0 and the name of that codec, as llama.cpp's converter has
+// matrices; vectors and what has no whole blocks become float32.
+func inQ8(site graph.Site, x *graph.Node, name string) (*graph.Node, string, error) {
+	if n := len(x.Shape); n < 2 || x.Shape[n-1]%kernel.Q8Floats != 0 || x.DType.Kind() != dtype.KindFloat {
+		if x.DType.Kind() == dtype.KindFloat {
+			x, err := graph.AsType(site, x, dtype.Float32)
+			return x, "", err
+		}
+		return x, "", nil
+	}
+	x, err := quantize.ToQ8(site, x)
+	return x, name, err
+}

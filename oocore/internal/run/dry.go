@@ -1,0 +1,39 @@
+package run
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/types"
+)
+
+// Dry is an algorithm whose runs are planned and not made.
+type Dry struct {
+	budget  int64              // that the algorithm is to think it has
+	count   int                // of elements, at the most, where it follows from values
+	counted bool               // it was asked for
+	naming  bool               // the budget is too small, and one that will do is looked for
+	most    *types.MemoryError // of the run that needs the most; nil where there was none
+}
+
+// Count is the number of elements that an algorithm is planned with where it follows from values.
+func (d *Dry) Count() int {
+	d.counted = true
+	return d.count
+}
+
+func (d *Dry) note(short *types.MemoryError) {
+	if d.most == nil || short.Need > d.most.Need {
+		d.most = short
+	}
+}
+
+// dry makes nothing and says nothing of it: what is returned is zero.
+func dry(Runner) Runner {
+	return func(_ context.Context, j *Job) (Result, error) {
+		if j.allocate != nil {
+			j.allocate(grid.Size(j.Roots[0].Shape))
+		}
+		return Result{Foreseen: j.storedInfos()}, nil
+	}
+}

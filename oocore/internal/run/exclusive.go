@@ -1,0 +1,48 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// exclusive rejects outputs that exist: before the run, and before they are put in their places.
+func exclusive(next Runner) Runner {
+	return func(ctx context.Context, j *Job) (Result, error) {
+		if err := j.absent(ctx); err != nil {
+			return Result{}, err
+		}
+		j.onCheck(j.absent) // no other run puts anything there any more: the staging folder is this run's
+		return next(ctx, j)
+	}
+}
+
+// absent returns an error for an output that exists.
+func (j *Job) absent(context.Context) error {
+	for i := range j.Plan.Wholes() {
+		path, a := j.Plan.WholePath(i), &j.Plan.Arrays[i]
+		if a.Collection > 0 && j.Plan.Collections[a.Collection-1].Add {
+			path, _ = store.MemberPath(path, a.Member)
+		}
+		if exists(path) {
+			return fmt.Errorf("%s: %w, and is not to be replaced", path, fs.ErrExist)
+		}
+	}
+	return nil
+}
+
+// exists reports whether something is at the path of an output: of a member of a file, that member.
+func exists(path string) bool {
+	place, err := store.Place(path)
+	if err == nil && blob.PlaceOf(place).Files && !strings.Contains(path, "#") {
+		_, err = os.Lstat(place)
+		return err == nil
+	}
+	_, err = store.Describe(path)
+	return err == nil
+}
