@@ -51,6 +51,11 @@ func OpenContext(ctx context.Context, path string) (Array, error) {
 			return nil, pathError("open", path, err)
 		}
 	}
+	if _, ok := f.(flatFormat); ok {
+		if _, err := locateStored(path); err != nil {
+			return nil, pathError("open", path, err)
+		}
+	}
 	a, err := f.Open(ctx, path)
 	if err != nil {
 		return nil, pathError("open", path, err)

@@ -70,7 +70,12 @@ func locate(path string) (location, error) {
 	}
 	if file, query, ok := cutQuery(path); ok {
 		q, err := parseRawQuery(query)
-		if q.shape == nil && q.offset == 0 && formatByName(file) == formatNpy { // how an npy file is to be written
+		_, flat := formatOf(file).(flatFormat)
+		switch npy := formatByName(file) == formatNpy; {
+		case q.offset > 0: // elements somewhere in a file of any format
+		case !flat || npy && q.shape != nil:
+			return location{file, formatRaw, q}, describedError(file)
+		case npy: // how it is to be written
 			return location{file, formatNpy, q}, err
 		}
 		return location{file, formatRaw, q}, err
@@ -92,6 +97,20 @@ func locate(path string) (location, error) {
 		return location{}, err
 	}
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
+}
+
+// locateStored is locate for a path that is to be read.
+func locateStored(path string) (location, error) {
+	loc, err := locate(path)
+	if err == nil && loc.format == formatNpy && loc.file != path {
+		err = describedError(loc.file)
+	}
+	return loc, err
+}
+
+// describedError is of a query behind the name of a file that needs none.
+func describedError(file string) error {
+	return fmt.Errorf("a file of this format says its type and shape itself, and what stands behind a question mark is of raw files: name %s", file)
 }
 
 // misnamed returns an error that says how an array is named, where its name stands behind that of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/types"
@@ -22,9 +21,6 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 		return e, errPyTorch
 	}
 	e, err = rawExtent(loc.raw, size)
-	if err != nil && filepath.Ext(loc.file) == ".npy" {
-		err = fmt.Errorf("an npy file says its shape and type itself: name %s", loc.file)
-	}
 	if err == nil || size < markBytes {
 		return e, err
 	}
