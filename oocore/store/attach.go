@@ -13,7 +13,7 @@ import (
 // attached staging folder fails with ErrNotStaged where that process has begun no such
 // array. Its Sync makes durable what it wrote; Suspend and Abort close it and remove
 // nothing; Commit is an error. dir is empty for the folder that NewStagingDir takes for the
-// output; output is empty where the staging folder holds temporary arrays only. A process that may go on when the run has given it
+// output; output is empty where the staging folder holds temporary arrays only. A process that may continue after the run has given it
 // up calls Register.
 func AttachStagingDir(dir, output string) (*StagingDir, error) {
 	w := &StagingDir{Path: dir, attached: true}
@@ -39,7 +39,7 @@ func StagingIn(folder, output string) string {
 	return filepath.Join(folder, filepath.Base(output)+"-"+digest(output)+filepath.Ext(output))
 }
 
-// Attached reports a staging folder that another process holds.
+// Attached reports whether another process holds the staging folder.
 func (w *StagingDir) Attached() bool { return w.attached }
 
 // ErrNotStaged is returned for an array of an attached staging folder that its owner has

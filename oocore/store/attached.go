@@ -42,7 +42,7 @@ func Attach(a Array) Info {
 	return info
 }
 
-// InProcess reports a path that has a meaning in this process only.
+// InProcess reports whether a path has a meaning in this process only.
 func InProcess(path string) bool {
 	return strings.HasPrefix(path, attachedScheme) || blob.InProcess(path)
 }
@@ -84,7 +84,7 @@ func (a attachedArray) Info() Info {
 
 func (attachedArray) Close() error { return nil }
 
-// attachedCoded is one that decodes what it reads.
+// attachedCoded is an attachedArray that decodes what it reads.
 type attachedCoded struct {
 	attachedArray
 	coded Coded
@@ -92,7 +92,7 @@ type attachedCoded struct {
 
 func (a attachedCoded) Session(work []byte) (Session, error) { return a.coded.Session(work) }
 
-// attachedReshaper is one that can be read in another shape.
+// attachedReshaper is an attachedArray that can be read in another shape.
 type attachedReshaper struct {
 	attachedArray
 	reshaper Reshaper

@@ -21,10 +21,10 @@ import (
 // number in the grid times the size of a whole block. Without chunks there is one
 // block.
 
-// CreateBlocks begins a temporary array in a staging folder, of which ws.Join(name)
-// shows that it is whole. Boxes of any form may be written at once; those that
-// cover the rows of blocks are fastest. Elements that are gathered from apart go
-// through a buffer of 1 MiB a call.
+// CreateBlocks begins a temporary array in a staging folder. It is whole when ws.Join(name)
+// exists. Boxes of any form may be written at once; those that cover the rows of blocks
+// are fastest. Elements that are gathered from several places go through a buffer of
+// 1 MiB for each call.
 func CreateBlocks(ws *StagingDir, name string, m Meta) (Writer, error) {
 	if ws == nil {
 		return nil, pathError("create", name, errNoStagingDir)
@@ -45,13 +45,13 @@ func CreateBlocks(ws *StagingDir, name string, m Meta) (Writer, error) {
 }
 
 // OpenBlocks opens what CreateBlocks wrote of the same Meta. Elements that are
-// read to places apart go through a buffer of 1 MiB a call.
+// read to several places go through a buffer of 1 MiB for each call.
 func OpenBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
 	return openBlocks(ws, name, m)
 }
 
-// OpenUnfinishedBlocks opens what a writer of CreateBlocks has made durable so far; the
-// other elements are of no known values.
+// OpenUnfinishedBlocks opens what a writer of CreateBlocks has made durable so far. The
+// values of the other elements are undefined.
 func OpenUnfinishedBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
 	return openBlocks(ws, name+unfinishedExt, m)
 }
@@ -79,7 +79,7 @@ func openBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
 	return &blocks{of, l}, nil
 }
 
-// blockLayout is where blocks lie.
+// blockLayout computes where blocks lie.
 type blockLayout struct {
 	grid     grid.Grid
 	itemsize int
@@ -93,10 +93,10 @@ func blocksOf(m Meta) blockLayout {
 	return blockLayout{g, m.DType.Size()}
 }
 
-// BlocksBytes is the size of the file that CreateBlocks makes.
+// BlocksBytes returns the size of the file that CreateBlocks makes.
 func BlocksBytes(m Meta) int64 { return blocksOf(m).bytes() }
 
-// BlocksHeap is what one call takes of Go's heap to read or write a box of an array in blocks, where boxes form a grid
+// BlocksHeap returns what one call takes of Go's heap to read or write a box of an array in blocks, where boxes form a grid
 // that begins with the first one: a buffer, unless the overlap of a box and a block is always one run of the box.
 func BlocksHeap(m Meta, first types.Box) int64 {
 	if len(first.Shape) != len(m.Shape) || len(first.Start) != len(m.Shape) {
@@ -116,7 +116,7 @@ func (l blockLayout) blockBytes() int64 {
 	return int64(grid.Size(l.grid.Chunks)) * int64(l.itemsize)
 }
 
-// bytes is the size of the file. Only the last block may be cut off.
+// bytes returns the size of the file. Only the last block may be cut off.
 func (l blockLayout) bytes() int64 {
 	n := l.grid.Len()
 	if n == 0 {
@@ -125,7 +125,7 @@ func (l blockLayout) bytes() int64 {
 	return int64(n-1)*l.blockBytes() + int64(l.grid.Box(n-1).Size()*l.itemsize)
 }
 
-// overlap is what a region has in one block.
+// overlap is the part of a region that lies in one block.
 type overlap struct {
 	block types.Box
 	at    int64 // of the block, in the file
@@ -164,7 +164,7 @@ func (l blockLayout) overlaps(r types.Region) iter.Seq[overlap] {
 	}
 }
 
-// layout is where the part [from, from+count) of a region lies in the file.
+// layout returns where the part [from, from+count) of a region lies in the file.
 func (l blockLayout) layout(r types.Region, p overlap, from, count []int) (strided.Layout, error) {
 	start := make([]int, len(from))
 	for d := range start {
@@ -182,8 +182,8 @@ func (l blockLayout) slabs(p overlap) iter.Seq[types.Box] {
 	return whole.Split(grid.Auto(p.count, l.itemsize, scratchBytes))
 }
 
-// scratchBytes is the buffer through which elements go that are apart in memory
-// and together in the file.
+// scratchBytes is the size of the buffer for elements that lie apart in memory and together in
+// the file.
 const scratchBytes = 1 << 20
 
 // scratch are buffers that begin at a page, for direct writes.
@@ -226,7 +226,7 @@ func (w *blockWriter) write(ctx context.Context, src []byte, b types.Box) error 
 	return g.flush(ctx)
 }
 
-// writeOverlap writes what a box has in one block.
+// writeOverlap writes the part of a box that lies in one block.
 func (w *blockWriter) writeOverlap(ctx context.Context, g *gatherer, src []byte, shape []int, r types.Region, p overlap) error {
 	box := grid.Entire(shape)
 	if grid.Dense(p.count, shape) {
@@ -337,7 +337,7 @@ func (a *blocks) read(ctx context.Context, dst []byte, r types.Region) error {
 	return nil
 }
 
-// WillRead is of the first run of what the region has in the first block.
+// WillRead asks the disk for the first run of the part of the region that lies in the first block.
 func (a *blocks) WillRead(r types.Region) {
 	if _, err := strided.Of(a.flat.info.Shape, a.layout.itemsize, r); err != nil {
 		return
@@ -350,7 +350,7 @@ func (a *blocks) WillRead(r types.Region) {
 	}
 }
 
-// readOverlap reads what a region has in one block.
+// readOverlap reads the part of a region that lies in one block.
 func (a *blocks) readOverlap(ctx context.Context, dst []byte, r types.Region, p overlap) error {
 	h, size := a.flat.shared, a.layout.itemsize
 	box := grid.Entire(r.Count)

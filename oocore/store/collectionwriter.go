@@ -20,15 +20,15 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// CollectionMeta is what a new collection is to be.
+// CollectionMeta describes a new collection.
 type CollectionMeta struct {
 	Path string `json:"path"`
-	// Add keeps the arrays that are there and are not among the members. Else the new
-	// collection replaces a file, and an array of a folder that has a member's name.
+	// Add keeps existing arrays that are not among the members. Without it the new
+	// collection replaces an existing file, and arrays of a folder that have a member's name.
 	Add       bool              `json:"add,omitempty"`
 	ShardSize int64             `json:"shard_size,omitempty"` // of a checkpoint's files, in bytes; 0 lets the format choose
 	Metadata  map[string]string `json:"metadata,omitempty"`   // of the file, where its format keeps texts
-	// Attributes are a JSON object, of the group where the format has groups.
+	// Attributes is a JSON object: the attributes of the group, where the format has groups.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
 	// Groups are the attributes of the groups in it, by their paths; nil for a group that has none.
 	Groups   map[string]json.RawMessage `json:"groups,omitempty"`
@@ -68,25 +68,25 @@ type CollectionWriter interface {
 	Member(i int) (Writer, error)
 	// ResumeMember resumes an array that an earlier writer may have begun: see Meta.Resume.
 	ResumeMember(i int) (Writer, error)
-	// Resumed reports that an earlier writer's arrays are there.
+	// Resumed reports whether the arrays of an earlier writer are resumed.
 	Resumed() bool
-	// Placed reports that an earlier writer had all arrays, and had begun to put them in place.
+	// Placed reports whether an earlier writer had all arrays, and had begun to put them in place.
 	Placed() bool
 	// Sync makes durable what was written before the call.
 	Sync(ctx context.Context) error
 	// Commit puts the collection in its place.
 	Commit(ctx context.Context) error
-	// Suspend and Abort are as a Writer's.
+	// Suspend and Abort do what those of a Writer do.
 	Suspend() error
 	Abort() error
 }
 
-// collectionCreator is a Collection that is written as a whole.
+// collectionCreator is a Format that writes collections as a whole.
 type collectionCreator interface {
 	Collection
 	// CreateAll begins a collection in a staging folder.
 	CreateAll(m CollectionMeta) (CollectionWriter, error)
-	// MemberPath is the path of an array of a collection, for Open and LayoutOf.
+	// MemberPath returns the path of an array of a collection, for Open and LayoutOf.
 	MemberPath(path, name string) string
 }
 
@@ -194,7 +194,7 @@ func CreateCollection(m CollectionMeta) (CollectionWriter, error) {
 	return w, nil
 }
 
-// id identifies what is written, for those who resume it.
+// id returns a text that identifies what is written, for a writer that resumes it.
 func (m *CollectionMeta) id() string {
 	h := sha256.New()
 	e := json.NewEncoder(h)
@@ -428,7 +428,7 @@ func CreateFolder(m CollectionMeta, of NewFolder) (CollectionWriter, error) {
 	return c, disk.WriteFile(m.StagingDir.Join(folderID), id)
 }
 
-// staged is where an array grows.
+// staged returns the path at which an array grows.
 func (c *folderCollection) staged(i int) string {
 	return c.meta.StagingDir.Join(strconv.Itoa(i) + c.of.Extension)
 }
@@ -558,8 +558,8 @@ func moveTo(from, to string) error {
 	return errors.Join(disk.Exchange(from, to), disk.RemoveAll(from))
 }
 
-// FolderPlaced reports whether a folder is what a writer put there that was killed before it could
-// say so: it would be resumed.
+// FolderPlaced reports whether a folder was put in its place by a writer that was killed before it
+// could note so. The next writer resumes it.
 func FolderPlaced(folder string) bool {
 	dir, target, err := stagingPath(blob.PlaceOf(folder))
 	if err != nil {

@@ -66,14 +66,14 @@ func createAlone(f Format, path string, m Meta) (_ Writer, err error) {
 	return alone, nil
 }
 
-// aloneWriter is a writer with its staging folder.
+// aloneWriter is a Writer that owns its staging folder.
 type aloneWriter struct {
 	Writer
 	ws    *StagingDir
 	ended bool
 }
 
-// aloneCodedWriter is one that encodes.
+// aloneCodedWriter is an aloneWriter that encodes.
 type aloneCodedWriter struct {
 	*aloneWriter
 	coded CodedWriter
@@ -87,7 +87,7 @@ func (w *aloneWriter) Resumed() bool { return Resumed(w.Writer) }
 // Placed is asked by store.Placed.
 func (w *aloneWriter) Placed() bool { return Placed(w.Writer) }
 
-// Commit leaves nothing beside the array. What cannot be cleaned away does not make it any less whole.
+// Commit commits the array and removes the staging folder. An error of the removal is ignored, since the array is whole.
 func (w *aloneWriter) Commit(ctx context.Context) error {
 	err := w.Writer.Commit(ctx)
 	if err == nil {
@@ -108,9 +108,9 @@ func (w *aloneWriter) end(release func() error) error {
 	return release()
 }
 
-// Resumed reports that a writer created with Meta.Resume resumes what an
+// Resumed reports whether a writer created with Meta.Resume resumes what an
 // earlier one left. Where nothing was left, or it was of another array, the writer
-// has begun anew: nothing that was written earlier is there.
+// has begun anew and has no elements yet.
 func Resumed(w Writer) bool {
 	r, ok := w.(interface{ Resumed() bool })
 	return ok && r.Resumed()

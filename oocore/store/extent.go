@@ -40,7 +40,7 @@ type Extent struct {
 // Bytes returns the size of the elements.
 func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }
 
-// encoding is how elements are stored, where that is not as this machine has them.
+// encoding says how stored elements differ from those in memory.
 type encoding struct{ big, flipSign bool }
 
 func (e Extent) encoding() encoding { return encoding{e.Big, e.FlipSign} }
@@ -76,7 +76,7 @@ func OpenExtent(ctx context.Context, path, file, format string, find func(r io.R
 	return openExtent(ctx, path, file, format, nil, find)
 }
 
-// openExtent is OpenExtent. settle, where it is set, is told of a file of this machine before it is read.
+// openExtent is OpenExtent. It calls settle, where that is set, with a file of this machine before it is read.
 func openExtent(ctx context.Context, path, file, format string, settle func(f disk.Handle, id FileVersion), find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
 	o, id, first, err := openHead(ctx, file)
 	if err != nil {
@@ -144,7 +144,7 @@ func openFile(file string) (disk.Handle, FileVersion, error) {
 	return reopenFile(file)
 }
 
-// reopenFile opens what was a file with bytes of its own.
+// reopenFile opens a file that was a regular one before.
 func reopenFile(file string) (disk.Handle, FileVersion, error) {
 	f, st, err := disk.Open(file)
 	if err != nil {

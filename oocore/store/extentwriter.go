@@ -117,7 +117,7 @@ func (f MemberFormat) encoded(codec string) (string, bool) {
 	return f.Codecs[i], true
 }
 
-// Encoded is the name of a codec of which arrays come encoded to a path, as bytes.
+// Encoded returns the name of a codec, where arrays for a path are given as bytes that it has encoded.
 func Encoded(path, codec string) (name string, ok bool) {
 	if f, is := formatOf(path).(interface{ encoded(string) (string, bool) }); is {
 		name, ok = f.encoded(codec)
@@ -228,7 +228,7 @@ func (f MemberFormat) Split(path string) (file, name string, ok bool) {
 	return file, name, name != ""
 }
 
-// MemberPath is the file with the array's name.
+// MemberPath returns the path of the file with the array's name.
 func (MemberFormat) MemberPath(path, name string) string { return path + "#" + name }
 
 // CreateAll begins the arrays of one file.

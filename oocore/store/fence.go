@@ -52,8 +52,8 @@ func (w *StagingDir) unregister() error {
 	return err
 }
 
-// Lost reports that the run which this process is attached to has ended, or has begun anew. Files that it opened before and has
-// not lost are that run's.
+// Lost reports whether the run that this process is attached to has ended, or has begun anew. As long as it has not, files that this
+// process opened before belong to that run.
 func (w *StagingDir) Lost() bool {
 	if !w.attached || w.writer == "" {
 		return false
@@ -157,7 +157,7 @@ func (w *StagingDir) Fence(ctx context.Context, path string) error {
 	return err
 }
 
-// unfinishedUpload reports the name of a file of an array that was not finished.
+// unfinishedUpload reports whether a name is that of a file that was not written to its end.
 func unfinishedUpload(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, stagingSuffix) && name != markName
 }

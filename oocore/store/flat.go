@@ -28,7 +28,7 @@ func (a *run) Info() Info {
 	return info
 }
 
-// reshaped is the description of the same elements in another shape.
+// reshaped returns the description of the same elements in another shape.
 func reshaped(i Info, shape []int) (Info, error) {
 	err := grid.Check(shape, i.DType.Size())
 	if err == nil && grid.Size(shape) != grid.Size(i.Shape) {
@@ -101,7 +101,7 @@ func (a *flat) read(ctx context.Context, dst []byte, r types.Region) error {
 	return nil
 }
 
-// WillRead is of the region's first run.
+// WillRead asks the disk for the region's first run.
 func (a *flat) WillRead(r types.Region) {
 	if l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r); err == nil {
 		l.Start += a.offset

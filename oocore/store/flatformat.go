@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
-// flatFormat is npy and raw files: elements in one run. Those in object stores can be read.
+// flatFormat is the Format of npy and raw files, whose elements lie in one run. In object stores they can only be read.
 type flatFormat struct{}
 
 func (flatFormat) Owns(path string) bool {
@@ -23,7 +23,7 @@ func (flatFormat) Open(ctx context.Context, path string) (Array, error) {
 	return openFlat(ctx, path, nil)
 }
 
-// openFlat opens an npy or raw file, of which settle, where it is set, is told before it is read.
+// openFlat opens an npy or raw file. It calls settle, where that is set, before the file is read.
 func openFlat(ctx context.Context, path string, settle func(f disk.Handle, id FileVersion)) (Array, error) {
 	loc, err := locate(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func openFlat(ctx context.Context, path string, settle func(f disk.Handle, id Fi
 	return a, err
 }
 
-// Place of a path that names no format is the path.
+// Place returns the path of the file; a path that names no format is its own place.
 func (flatFormat) Place(path string) string {
 	if loc, err := locate(path); loc.file != "" || err == nil {
 		return loc.file
@@ -91,8 +91,8 @@ func plan(path string, m Meta) (p planned, err error) {
 	return p, err
 }
 
-// layout is how a flat file is filled: anywhere at once, through a buffer where elements lie
-// in another order than that in memory.
+// layout returns how a flat file is filled: in boxes of any form, through a buffer where elements
+// lie in another order than in memory.
 func (loc location) layout() Layout {
 	l := Layout{Open: true}
 	if loc.raw.fortran || loc.raw.big {

@@ -140,7 +140,7 @@ func (p *pass) settle(to int64) error {
 	return p.out.WritebackRange(from, to, cached)
 }
 
-// Resumed reports that an earlier writer's elements are there.
+// Resumed reports whether the elements of an earlier writer are kept.
 func (w *flatWriter) Resumed() bool { return w.resumed }
 
 // Placed is asked by store.Placed.
@@ -184,7 +184,7 @@ func (w *flatWriter) syncElements() error {
 
 func (w *flatWriter) Commit(ctx context.Context) error { return w.commitBy(ctx, w.commit) }
 
-// commitBy is Commit, by what a kind of writer does then.
+// commitBy commits the array by a function that depends on the kind of writer.
 func (w *flatWriter) commitBy(ctx context.Context, commit func(context.Context) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -245,7 +245,7 @@ func (w *flatWriter) place(ctx context.Context) error {
 	return err
 }
 
-// temporary reports an array that stays in the staging folder.
+// temporary reports whether the array stays in the staging folder.
 func (w *flatWriter) temporary() bool { return filepath.Dir(w.target) == w.ws.Path }
 
 // isPlaced reports whether an earlier writer of the same array has put it in its place, and
@@ -259,7 +259,7 @@ func (w *flatWriter) isPlaced() bool {
 	return err == nil && w.ws.Moved(w.temp, now)
 }
 
-// versionOfFile is the version of a file that nobody else writes to now.
+// versionOfFile returns the version of a file that no other process writes to now.
 func versionOfFile(name string) (Version, error) {
 	st, err := disk.Lstat(name)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 
 // Format is a kind of stored arrays, known by the form of its paths.
 type Format interface {
-	// Owns reports a path of the format's form. It may look at what is there.
+	// Owns reports whether a path has the format's form. It may look at the file or folder.
 	Owns(path string) bool
 	// Open opens an array and reads no more than its header. The end of ctx ends waiting
 	// for a server.
 	Open(ctx context.Context, path string) (Array, error)
-	// Layout is how Create(path, m) would lay an array out. It touches nothing.
+	// Layout returns how Create(path, m) would lay an array out. It writes nothing.
 	Layout(path string, m Meta) (Layout, error)
 	// Create begins a new array, or the writing of a region.
 	Create(path string, m Meta) (Writer, error)
-	// Place is the file or folder, of this machine or an object store, that holds the
-	// array: the path without what selects or describes it. An array that lies in none is
-	// told from an earlier one by the Version of its Info().ID; without that it is read anew.
+	// Place returns the file or folder, of this machine or an object store, that holds the
+	// array: the path without what selects or describes it. For an array that lies in none the
+	// Version of its Info().ID tells whether it has changed; without that it counts as changed.
 	Place(path string) string
 }
 
@@ -46,11 +46,11 @@ func Register(f Format) {
 
 // folders is a Format that also owns a folder for what is in it.
 type folders interface {
-	// OwnsName reports a path of the format's form, whatever is there.
+	// OwnsName reports whether a path has the format's form, without a look at the file system.
 	OwnsName(path string) bool
 }
 
-// nameFormat is formatOf for the path of what is no folder: it looks at nothing.
+// nameFormat is formatOf for a path that is no folder, without a look at the file system.
 func nameFormat(path string) Format {
 	for _, f := range formats {
 		owns := f.Owns
@@ -64,7 +64,7 @@ func nameFormat(path string) Format {
 	return flatFormat{}
 }
 
-// formatOf is the format that a path names.
+// formatOf returns the format that a path names.
 func formatOf(path string) Format {
 	for _, f := range formats {
 		if path != "" && f.Owns(path) {
@@ -74,7 +74,7 @@ func formatOf(path string) Format {
 	return flatFormat{}
 }
 
-// LayoutOf returns how Create would lay an array out. It touches nothing.
+// LayoutOf returns how Create would lay an array out. It writes nothing.
 func LayoutOf(path string, m Meta) (Layout, error) {
 	l, err := formatOf(path).Layout(path, m)
 	if err != nil {
@@ -94,7 +94,7 @@ func noCodec(format string, m Meta) error {
 	return nil
 }
 
-// ReadOnly is embedded by a Format whose arrays are not written: its text is why.
+// ReadOnly is embedded by a Format whose arrays cannot be written. Its text says why.
 type ReadOnly string
 
 // Error returns the text.
@@ -106,15 +106,15 @@ func (r ReadOnly) Layout(string, Meta) (Layout, error) { return Layout{}, r }
 // Create returns the reason.
 func (r ReadOnly) Create(string, Meta) (Writer, error) { return nil, r }
 
-// Keeper is a Format that keeps some of the details of arrays.
+// Keeper is a Format that stores some of the details of arrays.
 type Keeper interface {
 	Format
-	// Keeps says what of the details cannot be kept; nil where all can.
+	// Keeps returns an error that names the details which cannot be stored, or nil.
 	Keeps(d Details) error
 }
 
-// Keeps says what of the details of an array cannot be kept at a path; nil where all
-// can.
+// Keeps returns an error that names the details of an array which cannot be stored at a path, or
+// nil.
 func Keeps(path string, d Details) error {
 	var err error
 	if k, ok := formatOf(path).(Keeper); ok {

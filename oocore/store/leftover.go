@@ -48,14 +48,14 @@ func Leftovers(path string) ([]Leftover, error) {
 	return all, err
 }
 
-// begun reports a folder that has a staging folder's lock.
+// begun reports whether a folder has a staging folder's lock.
 func begun(dir string) bool {
 	st, err := disk.Lstat(filepath.Join(dir, lockName))
 	return err == nil && st.Mode().IsRegular()
 }
 
 // Remove removes the folder: the run that left it starts over when it is run again. The
-// error is a *LockedError where a process holds it, and nil where it has gone meanwhile.
+// error is a *LockedError where a process holds it, and nil where the folder no longer exists.
 func (l Leftover) Remove() error {
 	w, err := takeThere(l.Path, l.Path, l.target, true)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,7 @@ func MemberAt(prefix, name string) Member {
 	return Member{path[len(prefix):], path}
 }
 
-// MemberBytes is about what a MemberAt takes of Go's heap.
+// MemberBytes returns about how many bytes of Go's heap a MemberAt takes.
 func MemberBytes(prefix, name string) int64 { return int64(64 + len(prefix) + len(name)) }
 
 // Collection is a Format of which one file or folder can hold several arrays.
@@ -76,7 +76,7 @@ func (x Extensions) Cut(path string) (file, name string, ok bool) {
 	return path, "", false
 }
 
-// Owns reports a path with one of the extensions.
+// Owns reports whether a path has one of the extensions.
 func (x Extensions) Owns(path string) bool {
 	_, _, ok := x.Cut(path)
 	return ok
@@ -237,7 +237,7 @@ func (x NamedArrays) Members(ctx context.Context, path string) ([]Member, error)
 	return InFile(ctx, file, name, func(r io.ReaderAt, size int64) ([]string, error) { return x.Names(file, r, size) })
 }
 
-// Names are those of a file's arrays, by which they are found.
+// Names finds the arrays of a file by their names.
 type Names struct {
 	kind   string
 	len    int

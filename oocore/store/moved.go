@@ -20,7 +20,7 @@ const movedExt = ".moving"
 // move is such a note.
 type move struct {
 	Version
-	// Replaces is the inode of what has the array's name before; nil where nothing has.
+	// Replaces is the inode of the file or folder that has the array's name before; nil where none has.
 	Replaces *uint64 `json:"replaces,omitempty"`
 }
 
@@ -47,7 +47,7 @@ func (w *StagingDir) noteMove(write func(name string, text []byte) error, name, 
 	return err
 }
 
-// moving reads the note of a name; nil where there is none.
+// moving reads the note of a name, and returns nil where there is none.
 func (w *StagingDir) moving(name string) *move {
 	var m move
 	text, err := disk.ReadFile(name + movedExt)
@@ -95,9 +95,9 @@ func (w *StagingDir) touch() {
 // RemoveMove removes the note of a name.
 func (w *StagingDir) RemoveMove(name string) error { return disk.Remove(name + movedExt) }
 
-// Placed reports that an earlier writer has put the array of a writer that was created with
-// Meta.Resume in its place: nothing is left to write, and Commit does what may be missing
-// around it.
+// Placed reports whether an earlier writer has already put the array of a writer that was created
+// with Meta.Resume in its place. Nothing is left to write then, and Commit does the rest of the
+// clean-up.
 func Placed(w Writer) bool {
 	p, ok := w.(interface{ Placed() bool })
 	return ok && p.Placed()

@@ -23,17 +23,17 @@ import (
 
 const (
 	notesPrefix = ".gonbext/"
-	// noteMax is the size of a note at most.
+	// noteMax is the largest size of a note.
 	noteMax = 64 << 10
 )
 
-// note is what the object says.
+// note is the content of the object.
 type note struct {
 	Output string `json:"output"` // what has the staging folder
 	Folder string `json:"folder"` // as StagingIn takes it
 }
 
-// staging is the staging folder that a note leads to. The error is fs.ErrNotExist where there is none.
+// staging returns the staging folder that a note leads to. The error is fs.ErrNotExist where there is none.
 func (n note) staging() (string, error) {
 	if _, err := os.Stat(n.Folder); err != nil {
 		bucket, key := keyOf(n.Output)
@@ -46,7 +46,7 @@ func (n note) staging() (string, error) {
 	return dir, err
 }
 
-// keyOf is the bucket and the key of an output's note.
+// keyOf returns the bucket and the key of an output's note.
 func keyOf(output string) (bucket, key string) {
 	place := strings.TrimRight(formatOf(output).Place(output), "/")
 	bucket, name := path.Split(place)

@@ -160,8 +160,8 @@ func Holds(array, file string) bool {
 	}
 }
 
-// resolved is the absolute path of a file with links followed, also where what the last of
-// them leads to is not there.
+// resolved returns the absolute path of a file with links followed, also where the last link
+// leads to no file.
 func resolved(path string) string {
 	for range 40 { // as many links as Linux follows
 		if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -186,7 +186,7 @@ func resolved(path string) string {
 	return path
 }
 
-// Plain takes the path off an error that gets another one.
+// Plain returns an error without its path, for an error that names another one.
 func Plain(err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		return inner.Err
@@ -223,6 +223,6 @@ func pathError(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: shown, Err: err}
 }
 
-// longPath is from how many bytes on a path is cut in messages: no file has such a one, but an array's
-// name may.
+// longPath is the number of bytes from which a path is cut in messages. No file has a longer path, but an
+// array's name may be longer.
 const longPath = 4096

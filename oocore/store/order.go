@@ -11,14 +11,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// order is how elements lie in a file, and their bytes.
+// order says in which order the elements lie in a file, and the bytes of each.
 type order struct {
 	fortran bool
 	big     bool // big-endian
 	part    int  // bytes that have an order among them
 }
 
-// String returns empty for the order that elements have in memory.
+// String returns "" for the order that elements have in memory.
 func (o order) String() string {
 	text := ""
 	if o.fortran {

@@ -47,7 +47,7 @@ func thisProcess() owner {
 	return owner{host, os.Getpid(), time.Now().UTC().Format(time.RFC3339), thisIdentity()}
 }
 
-// ended reports a process that is known to have ended.
+// ended reports whether a process is known to have ended.
 func (o owner) ended() bool {
 	where, _, ok := strings.Cut(thisIdentity(), " ")
 	its, _, known := strings.Cut(o.Process, " ")
@@ -145,7 +145,7 @@ func (w *StagingDir) alone(output string) error {
 	return errors.Join(err, disk.Remove(w.Join(staleName)))
 }
 
-// lockedBy is the error of an owner that is not known to have ended.
+// lockedBy returns the error for an owner that is not known to have ended.
 func (w *StagingDir) lockedBy(o owner, output, file string) error {
 	if o.PID == os.Getpid() && o.Process == thisIdentity() {
 		return &LockedError{Path: output, PID: o.PID}

@@ -20,7 +20,7 @@ const (
 	formatRaw = "raw"
 )
 
-// Absolute returns a path as it is from any folder: an object store's address already is.
+// Absolute returns the absolute form of a path. An object store's address is absolute already.
 func Absolute(path string) (string, error) {
 	if !blob.PlaceOf(path).Files {
 		return path, nil
@@ -46,14 +46,14 @@ func Place(path string) (string, error) {
 	return filepath.Abs(target)
 }
 
-// location is a path taken apart.
+// location has the parts of a path.
 type location struct {
 	file   string
 	format string
 	raw    rawQuery
 }
 
-// rawQuery is what stands behind the question mark of a raw file's path.
+// rawQuery has what follows the question mark in a raw file's path.
 type rawQuery struct {
 	shape   []int // nil where not given
 	dtype   dtype.Type
@@ -136,7 +136,7 @@ func misnamed(path string) error {
 	return nil
 }
 
-// locatable reports a file whose name says its format.
+// locatable reports whether the name of a file says its format.
 func locatable(file string) bool {
 	_, flat := formatOf(file).(flatFormat)
 	return !flat || formatByName(file) != ""
@@ -226,8 +226,8 @@ func formatByName(path string) string {
 	return ""
 }
 
-// Stored returns the path that opens what Create(path, m) writes. That of a raw file
-// has to say what it holds.
+// Stored returns the path that opens what Create(path, m) writes. The path of a raw file
+// has to describe its elements.
 func Stored(path string, m Meta) string {
 	loc, err := locate(path)
 	if err == nil && loc.format == formatNpy {
@@ -320,8 +320,8 @@ func rawExtent(q rawQuery, size int64) (Extent, error) {
 	return e, nil
 }
 
-// ExistingFolder returns the folder of an output, or the next one above that is there: that of temporary
-// files for an output in an object store.
+// ExistingFolder returns the folder of an output, or the nearest one above it that exists. For an output in
+// an object store it is the folder of temporary files.
 func ExistingFolder(output string) string {
 	if !blob.PlaceOf(output).Files {
 		return os.TempDir()
