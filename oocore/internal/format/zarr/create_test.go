@@ -483,3 +483,26 @@ func resumeAfterMove(t *testing.T, replaced, changed bool) {
 		t.Errorf("replaced %v, changed %v: %x, want %x", replaced, changed, got, smallData())
 	}
 }
+
+func TestNewGroupHasNothingThatKilledRunLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.zarr", "g", "a")
+	w, err := store.Create(path, smallMeta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(t.Context(), smallData(), grid.Whole(smallMeta.Shape).Box(0)); err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Dir(filepath.Dir(path))
+	left := filepath.Join(filepath.Dir(root), ".x.zarr.gonbext", "out.zarr", "g", ".zarr.json.gonbext")
+	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, "g"))
+	if err != nil || len(entries) != 2 || entries[0].Name() != "a" || entries[1].Name() != "zarr.json" {
+		t.Errorf("the new group has %v, error %v", entries, err)
+	}
+}
