@@ -4,7 +4,6 @@ package oocore
 
 import (
 	"context"
-
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
