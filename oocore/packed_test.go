@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -241,5 +242,29 @@ func TestResultsHaveAttributesThatHold(t *testing.T) {
 		if w, _ := readWritten(t, out); fmt.Sprint(w.Attributes) != c.want {
 			t.Errorf("%s has %v, want %s", c.expression, w.Attributes, c.want)
 		}
+	}
+}
+
+// Titles are expressions that whoever wrote the program knows.
+func TestTitlesAreExpressionsOfTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	x := packed(t, filepath.Join(t.TempDir(), "x.zarr"), `{"scale_factor":0.5,"add_offset":10,"_FillValue":-1,"missing_value":-2}`, 2, 4, -1)
+	days := packed(t, filepath.Join(t.TempDir(), "t.zarr"), `{"units":"days since 2000-01-01","_FillValue":-1}`, 2, 4, -1)
+	for want, a := range map[string]*oocore.Array{
+		"decode_cf(x.zarr) + 1": x.DecodeCF("").Add(1), "decode_cf(x.zarr[1:3])": x.Slice("1:").DecodeCF(""), "decode_cf(t.zarr)": days.DecodeCF(""),
+	} {
+		p, err := a.Plan("")
+		if err != nil || p.Title != want {
+			t.Errorf("the title is %q, want %q (%v)", p.Title, want, err)
+		}
+	}
+	for _, err := range oocore.Batches[int16](t.Context(), x, 0, 2, host.Cell("cell")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := record.List(dir); err != nil || len(all) == 0 || all[0].Header.Title != "x.zarr" {
+		t.Errorf("%v, %v", all, err)
 	}
 }

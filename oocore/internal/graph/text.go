@@ -40,6 +40,24 @@ const maxDepth = 1000
 
 func (t *text) full() bool { return t.b.Len() > 4*maxText }
 
+// Batches names the operation that hands an array to a loop of the program, whose text is the array's.
+const Batches = "batches"
+
+// stored is the stored array, or the part of one, that decode_cf has decoded.
+func stored(n *Node) *Node {
+	for _, in := range n.In {
+		if x := stored(in); x != nil && n.Kind == View {
+			return n
+		} else if x != nil {
+			return x
+		}
+	}
+	if n.Kind == Source {
+		return n
+	}
+	return nil
+}
+
 // tightPrecedence is that of the operations that are written without blanks around them.
 const tightPrecedence, unaryPrecedence = 5, 6
 
@@ -54,6 +72,12 @@ func (t *text) node(n *Node, precedence int) {
 	}
 	t.depth++
 	defer func() { t.depth-- }()
+	if n.Details != nil {
+		if x := stored(n); x != nil {
+			t.arguments("decode_cf", []*Node{x})
+			return
+		}
+	}
 	switch n.Kind {
 	case Source:
 		t.b.WriteString(n.Name)
@@ -103,6 +127,10 @@ func (t *text) node(n *Node, precedence int) {
 			t.b.WriteString(")")
 		}
 	case Blockwise:
+		if n.Blocks.Name == Batches {
+			t.node(n.In[0], precedence)
+			return
+		}
 		t.blocks(n)
 	}
 }

@@ -88,5 +88,5 @@ func (o *Feed) done(i int) {
 // Feeding is a node that hands chunks of these lengths to call.
 func Feeding(site graph.Site, x *graph.Node, chunks []int, call func(ctx context.Context, part int, data []byte, at grid.Box) error) (*graph.Node, error) {
 	op := &Feed{Grid: grid.Grid{Shape: x.Shape, Chunks: chunks}, DType: x.DType, Call: call, waiting: map[int]chan struct{}{}}
-	return graph.NewBlockwise(site, "batches", op, []int{op.Grid.Len()}, dtype.Uint8, []*graph.Node{x})
+	return graph.NewBlockwise(site, graph.Batches, op, []int{op.Grid.Len()}, dtype.Uint8, []*graph.Node{x})
 }
