@@ -24,7 +24,7 @@ func (m *clusterMemory) check(op string, outputs []plan.Output) error {
 		return &types.OptionError{Err: errors.New("a run on a cluster takes memory of its workers, which no pool of this process has: leave In out")}
 	case m.Device != nil:
 		return &types.OptionError{Err: errors.New("workers of a cluster compute on the CPU: leave the device out")}
-	case m.SideReductions != nil || outputs[0].Target.Grow || m.Group != nil:
+	case m.SideReductions != nil || outputs[0].Target.Grow || m.Group != nil || m.Dry != nil:
 		return fmt.Errorf("%s cannot run on a cluster: run it on this machine", op)
 	}
 	for _, out := range outputs {
@@ -65,8 +65,5 @@ func (o *Options) workers(overhead int64) plan.Options {
 func (m *clusterMemory) reserve(j *Job) {
 	j.pool, j.overhead = m.shared(), m.overhead
 	j.share = budget.Share{Bytes: j.Plan.Arena, Heap: j.Plan.Heap(), Overhead: m.overhead, Budget: j.Plan.Budget, Loop: m.Loop, NoWait: m.NoWait}
-	j.predict = func(h *record.Header) {
-		predicted(h)
-		m.Cluster.Predict(h, j.Plan)
-	}
+	j.predict = func(h *record.Header) { m.Cluster.Predict(h, j.Plan) }
 }

@@ -3,12 +3,14 @@ package run
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -19,6 +21,7 @@ type Job struct {
 	Roots []*graph.Node // of the plan's outputs
 	Plan  *plan.Sized
 
+	limits   machine.Limits
 	pool     *budget.Pool
 	share    budget.Share
 	overhead int64 // of the run; in a pool the share has that of the process
@@ -35,7 +38,7 @@ type Job struct {
 	elsewhere bool                  // the tasks run in processes that outlive this one
 
 	describe []func(*record.Header) // what layers add to the record's header
-	predict  func(*record.Header)   // adds how long the run will take
+	predict  func(*record.Header)   // adds what workers of a cluster are asked for; nil where there are none
 	create   func(dir string, h record.Header) (*record.Writer, error)
 	begin    func() *record.Writer // begins the record; nil where there is none
 }
@@ -58,6 +61,8 @@ type Result struct {
 
 // compute executes the plan.
 func compute(ctx context.Context, j *Job) (Result, error) {
+	slog.DebugContext(ctx, "gonbext: run", "title", j.Plan.Title, "output", j.Plan.Arrays[j.Plan.Output].Path,
+		"budget", j.Plan.Budget, "predicted", j.Plan.Peak.Host(), "stages", len(j.Plan.Stages), "chunks", j.Plan.Tasks())
 	if j.allocate != nil {
 		j.env.Into = j.allocate(grid.Size(j.Roots[0].Shape))
 	}

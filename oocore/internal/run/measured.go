@@ -19,10 +19,6 @@ type measured struct {
 	process  int64 // in a pool, what the process takes beside the runs in it
 }
 
-func (o *Options) measured() measured {
-	return measured{Options: o, limits: machine.Read(), overhead: o.overhead()}
-}
-
 // overhead returns what the process takes without the buffers of a run.
 func (o *Options) overhead() int64 {
 	switch {

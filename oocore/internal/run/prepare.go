@@ -4,6 +4,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -15,14 +16,14 @@ type memory interface {
 	fit(j *Job, p *plan.Plan) error
 }
 
-func (o *Options) memory() memory {
+func (o *Options) memory(l machine.Limits) memory {
 	switch {
+	case o.Cluster != nil:
+		return &clusterMemory{measured{Options: o, limits: l, overhead: o.overhead()}}
 	case o.Dry != nil:
 		return &dryMemory{o}
-	case o.Cluster != nil:
-		return &clusterMemory{o.measured()}
 	}
-	return &processMemory{measured: o.measured()}
+	return &processMemory{measured: measured{Options: o, limits: l, overhead: o.overhead()}}
 }
 
 // Prepare plans a run that makes outputs, and rejects what can be rejected without reading. warnings are what a
@@ -33,11 +34,11 @@ func (o *Options) Prepare(site graph.Site, op string, warnings func([]plan.Outpu
 		failure.Err = err
 		return nil, failure
 	}
-	m := o.memory()
+	j := &Job{Site: site, limits: machine.Read()}
+	m := o.memory(j.limits)
 	if err := m.check(op, outputs); err != nil {
 		return failed(err)
 	}
-	j := &Job{Site: site, predict: predicted}
 	for _, out := range outputs {
 		j.Roots = append(j.Roots, out.Root)
 		failure.Shapes, failure.Types = append(failure.Shapes, out.Root.Shape), append(failure.Types, out.Root.DType)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/gonbext/gonbext/oocore/internal/rates"
-	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -40,8 +39,11 @@ func (o *Options) create(j *Job, h record.Header) *record.Writer {
 		return nil
 	}
 	h.Cell = o.Cell
-	j.predict(&h)
-	h.Machine, _ = json.Marshal(machine.Read())
+	rates.Predict(&h, j.limits)
+	if j.predict != nil {
+		j.predict(&h)
+	}
+	h.Machine, _ = json.Marshal(j.limits)
 	create := record.Create
 	if j.create != nil {
 		create = j.create
@@ -52,6 +54,3 @@ func (o *Options) create(j *Job, h record.Header) *record.Writer {
 	}
 	return w
 }
-
-// predicted adds to a header how long the run will take on this machine.
-func predicted(h *record.Header) { rates.Predict(h, machine.Read()) }

@@ -10,8 +10,6 @@ import (
 // reported tells the log and the report of the end of a run.
 func (o *Options) reported(next Runner) Runner {
 	return func(ctx context.Context, j *Job) (Result, error) {
-		slog.DebugContext(ctx, "gonbext: run", "title", j.Plan.Title, "output", j.Plan.Arrays[j.Plan.Output].Path,
-			"budget", j.Plan.Budget, "predicted", j.Plan.Peak.Host(), "stages", len(j.Plan.Stages), "chunks", j.Plan.Tasks())
 		var outputs, written []string // paths
 		for i := range j.Plan.Outputs() {
 			if path := j.Plan.Arrays[i].Path; path != "" {

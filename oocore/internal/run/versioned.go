@@ -56,11 +56,12 @@ func versioned(version string, reads []string) Layer {
 				if j.read, err = versionsOfFiles(ctx, reads); err != nil {
 					return Result{}, err
 				}
-				if version != "" {
-					version += "\n" + fmt.Sprint(j.read)
-				}
 			}
-			j.print = j.Plan.Fingerprint(version, j.inputs)
+			of := version
+			if of != "" && len(j.read) > 0 {
+				of += "\n" + fmt.Sprint(j.read)
+			}
+			j.print = j.Plan.Fingerprint(of, j.inputs)
 			return next(ctx, j)
 		}
 	}
