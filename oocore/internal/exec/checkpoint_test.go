@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // failing is a function that adds one, and fails from its n-th call on, where n is
@@ -96,7 +97,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 	dir := t.TempDir()
 	src, want, out := filepath.Join(dir, "x.npy"), filepath.Join(dir, "want.npy"), filepath.Join(dir, "o.npy")
 	cols, step := 200_000, int64(53)
-	if testing.Short() {
+	if testing.Short() || !testcases.Full() {
 		cols, step = 100_000, 26
 	}
 	run(t, ramp(t, 40, cols), src)

@@ -17,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Products come out with the same bits in any budget and by any number of workers,
@@ -25,7 +26,7 @@ import (
 func TestProductsInAnyBudget(t *testing.T) {
 	const m, n = 700, 650
 	k, least := 1100, 3 // super-tiles that are tried
-	if testing.Short() {
+	if testing.Short() || !testcases.Full() {
 		k, least = 300, 2
 	}
 	dir := t.TempDir()
