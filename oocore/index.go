@@ -65,12 +65,11 @@ func counter(ctx context.Context, op string, opts []Option) op.Run {
 		if err != nil {
 			return nil, graph.Reject(n.Site, op, unwrapped(err), n)
 		}
-		if s, _ := applyOptions(opts); s.Dry != nil && n.Blocks != nil {
-			if c, ok := n.Blocks.Op.(interface{ Foreseen(most int) []int64 }); ok {
-				counts = c.Foreseen(s.Dry.Count())
-			}
+		s, err := applyOptions(opts)
+		if err != nil {
+			return nil, err
 		}
-		return counts, nil
+		return s.Counts(n, counts), nil
 	}
 }
 

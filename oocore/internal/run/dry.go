@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -16,10 +17,16 @@ type Dry struct {
 	most    *types.MemoryError // of the run that needs the most; nil where there was none
 }
 
-// Count is the number of elements that an algorithm is planned with where it follows from values.
-func (d *Dry) Count() int {
-	d.counted = true
-	return d.count
+// Counts returns what a run has counted of a node, or where it was only planned, what others are planned with in its place.
+func (o *Options) Counts(n *graph.Node, counted []int64) []int64 {
+	if o.Dry == nil || n.Blocks == nil {
+		return counted
+	}
+	if c, ok := n.Blocks.Op.(interface{ Foreseen(most int) []int64 }); ok {
+		o.Dry.counted = true
+		return c.Foreseen(o.Dry.count)
+	}
+	return counted
 }
 
 func (d *Dry) note(short *types.MemoryError) {
