@@ -17,8 +17,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Description is what is said of what lies at a path: *Info of an array,
-// *Contents of several.
+// Description describes what lies at a path: *Info for an array, *Contents for
+// several.
 type Description interface{ Text() string }
 
 // Contents are the arrays of a group or a file that has several.
@@ -35,8 +35,8 @@ type Member struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Describe says what the array at path is or, of a group or a file with several,
-// what each of its arrays is.
+// Describe returns the description of the array at path or, for a group or a file with several,
+// of each of its arrays.
 func Describe(ctx context.Context, path string, list bool) (Description, error) {
 	l := newListings(list)
 	i, err := l.read(ctx, path)
@@ -83,10 +83,10 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 	return c, nil
 }
 
-// memberBytes is what the description of an array takes, and its line of text.
+// memberBytes is about how many bytes the description of an array and its line of text take.
 const memberBytes = 1 << 10
 
-// Text is a table for a terminal.
+// Text returns the table for a terminal.
 func (c *Contents) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", units.Line(c.Path))
@@ -102,14 +102,14 @@ func (c *Contents) Text() string {
 	return b.String()
 }
 
-// Output is the same for notebooks.
+// Output returns the same table for notebooks.
 func (c *Contents) Output() (chart.Output, error) {
 	out, err := chart.Tables(units.Line(c.Path), strings.Join(c.together(), " · "), strings.Join(slices.Concat(c.failed(), c.missing()), " "), c.table())
 	out.Text = c.Text()
 	return out, err
 }
 
-// table has a row for each array, or for the arrays of a group.
+// table returns a row for each array, or for each group of arrays that differ only by numbers in their names.
 func (c *Contents) table() chart.Table {
 	rows := slices.DeleteFunc(slices.Clone(c.Arrays), func(m Member) bool { return m.Info == nil }) // which failed has
 	listed := slices.ContainsFunc(rows, func(m Member) bool { return m.Listing != nil && m.asked })
@@ -168,7 +168,7 @@ func (c *Contents) missing() (lines []string) {
 	return lines
 }
 
-// together is what the arrays of each type have.
+// together returns what the arrays of each type have together.
 func (c *Contents) together() (lines []string) {
 	for _, t := range c.Totals {
 		lines = append(lines, fmt.Sprintf("%s of %s: %s", counted(t.Arrays), t.DType, units.Exact(t.Bytes)))
@@ -193,7 +193,7 @@ func grouped(rows []Member, listed bool) []names.Group {
 	})
 }
 
-// counted is a number of arrays.
+// counted writes a number of arrays.
 func counted(n int64) string {
 	if n == 1 {
 		return "1 array"

@@ -9,7 +9,7 @@ type (
 	number interface{ scalar | complexNumber }
 )
 
-// each applies f to each element. The call is not inlined: loops whose
+// mapOne returns the loop that applies f to each element. The call of f is not inlined: loops whose
 // function is a single instruction are written out below instead.
 func mapOne[T, U any](f func(T) U) Func {
 	return func(n int, dst, a, _, _ []byte) {

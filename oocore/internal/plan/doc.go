@@ -9,8 +9,8 @@
 //     device among them: tiles, slots, which temporary arrays spill, and the predicted bytes.
 //     Whoever runs a plan does that. It never decides what results depend on.
 //   - Cost (Sized.Header; cost.go) counts what each stage takes in nanoseconds of one core at
-//     nominal rates. Package record/rates makes seconds of that, from what this machine's
-//     earlier runs took. Compiling reads the same table, package cost, to decide what is kept
+//     nominal rates. Package rates converts that to seconds, by what earlier runs on this
+//     machine took. Compiling reads the same table, package cost, to decide what is stored
 //     and what is computed again.
 //
 // # One expression, from text to tasks

@@ -23,8 +23,8 @@ const (
 // have something to do for each call.
 const longRow = 256
 
-// tile is what a box is cut into for computing. It is of a size of its own, so that
-// memory for it does not grow with the box.
+// tileOf returns the lengths of the tiles that a box is cut into for computing. They do not depend
+// on the box, so that the memory for a tile does not grow with it.
 func tileOf(w *window.Window) []int {
 	tile := make([]int, len(w.Shape))
 	size, room := 1, 1

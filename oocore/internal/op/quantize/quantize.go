@@ -207,7 +207,7 @@ func (s Scheme) groups(shape []int) (wide, axes []int, err error) {
 	return slices.Concat(shape[:at], []int{shape[at] / s.Block, s.Block}, shape[at+1:]), []int{at + 1}, nil
 }
 
-// shared is the shape of scales.
+// shared returns the shape of the scales of an array of a shape.
 func (s Scheme) shared(shape []int) []int {
 	out := slices.Repeat([]int{1}, len(shape))
 	if s.Axis == nil {

@@ -39,10 +39,10 @@ func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Nod
 	return order.SortedBy(site, "permuted", n, w, axis)
 }
 
-// Choice is so many elements along the first axis, drawn at random: again and again from
-// all, or each at most once, or as often as weights say. Without weights and with
-// repetition none has a pass of its own but what is drawn is read in its order; each once
-// takes the passes of Argsort over all places, and weights those of Cumsum.
+// Choice returns count elements along the first axis, drawn at random: each time from all of
+// them, or each at most once, or with probabilities by weights. Drawing from all each time takes
+// no pass of its own, and elements are read in the order in which they are drawn. Drawing each at
+// most once takes the passes of Argsort over all places, and weights take those of Cumsum.
 func Choice(site graph.Site, n *graph.Node, seed uint64, count int, distinct bool, weights *graph.Node) (_ *graph.Node, err error) {
 	defer graph.Renamed(&err, site, "choice", n)
 	m := &graph.Maker{Site: site}
