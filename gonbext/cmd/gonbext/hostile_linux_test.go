@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -145,8 +150,8 @@ var (
 )
 
 // watch has strace tell what a command, and all that it starts, executes, opens and connects to, where tests may need more than Go.
-// The function that it returns reports what is planted, and addresses but that of 127.0.0.1:1 and those that allowed has.
-func watch(t *testing.T, c *exec.Cmd, planted []string) (check func()) {
+// The function that it returns reports what is planted, and addresses but 127.0.0.1 with port 1 and those that are allowed.
+func watch(t *testing.T, c *exec.Cmd, planted []string, allowed ...string) (check func()) {
 	t.Helper()
 	if !testcases.Full() {
 		return func() {}
@@ -173,7 +178,7 @@ func watch(t *testing.T, c *exec.Cmd, planted []string) (check func()) {
 			if m := opened.FindStringSubmatch(line); m != nil && slices.Contains(planted, m[1]) {
 				t.Errorf("%v opens %s", args, line)
 			}
-			if m := connected.FindStringSubmatch(line); m != nil && (m[1] != "1" || m[2] != "127.0.0.1") {
+			if m := connected.FindStringSubmatch(line); m != nil && (!slices.Contains(append(allowed, "1"), m[1]) || m[2] != "127.0.0.1") {
 				t.Errorf("%v calls %s", args, line)
 			}
 		}
@@ -295,6 +300,7 @@ func TestNotebookTakesNothingFromAHostileFolder(t *testing.T) {
 			t.Errorf("%v: exit status %d, %s%s", call, o.status, o.stdout, o.stderr)
 		}
 	}
+	labAnswersAndEnds(t, binary, dir, env, planted)
 	if text := testcases.ReadFile(t, filepath.Join(dir, "out.html")); !strings.Contains(string(text), "[3]") {
 		t.Error("the page has no output of its cell")
 	}
@@ -303,5 +309,48 @@ func TestNotebookTakesNothingFromAHostileFolder(t *testing.T) {
 	}
 	if left := filesBelow(t, victim); len(left) != 1 {
 		t.Errorf("links of another user were followed: %v", left)
+	}
+}
+
+// labAnswersAndEnds starts JupyterLab, asks it for its version, and ends it as Ctrl-C does.
+func labAnswersAndEnds(t *testing.T, binary, dir string, env, planted []string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	c := exec.Command(binary, "lab", "--no-browser", "--port", port)
+	c.Dir, c.Env, c.SysProcAttr = dir, env, &syscall.SysProcAttr{Setpgid: true}
+	check := watch(t, c, planted, port)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	stdout, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(stdout)
+	if line, err := said.ReadString('\n'); !strings.HasPrefix(line, "JupyterLab shows ") {
+		t.Errorf("lab says %q, %v", line, err)
+	} else if answer, err := http.Get("http://127.0.0.1:" + port + "/api"); err != nil {
+		t.Error(err)
+	} else {
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(text), "version") {
+			t.Errorf("it answers %s %s, %v", answer.Status, text, err)
+		}
+	}
+	if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil {
+		t.Error(err)
+	}
+	_, _ = io.Copy(io.Discard, said)
+	_ = c.Wait()
+	if check(); c.ProcessState.ExitCode() != 0 {
+		t.Errorf("lab ends with %v, want exit status 0\n%s", c.ProcessState, stderr.String())
 	}
 }
