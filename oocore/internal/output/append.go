@@ -16,7 +16,7 @@ import (
 func (s *Settings) growth(root *graph.Node, path string) (box *grid.Box, whole []int, err error) {
 	switch {
 	case s.Region != "":
-		return nil, nil, errors.New("Append writes after the end of the array: leave out Region")
+		return nil, nil, errors.New("what is appended comes after the end of the array: leave out Region")
 	case s.Chunks != nil || s.Shards != nil || s.Codec != "":
 		return nil, nil, errors.New("chunks, shards and codec are those of the array that is appended to")
 	}

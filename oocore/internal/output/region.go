@@ -16,7 +16,7 @@ import (
 // brought to the region's shape, with the region's box and the shape of that array.
 func (s *Settings) intoRegion(root *graph.Node, path string) (of *graph.Node, box *grid.Box, whole []int, err error) {
 	if path == "" {
-		return root, nil, nil, errors.New("Region is for Save: Slice selects a part of an array")
+		return root, nil, nil, errors.New("a region is for Save: Slice selects a part of an array")
 	}
 	if s.Chunks != nil || s.Shards != nil || s.Codec != "" {
 		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the stored array", s.Region)
