@@ -85,7 +85,7 @@ type Upload interface {
 // where it is registered, and its Bucket has the same.
 type Capabilities struct {
 	Files       bool // objects are files of this machine, which are mapped, locked and linked by their names
-	Random      bool // objects are written at any place, also those that are there
+	Random      bool // objects, new and existing ones, are written at any offset
 	Replace     bool // a folder takes the name of another in one step, with all that is in it
 	List        bool // objects are listed
 	Conditional bool // an object is stored only in place of the version that its writer has seen

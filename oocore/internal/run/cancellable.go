@@ -13,7 +13,7 @@ func cancellable(next Runner) Runner {
 	}
 }
 
-// Ended returns the error of a run such that it is the context's too, beside the cause that the context was ended for.
+// Ended returns the error of a run. Where the context has ended, it wraps the context's error too.
 func Ended(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
 		return err

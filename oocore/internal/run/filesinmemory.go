@@ -12,8 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// sizeFiles sizes a plan for the part of a budget that is left beside files in memory, as in a
-// tmpfs: see filesInMemory. held are theirs, and what the plan needs has them too.
+// sizeFiles sizes a plan for the part of a budget that files in memory, as in a tmpfs, leave: see
+// filesInMemory. held are the bytes of these files, which are part of what the plan needs.
 func (o *Options) sizeFiles(p *plan.Plan, r plan.Options) (s *plan.Sized, held int64, err error) {
 	files := o.filesInMemory(p)
 	if files == nil {

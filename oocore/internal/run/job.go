@@ -109,13 +109,19 @@ func (j *Job) output() string { return j.Plan.WholePath(j.Plan.Output) }
 // array where the output is a region of it, or is appended.
 func (j *Job) storedInfos() (all []store.Info) {
 	for i := range j.Plan.Outputs() {
-		a, root := &j.Plan.Arrays[i], j.Roots[len(all)]
-		info := store.Info{Shape: root.Shape, DType: root.DType, Chunks: a.Layout.Chunks(), Work: a.Layout.Work}
-		if a.Whole != nil {
-			info.Shape = a.Whole
-		}
-		info.Path = store.Stored(a.Path, store.Meta{Shape: info.Shape, DType: info.DType})
-		all = append(all, info)
+		a := &j.Plan.Arrays[i]
+		path, m := j.stored(i)
+		all = append(all, store.Info{Path: path, Shape: m.Shape, DType: m.DType, Chunks: a.Layout.Chunks(), Work: a.Layout.Work})
 	}
 	return all
+}
+
+// stored returns the path of the array in which an output is then, and that array's shape and type.
+func (j *Job) stored(output int) (path string, m store.Meta) {
+	a := &j.Plan.Arrays[output]
+	m = store.Meta{Shape: a.Shape, DType: a.DType}
+	if a.Whole != nil {
+		m.Shape = a.Whole
+	}
+	return store.Stored(a.Path, m), m
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// measured is what the process takes beside the buffers of a run.
+// measured is the memory that the process takes in addition to the buffers of a run.
 type measured struct {
 	*Options
 	limits   machine.Limits
 	overhead int64 // of the run
-	process  int64 // in a pool, what the process takes beside the runs in it
+	process  int64 // in a pool, what the process takes in addition to the runs in it
 }
 
 // overhead returns what the process takes without the buffers of a run.

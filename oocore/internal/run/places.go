@@ -28,13 +28,7 @@ func (j *Job) Stored(ctx context.Context) (all []store.Info, err error) {
 func (j *Job) place(output int) (string, error) {
 	path := j.Plan.WholePath(output)
 	if !j.inNew(output) {
-		path = j.Plan.Arrays[output].Path
-		a := &j.Plan.Arrays[output]
-		m := store.Meta{Shape: a.Shape, DType: a.DType}
-		if a.Whole != nil {
-			m.Shape = a.Whole
-		}
-		path = store.Stored(path, m)
+		path, _ = j.stored(output)
 	}
 	return store.Absolute(path)
 }
