@@ -70,7 +70,7 @@ func someWindow(r *rand.Rand) (name string, n *oocore.Array) {
 		}
 		return "downsample", filter.Downsample(x, factors)
 	case 6:
-		op := []oocore.Reduction{oocore.Min, oocore.Max, oocore.Sum, oocore.Prod, oocore.Mean}[r.IntN(5)]
+		op := []oocore.Reduction{oocore.ReduceMin, oocore.ReduceMax, oocore.ReduceSum, oocore.ReduceProd, oocore.ReduceMean}[r.IntN(5)]
 		axis := r.IntN(len(shape))
 		return "rolling", x.Rolling(op, oocore.RollingOptions{Window: 1 + r.IntN(min(shape[axis], 9)), Axis: axis})
 	case 7:
@@ -182,7 +182,7 @@ func TestInputsOfFiltersAreComputedOnTheDevice(t *testing.T) {
 	}
 	x := oocore.FromSlice(data, 1000, 1000)
 	roots := x.Sqrt()
-	means := roots.Rolling(oocore.Mean, oocore.RollingOptions{Window: 5, Axis: 1}) // in float64
+	means := roots.Rolling(oocore.ReduceMean, oocore.RollingOptions{Window: 5, Axis: 1}) // in float64
 	for _, c := range []struct {
 		n    *oocore.Array
 		here bool
@@ -278,8 +278,8 @@ func TestExtremesOfWindowsHaveTheBitsOfTheCPU(t *testing.T) {
 	}
 	x := oocore.FromSlice(values, 60, 50)
 	for name, n := range map[string]*oocore.Array{
-		"rolling min": x.Rolling(oocore.Min, oocore.RollingOptions{Window: 3, Axis: 1}),
-		"rolling max": x.Rolling(oocore.Max, oocore.RollingOptions{Window: 4}),
+		"rolling min": x.Rolling(oocore.ReduceMin, oocore.RollingOptions{Window: 3, Axis: 1}),
+		"rolling max": x.Rolling(oocore.ReduceMax, oocore.RollingOptions{Window: 4}),
 		"max_pool2d":  nn.MaxPool2D(nn.Pool{Kernel: [2]int{2, 3}, Stride: [2]int{1, 2}, Padding: [2]int{1, 1}}).Apply(x),
 		"minimum":     filter.Minimum(x, []int{3, 4}, filter.Options{}),
 		"median":      filter.Median(x, []int{3}, filter.Options{}),

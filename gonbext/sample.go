@@ -68,7 +68,7 @@ func stats(a *oocore.Array) []string {
 		return nil
 	}
 	var figures []*oocore.Array
-	for _, r := range []oocore.Reduction{oocore.Min, oocore.Mean, oocore.Max} {
+	for _, r := range []oocore.Reduction{oocore.ReduceMin, oocore.ReduceMean, oocore.ReduceMax} {
 		figures = append(figures, a.Reduce(r, oocore.ReduceOptions{SkipNaN: canBeMissing(a.DType())}).AsType(oocore.Float64))
 	}
 	if canBeMissing(a.DType()) {

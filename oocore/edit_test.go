@@ -78,7 +78,7 @@ func TestFrexpAndLdexpAreInverse(t *testing.T) {
 
 func TestReduceOfNoAxesReducesEachElement(t *testing.T) {
 	x := oocore.FromSlice([]int8{100, -100})
-	if got := collect[int64](t, x.Reduce(oocore.Sum, oocore.ReduceOptions{NoAxes: true})); !slices.Equal(got, []int64{100, -100}) {
+	if got := collect[int64](t, x.Reduce(oocore.ReduceSum, oocore.ReduceOptions{NoAxes: true})); !slices.Equal(got, []int64{100, -100}) {
 		t.Errorf("%v", got)
 	}
 }

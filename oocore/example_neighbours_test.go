@@ -32,7 +32,7 @@ func ExampleArray_GradientAt() {
 func ExampleArray_Coarsen() {
 	ctx := context.Background()
 	x := oocore.Arange(0, 10, 1).Reshape(2, 5) // 0 1 2 3 4 and 5 6 7 8 9
-	fmt.Println(oocore.Collect[int64](ctx, x.Coarsen(oocore.Sum, oocore.Trim, 2, 2)))
+	fmt.Println(oocore.Collect[int64](ctx, x.Coarsen(oocore.ReduceSum, oocore.Trim, 2, 2)))
 	// Output: [12 20] <nil>
 }
 

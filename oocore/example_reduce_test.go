@@ -138,8 +138,8 @@ func ExampleArray_Cov() {
 
 func ExampleArray_Reduce() {
 	x := oocore.FromSlice([]float64{1, 2, 3, 4})
-	sample := x.Reduce(oocore.Var, oocore.ReduceOptions{DDof: 1})
-	most := x.Reduce(oocore.Mean, oocore.ReduceOptions{Where: x.Less(3.5)})
+	sample := x.Reduce(oocore.ReduceVar, oocore.ReduceOptions{DDof: 1})
+	most := x.Reduce(oocore.ReduceMean, oocore.ReduceOptions{Where: x.Less(3.5)})
 	fmt.Println(oocore.Collect[float64](context.Background(), sample))
 	fmt.Println(oocore.Collect[float64](context.Background(), most))
 	// Output:

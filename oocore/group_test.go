@@ -60,7 +60,7 @@ func TestGroupsWindowsAndDrawsDoNotDependOnChunks(t *testing.T) {
 	labels := oocore.RandomIntegers(oocore.Int32, 4, 0, 50, n)
 	all := func(x, labels *oocore.Array) []*oocore.Array {
 		g := x.GroupBy(context.Background(), labels, oocore.GroupOptions{Groups: 50})
-		return []*oocore.Array{g.Sum(), g.Var(0), x.Rolling(oocore.Mean, oocore.RollingOptions{Window: 1000}), x.Rolling(oocore.Var, oocore.RollingOptions{Window: 77})}
+		return []*oocore.Array{g.Sum(), g.Var(0), x.Rolling(oocore.ReduceMean, oocore.RollingOptions{Window: 1000}), x.Rolling(oocore.ReduceVar, oocore.RollingOptions{Window: 77})}
 	}
 	var want [][]float64
 	for _, a := range all(x, labels) {
@@ -104,8 +104,8 @@ func TestDDofThatIsNoNumberIsRejected(t *testing.T) {
 	x := oocore.FromSlice([]float64{1, 2, 3, 4})
 	for _, ddof := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for name, y := range map[string]*oocore.Array{
-			"reduce":  x.Reduce(oocore.Var, oocore.ReduceOptions{DDof: ddof}),
-			"rolling": x.Rolling(oocore.Std, oocore.RollingOptions{Window: 2, DDof: ddof}),
+			"reduce":  x.Reduce(oocore.ReduceVar, oocore.ReduceOptions{DDof: ddof}),
+			"rolling": x.Rolling(oocore.ReduceStd, oocore.RollingOptions{Window: 2, DDof: ddof}),
 			"groups":  x.GroupBy(t.Context(), oocore.FromSlice([]int64{0, 0, 1, 1}), oocore.GroupOptions{Groups: 2}).Var(ddof),
 		} {
 			if err := y.Err(); err == nil || !strings.Contains(err.Error(), "ddof") {

@@ -56,7 +56,7 @@ func TestTheFirstErrorTravels(t *testing.T) {
 	a := oocore.Full(1.0, 3, 4)
 	bad := a.Add(oocore.Full(1, 5)) // the line that the error names
 	var typed *oocore.Error
-	for _, later := range []*oocore.Array{bad, bad.Sqrt().Mul(2), a.Mul(bad), oocore.Where(a, bad, 0), a.Reduce(oocore.Sum, oocore.ReduceOptions{Where: bad}),
+	for _, later := range []*oocore.Array{bad, bad.Sqrt().Mul(2), a.Mul(bad), oocore.Where(a, bad, 0), a.Reduce(oocore.ReduceSum, oocore.ReduceOptions{Where: bad}),
 		oocore.Eval("x + 1", oocore.Names{"x": bad}), bad.MatMul(bad), bad.Clip(nil, 3)} {
 		err := later.Err()
 		if !errors.As(err, &typed) || typed.Op != "add" || filepath.Base(typed.Site.File) != "oocore_test.go" {
@@ -316,8 +316,8 @@ func TestMethodsAreNumPys(t *testing.T) {
 		"std":     {oocore.FromSlice([]float64{1, 3}).Std(), []float64{1}},
 		"dims":    {x.ExpandDims(0).T().Squeeze(), []float64{-1.5, 0.25, 2.5}},
 		"product": {x.MatMul(x), []float64{2.25 + 0.0625 + 6.25}}, "spread": {two.BroadcastTo(2), []float64{2, 2}},
-		"masked": {x.Reduce(oocore.Sum, oocore.ReduceOptions{Where: x.Greater(0), KeepDims: true}), []float64{2.75}},
-		"lowest": {x.Reduce(oocore.Min, oocore.ReduceOptions{Where: x.Greater(9)}), []float64{math.Inf(1)}},
+		"masked": {x.Reduce(oocore.ReduceSum, oocore.ReduceOptions{Where: x.Greater(0), KeepDims: true}), []float64{2.75}},
+		"lowest": {x.Reduce(oocore.ReduceMin, oocore.ReduceOptions{Where: x.Greater(9)}), []float64{math.Inf(1)}},
 	} {
 		if got := collect[float64](t, c.a); !slices.Equal(got, c.want) {
 			t.Errorf("%s is %v, want %v", name, got, c.want)
@@ -332,7 +332,7 @@ func TestMethodsAreNumPys(t *testing.T) {
 	if got := collect[uint8](t, oocore.FromSlice([]uint8{6}).BitwiseAnd(3).LeftShift(2).BitwiseOr(1).Invert()); got[0] != 0xf6 {
 		t.Errorf("bits %v", got)
 	}
-	if got := collect[float32](t, x.AsType(oocore.Float32).Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Float32})); got[0] != 1.25 {
+	if got := collect[float32](t, x.AsType(oocore.Float32).Reduce(oocore.ReduceSum, oocore.ReduceOptions{DType: oocore.Float32})); got[0] != 1.25 {
 		t.Errorf("sum %v", got)
 	}
 	if got := x.AsType(oocore.Float16); got.DType() != oocore.Float16 || got.Dims() != 1 || got.Bytes() != 6 {

@@ -13,12 +13,12 @@ type Boundary string
 // The boundaries, with what lies before and after a b c d. The zero value is
 // BoundaryReflect.
 const (
-	BoundaryReflect  = Boundary(window.Reflect)  // d c b a | a b c d | d c b a
-	BoundaryMirror   = Boundary(window.Mirror)   // d c b | a b c d | c b a
-	BoundaryNearest  = Boundary(window.Nearest)  // a a a a | a b c d | d d d d
-	BoundaryWrap     = Boundary(window.Wrap)     // a b c d | a b c d | a b c d
-	BoundaryConstant = Boundary(window.Constant) // k k k k | a b c d | k k k k
-	BoundaryNone     = Boundary(udf.None)        // a b c d: chunks end with the array
+	BoundaryReflect  Boundary = "reflect"  // d c b a | a b c d | d c b a
+	BoundaryMirror   Boundary = "mirror"   // d c b | a b c d | c b a
+	BoundaryNearest  Boundary = "nearest"  // a a a a | a b c d | d d d d
+	BoundaryWrap     Boundary = "wrap"     // a b c d | a b c d | a b c d
+	BoundaryConstant Boundary = "constant" // k k k k | a b c d | k k k k
+	BoundaryNone     Boundary = "none"     // a b c d: chunks end with the array
 )
 
 // OverlapOptions are the options of Overlap.

@@ -6,46 +6,64 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 )
 
-// Reduction is a way to fold elements along axes into one.
-type Reduction kernel.Reduction
+// Reduction is a way to fold elements along axes into one, for Reduce, Coarsen and Rolling.
+type Reduction uint8 // of the numbers of package kernel, by which plans are encoded
+
+// The reductions, under NumPy's names.
+const (
+	ReduceSum Reduction = iota + 1
+	ReduceProd
+	ReduceMean
+	ReduceVar
+	ReduceStd
+	ReduceMin
+	ReduceMax
+	ReduceArgMin
+	ReduceArgMax
+	ReduceAny
+	ReduceAll
+	ReduceCountNonzero
+)
+
+// The names of reductions before they had their kind before them.
+//
+// Deprecated: take ReduceSum for Sum, and the others alike.
+const (
+	Sum          = ReduceSum
+	Prod         = ReduceProd
+	Mean         = ReduceMean
+	Var          = ReduceVar
+	Std          = ReduceStd
+	Min          = ReduceMin
+	Max          = ReduceMax
+	ArgMin       = ReduceArgMin
+	ArgMax       = ReduceArgMax
+	Any          = ReduceAny
+	All          = ReduceAll
+	CountNonzero = ReduceCountNonzero
+)
 
 // String returns NumPy's name of the reduction.
 func (r Reduction) String() string { return kernel.Reduction(r).String() }
 
-// The reductions, for Reduce.
-const (
-	Sum          = Reduction(kernel.Sum)
-	Prod         = Reduction(kernel.Prod)
-	Mean         = Reduction(kernel.Mean)
-	Var          = Reduction(kernel.Var)
-	Std          = Reduction(kernel.Std)
-	Min          = Reduction(kernel.Min)
-	Max          = Reduction(kernel.Max)
-	ArgMin       = Reduction(kernel.ArgMin)
-	ArgMax       = Reduction(kernel.ArgMax)
-	Any          = Reduction(kernel.Any)
-	All          = Reduction(kernel.All)
-	CountNonzero = Reduction(kernel.CountNonzero)
-)
-
 // ReduceOptions are the less common arguments of a reduction.
 type ReduceOptions struct {
 	Axes     []int   // none: all
-	NoAxes   bool    // of no axis: each element is reduced by itself, NumPy's axis=(); not of ArgMin and ArgMax
+	NoAxes   bool    // of no axis: each element is reduced by itself, NumPy's axis=(); not of ReduceArgMin and ReduceArgMax
 	KeepDims bool    // reduced axes stay, with length one
-	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
-	Where    *Array  // elements to include; nil: all; not of ArgMin and ArgMax
-	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
-	Initial  any     // a number to begin with, which what has no elements then is; of Sum, Prod, Min and Max
-	SkipNaN  bool    // NaN does not count, as in NumPy's nansum; not of Any, All and CountNonzero
+	DDof     float64 // of ReduceVar and ReduceStd: subtracted from the count, 1 for a sample's
+	Where    *Array  // elements to include; nil: all; not of ReduceArgMin and ReduceArgMax
+	DType    DType   // computed and returned in; of ReduceSum, ReduceProd, ReduceMean, ReduceVar and ReduceStd
+	Initial  any     // a number to begin with, which what has no elements then is; of ReduceSum, ReduceProd, ReduceMin and ReduceMax
+	SkipNaN  bool    // NaN does not count, as in NumPy's nansum; not of ReduceAny, ReduceAll and ReduceCountNonzero
 }
 
 // Reduce folds along axes with the less common arguments. With Where, min and
-// max of no element are the type's largest and smallest, and Var and Std take two
-// passes, the mean first.
+// max of no element are the type's largest and smallest, and ReduceVar and ReduceStd
+// take two passes, the mean first.
 //
-// With SkipNaN, what has only NaN is 0 for Sum, 1 for Prod and NaN else; for ArgMin and
-// ArgMax that is an error when it is computed.
+// With SkipNaN, what has only NaN is 0 for ReduceSum, 1 for ReduceProd and NaN else; for
+// ReduceArgMin and ReduceArgMax that is an error when it is computed.
 func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 	operands := []any{a}
 	if o.Where != nil {
@@ -67,5 +85,5 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 type RollingOptions struct {
 	Window int     // elements of one
 	Axis   int     // that they go along
-	DDof   float64 // of Var and Std: subtracted from the count, 1 for a sample's
+	DDof   float64 // of ReduceVar and ReduceStd: subtracted from the count, 1 for a sample's
 }

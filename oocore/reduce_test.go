@@ -11,7 +11,7 @@ import (
 // NumPy's mean, var and std take no initial value either.
 func TestReduceRejectsInitialWithoutJoin(t *testing.T) {
 	x := oocore.FromSlice([]int64{1, 2, 6}, 3)
-	for _, r := range []oocore.Reduction{oocore.Mean, oocore.Var, oocore.Std} {
+	for _, r := range []oocore.Reduction{oocore.ReduceMean, oocore.ReduceVar, oocore.ReduceStd} {
 		for _, o := range []oocore.ReduceOptions{{}, {DType: oocore.Int64}, {DType: oocore.Int64, SkipNaN: true}, {DType: oocore.Float32}} {
 			o.Initial = 5
 			if err := x.Reduce(r, o).Err(); err == nil || !strings.Contains(err.Error(), "has no use for an Initial") {
@@ -19,8 +19,25 @@ func TestReduceRejectsInitialWithoutJoin(t *testing.T) {
 			}
 		}
 	}
-	if got := collect[int64](t, x.Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Int64, Initial: 5})); got[0] != 14 {
+	if got := collect[int64](t, x.Reduce(oocore.ReduceSum, oocore.ReduceOptions{DType: oocore.Int64, Initial: 5})); got[0] != 14 {
 		t.Errorf("sum is %v, want 14", got[0])
+	}
+}
+
+// Reductions have NumPy's names, under their old constants too; both sets are numbers by which plans are encoded.
+func TestReductionsHaveNumPysNames(t *testing.T) {
+	for i, want := range []struct {
+		name     string
+		now, old oocore.Reduction
+	}{
+		{"sum", oocore.ReduceSum, oocore.Sum}, {"prod", oocore.ReduceProd, oocore.Prod}, {"mean", oocore.ReduceMean, oocore.Mean}, {"var", oocore.ReduceVar, oocore.Var},
+		{"std", oocore.ReduceStd, oocore.Std}, {"min", oocore.ReduceMin, oocore.Min}, {"max", oocore.ReduceMax, oocore.Max}, {"argmin", oocore.ReduceArgMin, oocore.ArgMin},
+		{"argmax", oocore.ReduceArgMax, oocore.ArgMax}, {"any", oocore.ReduceAny, oocore.Any}, {"all", oocore.ReduceAll, oocore.All},
+		{"count_nonzero", oocore.ReduceCountNonzero, oocore.CountNonzero},
+	} {
+		if want.now.String() != want.name || want.old != want.now || int(want.now) != i+1 {
+			t.Errorf("%s is %s with the number %d, and under its old name %s", want.name, want.now, want.now, want.old)
+		}
 	}
 }
 

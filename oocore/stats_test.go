@@ -148,15 +148,15 @@ func TestSkippedNaN(t *testing.T) {
 			}
 		}
 		x, mask := oocore.FromSlice(holed, len(holed)), oocore.FromSlice(holes, len(holes)).LogicalNot()
-		for _, kind := range []oocore.Reduction{oocore.Sum, oocore.Prod, oocore.Mean, oocore.Var, oocore.Std, oocore.Min, oocore.Max} {
+		for _, kind := range []oocore.Reduction{oocore.ReduceSum, oocore.ReduceProd, oocore.ReduceMean, oocore.ReduceVar, oocore.ReduceStd, oocore.ReduceMin, oocore.ReduceMax} {
 			got := floats(t, x.Reduce(kind, oocore.ReduceOptions{SkipNaN: true}))[0]
 			want := math.NaN()
 			switch {
 			case len(left) > 0:
 				want = floats(t, oocore.FromSlice(left, len(left)).Reduce(kind, oocore.ReduceOptions{}))[0]
-			case kind == oocore.Sum:
+			case kind == oocore.ReduceSum:
 				want = 0
-			case kind == oocore.Prod:
+			case kind == oocore.ReduceProd:
 				want = 1
 			}
 			if same := got != got && want != want || math.Abs(got-want) <= 1e-12*math.Abs(want)+1e-15; !same {
@@ -175,11 +175,11 @@ func TestSkippedNaN(t *testing.T) {
 			}
 		}
 	})
-	_, err := oocore.Collect[int64](t.Context(), oocore.Full(math.NaN(), 3).Reduce(oocore.ArgMin, oocore.ReduceOptions{SkipNaN: true}), oocore.Memory(small))
+	_, err := oocore.Collect[int64](t.Context(), oocore.Full(math.NaN(), 3).Reduce(oocore.ReduceArgMin, oocore.ReduceOptions{SkipNaN: true}), oocore.Memory(small))
 	if err == nil || !strings.Contains(err.Error(), "there are only NaN") {
 		t.Errorf("the place of the smallest of three NaN: %v", err)
 	}
-	for _, kind := range []oocore.Reduction{oocore.Any, oocore.All, oocore.CountNonzero} {
+	for _, kind := range []oocore.Reduction{oocore.ReduceAny, oocore.ReduceAll, oocore.ReduceCountNonzero} {
 		if oocore.Full(1.0, 3).Reduce(kind, oocore.ReduceOptions{SkipNaN: true}).Err() == nil {
 			t.Errorf("%s leaves out NaN, which are true", kind)
 		}
@@ -199,7 +199,7 @@ func TestCovariancesMove(t *testing.T) {
 			t.Errorf("covariance %d is %v, want %v", i, v, want[i])
 		}
 	}
-	variances := floats(t, x.Reduce(oocore.Var, oocore.ReduceOptions{Axes: []int{0}, DDof: 1}))
+	variances := floats(t, x.Reduce(oocore.ReduceVar, oocore.ReduceOptions{Axes: []int{0}, DDof: 1}))
 	for i, v := range floats(t, x.Cov(nil, options).Diagonal(0, 0, 1)) {
 		if math.Abs(v-variances[i]) > 1e-15 {
 			t.Errorf("the covariance of variable %d with itself is %v, its variance %v", i, v, variances[i])

@@ -343,7 +343,7 @@ func (a *als) reduced(part *oocore.Array, p, m int) ([]float64, error) {
 		axes = append(axes, k)
 	}
 	if axes != nil {
-		y = y.Reduce(oocore.Sum, oocore.ReduceOptions{Axes: axes, DType: oocore.Float64})
+		y = y.Reduce(oocore.ReduceSum, oocore.ReduceOptions{Axes: axes, DType: oocore.Float64})
 	}
 	return a.t.collect(y)
 }

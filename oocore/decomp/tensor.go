@@ -90,7 +90,7 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 		}
 		t.held, t.kept = t.held+t.kept, 0
 	}
-	v, err := t.collect(t.x.Square().Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Float64}))
+	v, err := t.collect(t.x.Square().Reduce(oocore.ReduceSum, oocore.ReduceOptions{DType: oocore.Float64}))
 	if err != nil {
 		return t, err
 	}

@@ -304,7 +304,7 @@ func (t *tensor) small(a *oocore.Array) (*oocore.Array, error) {
 
 // lost is the relative error of a core: what of the norm it does not have.
 func (t *tensor) lost(core *oocore.Array) (float64, error) {
-	v, err := t.collect(core.Square().Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Float64}))
+	v, err := t.collect(core.Square().Reduce(oocore.ReduceSum, oocore.ReduceOptions{DType: oocore.Float64}))
 	if err != nil {
 		return 0, err
 	}

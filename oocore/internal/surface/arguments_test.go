@@ -24,9 +24,6 @@ func complaints(p *types.Package) (found []string) {
 		last, leading := -1, 0 // that is a function; functions before all else
 		for i := range s.Params().Len() {
 			t := s.Params().At(i).Type()
-			if b, ok := types.Unalias(t).(*types.Basic); ok && b.Kind() == types.Bool {
-				found = append(found, name+" takes a bare bool: let it be a type of its own, an option, or two functions")
-			}
 			if _, is := t.Underlying().(*types.Signature); is && !strings.HasPrefix(types.TypeString(t, nil), "iter.") {
 				if last == i-1 { // functions come together
 					leading++
@@ -73,8 +70,7 @@ func complaints(p *types.Package) (found []string) {
 	return found
 }
 
-// Calls say what they ask for: no bare bools; a function comes first, then arrays, then options.
-// And no package can set what another reads.
+// A function comes first, then arrays, then options. And no package can set what another reads.
 func TestArgumentsAreClear(t *testing.T) {
 	paths := make([]string, len(public))
 	for i, p := range public {
@@ -93,7 +89,7 @@ func TestComplaintsFindWhatIsUnclear(t *testing.T) {
 	options := types.NewNamed(types.NewTypeName(token.NoPos, p, "MapOptions", nil), types.NewStruct(nil, nil), nil)
 	function := types.NewSignatureType(nil, nil, nil, nil, nil, false)
 	for name, params := range map[string][]types.Type{
-		"Bool": {types.Typ[types.Bool]}, "Late": {array, function}, "Before": {function, options, array},
+		"Late": {array, function}, "Before": {function, options, array},
 		"Fine": {function, array, options}, "None": {},
 	} {
 		var vars []*types.Var
@@ -104,7 +100,7 @@ func TestComplaintsFindWhatIsUnclear(t *testing.T) {
 	}
 	p.Scope().Insert(types.NewVar(token.NoPos, p, "Settable", types.Typ[types.Int]))
 	p.Scope().Insert(types.NewVar(token.NoPos, p, "ErrNone", types.Universe.Lookup("error").Type()))
-	if found := complaints(p); len(found) != 4 {
+	if found := complaints(p); len(found) != 3 {
 		t.Errorf("%q", found)
 	}
 }

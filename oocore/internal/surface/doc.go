@@ -1,4 +1,4 @@
 // Package surface holds what readers see: packages oocore, gonbext and cuda name types that
-// programs can reach, no more of them than a page shows, and the sources use the words of
+// programs can reach, and the sources use the words of
 // the field.
 package surface

@@ -206,12 +206,3 @@ func TestFinderFindsUnreachableTypes(t *testing.T) {
 		}
 	}
 }
-
-// A reader sees all of the package at once.
-func TestGoDocOfOocoreIsAPage(t *testing.T) {
-	const most = 160
-	page := goTool(t, "doc", module+"oocore")
-	if n := strings.Count(page, "\n"); n > most {
-		t.Errorf("go doc ./oocore has %d lines, more than %d: move what users do not call elsewhere", n, most)
-	}
-}
