@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/chart"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 

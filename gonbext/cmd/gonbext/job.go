@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gonbext/gonbext/cuda"
-	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/cards"
+	"github.com/gonbext/gonbext/gonbext/internal/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/cluster"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/testcases/cgroup"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // jobGroups has, in the environment, a folder. Each job of a cluster then runs in a memory cgroup of
@@ -65,7 +65,7 @@ func inGroup(notes string) {
 		n.Limit = run.Memory
 	}
 	n.Limit = (n.Limit + 1<<20 - 1) >> 20 << 20
-	g, err := cgroup.New(fmt.Sprintf("%s-%d", filepath.Base(notes), os.Getpid()), n.Limit)
+	g, err := testcases.NewCgroup(fmt.Sprintf("%s-%d", filepath.Base(notes), os.Getpid()), n.Limit)
 	if err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/gonbext"
-	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/chart"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 )
 

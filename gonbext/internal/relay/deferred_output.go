@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/chart"
 )
 
 // Late makes an output that depends on what earlier cells have left. An error is the

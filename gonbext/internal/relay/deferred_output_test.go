@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/chart"
 )
 
 // tardy is a Rewriter whose outputs are late: of what is known when the cell's

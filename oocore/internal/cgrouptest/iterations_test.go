@@ -13,7 +13,6 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/iterations"
 	"github.com/gonbext/gonbext/oocore/testcases"
-	"github.com/gonbext/gonbext/oocore/testcases/cgroup"
 )
 
 // iterationRequest is in the environment of the process that runs iterations.
@@ -105,7 +104,7 @@ func TestIterationsWithinABudget(t *testing.T) {
 // inGroup runs a command in a cgroup, and decodes what it prints.
 func inGroup(t *testing.T, limit int64, most time.Duration, into any, env []string, name string, args ...string) {
 	t.Helper()
-	g, err := cgroup.New(fmt.Sprintf("gonbext-test-%d-%d", os.Getpid(), groups.Add(1)), limit)
+	g, err := testcases.NewCgroup(fmt.Sprintf("gonbext-test-%d-%d", os.Getpid(), groups.Add(1)), limit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ var layers = [][]string{
 	{"oocore/adapters", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/host", "oocore/device/devicetest"},
 	{"oocore/decomp", "oocore/nn", "oocore/internal/testkit/iterations"},
 	{"cuda"},
-	{"gonbext/internal/watchdog", "gonbext/chart", "gonbext/internal/cards", "gonbext/internal/setup", "gonbext/internal/names"},
+	{"gonbext/internal/watchdog", "gonbext/internal/chart", "gonbext/internal/cards", "gonbext/internal/setup", "gonbext/internal/names"},
 	{"gonbext/internal/footprint", "gonbext/internal/relay", "gonbext/internal/inspect"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},
@@ -52,7 +52,7 @@ var layers = [][]string{
 
 // only are the packages that may import less than their layer allows.
 var only = map[string][]string{
-	"gonbext/chart": {"oocore/record", "oocore/units"}, // charts draw from records alone
+	"gonbext/internal/chart": {"oocore/record", "oocore/units"}, // charts draw from records alone
 }
 
 // layer finds the package in layers that a folder belongs to.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,9 +21,11 @@ import (
 
 //go:generate go run . ../../..
 
-// imported are the packages of README.md, in its order.
-var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn", "oocore/cloud",
-	"oocore/cluster", "oocore/store", "oocore/record", "oocore/types", "oocore/dtype", "oocore/units", "oocore/machine", "gonbext", "gonbext/cmd/gonbext", "cuda"}
+// imported are the packages of README.md, in its order: all that can be imported, and the command.
+var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn",
+	"oocore/adapters/arrow", "oocore/adapters/csv", "oocore/adapters/gomlx", "oocore/adapters/gonum", "oocore/adapters/images",
+	"oocore/cloud", "oocore/cluster", "oocore/store", "oocore/record", "oocore/types", "oocore/dtype", "oocore/units", "oocore/machine",
+	"gonbext", "gonbext/cmd/gonbext", "cuda", "oocore/host", "oocore/device", "oocore/store/storetest", "oocore/device/devicetest", "oocore/testcases"}
 
 // Lines around a table.
 const (
@@ -48,6 +51,12 @@ func tables(root fs.FS) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	for dir := range about {
+		_, err := fs.Stat(root, path.Join(dir, "go.mod")) // of a module of its own
+		if err != nil && !slices.Contains(strings.Split(dir, "/"), "internal") && !slices.Contains(imported, dir) {
+			return nil, fmt.Errorf("package %s can be imported, and README.md does not have it: move it to an internal folder, or add it to imported", dir)
+		}
+	}
 	files := map[string]string{}
 	for name, packages := range map[string][]string{"README.md": imported, "oocore/CONTRIBUTING.md": slices.Sorted(maps.Keys(about))} {
 		text, err := fs.ReadFile(root, name)
@@ -68,7 +77,10 @@ func tables(root fs.FS) (map[string]string, error) {
 	return files, nil
 }
 
-// rows is the table of some packages; a brief one ends each sentence at its colon.
+// aside is where a sentence has said what a package is, and goes on.
+var aside = regexp.MustCompile(`: | \(|, and |, such as `)
+
+// rows is the table of some packages; a brief one ends each sentence at its aside.
 func rows(about map[string]string, packages []string, brief bool) (string, error) {
 	var b strings.Builder
 	b.WriteString("| package | |\n|---|---|\n")
@@ -78,7 +90,7 @@ func rows(about map[string]string, packages []string, brief bool) (string, error
 		}
 		said := about[dir]
 		if brief {
-			said, _, _ = strings.Cut(said, ": ")
+			said = aside.Split(said, 2)[0]
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", dir, said)
 	}

@@ -1,7 +1,4 @@
-// Package cgroup runs a command in a memory cgroup of its own, so that tests can
-// hold a budget to the kernel's count, page cache and page tables and all: what
-// does not fit is killed.
-package cgroup
+package testcases
 
 import (
 	"errors"
@@ -15,12 +12,13 @@ import (
 	"time"
 )
 
-// Group is a memory cgroup that nothing else is in. Making one needs root.
-type Group struct{ dir string }
+// Cgroup is a memory cgroup that nothing but the commands of a test is in. It holds a budget to the kernel's
+// count, page cache and page tables and all: what does not fit is killed. Making one needs root.
+type Cgroup struct{ dir string }
 
-// New makes a cgroup of limit bytes, without swap, below the root of either
+// NewCgroup makes a cgroup of limit bytes, without swap, below the root of either
 // version's hierarchy.
-func New(name string, limit int64) (*Group, error) {
+func NewCgroup(name string, limit int64) (*Cgroup, error) {
 	root, file := "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
 	if _, err := os.Stat(root); err != nil {
 		root, file = "/sys/fs/cgroup", "memory.max"
@@ -28,7 +26,7 @@ func New(name string, limit int64) (*Group, error) {
 		// already, or may not, the limit below tells.
 		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
 	}
-	g := &Group{filepath.Join(root, name)}
+	g := &Cgroup{filepath.Join(root, name)}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("a memory cgroup cannot be made: %w", err)
 	}
@@ -39,18 +37,18 @@ func New(name string, limit int64) (*Group, error) {
 	return g, nil
 }
 
-func (g *Group) write(file, text string) error {
+func (g *Cgroup) write(file, text string) error {
 	return os.WriteFile(filepath.Join(g.dir, file), []byte(text), 0)
 }
 
 // Command is a command that joins the group before it begins.
-func (g *Group) Command(name string, args ...string) *exec.Cmd {
+func (g *Cgroup) Command(name string, args ...string) *exec.Cmd {
 	join := []string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(g.dir, "cgroup.procs"), name}
 	return exec.Command("/bin/sh", append(join, args...)...)
 }
 
 // Peak is the most bytes that the kernel has charged to the group.
-func (g *Group) Peak() (int64, error) {
+func (g *Cgroup) Peak() (int64, error) {
 	text, err := os.ReadFile(filepath.Join(g.dir, "memory.max_usage_in_bytes"))
 	if err != nil {
 		text, err = os.ReadFile(filepath.Join(g.dir, "memory.peak"))
@@ -62,7 +60,7 @@ func (g *Group) Peak() (int64, error) {
 }
 
 // Close removes the group, whose processes must have ended.
-func (g *Group) Close() error {
+func (g *Cgroup) Close() error {
 	var err error
 	for range 50 { // the kernel lets go of ended processes a little later
 		if err = os.Remove(g.dir); !errors.Is(err, syscall.EBUSY) {
