@@ -77,19 +77,16 @@ func chunkDrawing(c *record.Card) markup {
 	}
 	y := top + 6*float64(behind)
 	d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#47a" fill-opacity=".12" stroke="#47a" stroke-width="1.5"/>`, num(left), num(y), num(w), num(h))
-	const mostLines = 60 // more are a grey
-	if k := ceilDiv(int64(columns), int64(max(chunkColumns, 1))); k <= mostLines {
-		for i := int64(1); i < k; i++ {
-			x := left + w*float64(i)*float64(chunkColumns)/float64(columns)
-			d.printf(`<path d="M%s %sv%s" stroke="#47a" stroke-width="0.7"/>`, num(x), num(y), num(h))
+	cut := func(length, chunk int, size float64, line func(at float64) string) {
+		const most = 60 // more are a grey
+		if k := ceilDiv(int64(length), int64(max(chunk, 1))); k <= most {
+			for i := int64(1); i < k; i++ {
+				d.printf(`<path d="%s" stroke="#47a" stroke-width="0.7"/>`, line(size*float64(i)*float64(chunk)/float64(length)))
+			}
 		}
 	}
-	if k := ceilDiv(int64(rows), int64(max(chunkRows, 1))); k <= mostLines {
-		for i := int64(1); i < k; i++ {
-			at := y + h*float64(i)*float64(chunkRows)/float64(rows)
-			d.printf(`<path d="M%s %sh%s" stroke="#47a" stroke-width="0.7"/>`, num(left), num(at), num(w))
-		}
-	}
+	cut(columns, chunkColumns, w, func(at float64) string { return fmt.Sprintf("M%s %sv%s", num(left+at), num(y), num(h)) })
+	cut(rows, chunkRows, h, func(at float64) string { return fmt.Sprintf("M%s %sh%s", num(left), num(y+at), num(w)) })
 	d.text(left+w/2, top-8, "k", units.Count(int64(columns)))
 	if n > 1 {
 		d.text(left-8, y+h/2+4, "r", units.Count(int64(rows)))

@@ -18,6 +18,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -106,12 +107,7 @@ func ordered(all []*summary) []*summary {
 	over, ended := process.peak > process.h.Budget, process.status != record.Done
 	switch {
 	case slices.ContainsFunc(runs, tells):
-		slices.SortStableFunc(runs, func(a, b *summary) int {
-			if tells(a) == tells(b) {
-				return 0
-			}
-			return map[bool]int{true: -1, false: 1}[tells(a)]
-		})
+		slices.SortStableFunc(runs, func(a, b *summary) int { return cmp.Compare(mark(tells(b)), mark(tells(a))) })
 	case ended || len(runs) > 1:
 		return slices.Insert(runs, 0, process)
 	}

@@ -87,13 +87,10 @@ func grownBetween(runs [2]*summary) []growth {
 		note("time of "+name, int64(before.took()), int64(after.took()), int64(100*time.Millisecond), false, duration)
 	}
 	slices.SortStableFunc(all, func(x, y growth) int {
-		if x.memory != y.memory {
-			return map[bool]int{true: -1, false: 1}[x.memory]
+		if x.memory && y.memory {
+			return cmp.Compare(y.to-y.from, x.to-x.from)
 		}
-		if !x.memory {
-			return 0
-		}
-		return cmp.Compare(y.to-y.from, x.to-x.from)
+		return cmp.Compare(mark(y.memory), mark(x.memory))
 	})
 	return all[:min(len(all), maxGrown)]
 }
@@ -162,10 +159,11 @@ func compareFigure(runs [2]*summary, names [2]string) *figure {
 func difference(runs [2]*summary, names [2]string) string {
 	for i, s := range runs {
 		if run := runs[1-i]; s.status == record.Planned && run.status != record.Planned {
+			each, all := "", ""
 			if s.h.Cluster != nil {
-				return fmt.Sprintf("%s is a plan, %s a run: planned to peak at %s in each worker, it took %s in all", plain(names[i]), plain(names[1-i]), units.Bytes(s.h.Predicted.Host()), units.Bytes(run.peak))
+				each, all = " in each worker", " in all"
 			}
-			return fmt.Sprintf("%s is a plan, %s a run: planned to peak at %s, it took %s", plain(names[i]), plain(names[1-i]), units.Bytes(s.h.Predicted.Host()), units.Bytes(run.peak))
+			return fmt.Sprintf("%s is a plan, %s a run: planned to peak at %s%s, it took %s%s", plain(names[i]), plain(names[1-i]), units.Bytes(s.h.Predicted.Host()), each, units.Bytes(run.peak), all)
 		}
 	}
 	for i, s := range runs {
@@ -196,63 +194,68 @@ func factor(a, b float64, alike, less, more string) string {
 	return fmt.Sprintf(more, Ratio(b/a))
 }
 
-func compareRuns(runs [2]*summary, names [2]string) Table {
-	t := Table{Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
-	words := func(name string, of func(*summary) string) {
-		t.Rows = append(t.Rows, []string{name, of(runs[0]), of(runs[1]), ""})
-	}
-	figures := func(name string, of func(*summary) int64, write func(int64) string) {
-		if of(runs[0]) == 0 && of(runs[1]) == 0 {
-			return
+// measure is a figure of runs or of stages, and how it is written.
+type measure[T any] struct {
+	name  string
+	of    func(T) int64
+	write func(int64) string
+}
+
+// rowsOf are the rows of figures that one of two has.
+func rowsOf[T any](a, b T, all []measure[T]) (rows [][]string) {
+	for _, m := range all {
+		if m.of(a) != 0 || m.of(b) != 0 {
+			rows = append(rows, compared(m.name, m.of(a), m.of(b), m.write))
 		}
-		t.Rows = append(t.Rows, compared(name, of(runs[0]), of(runs[1]), write))
 	}
-	words("what", func(s *summary) string { return clip(runTitle(s.h), 40) })
-	words("ended", func(s *summary) string { return string(s.status) })
-	words("device", func(s *summary) string { return plain(cmp.Or(s.h.Device.Name, "cpu")) })
-	figures("workers", func(s *summary) int64 { return int64(s.h.Workers) }, units.Count)
-	figures("budget", func(s *summary) int64 { return s.h.Budget }, units.Bytes)
-	figures("time", func(s *summary) int64 { return int64(s.last) }, duration)
-	figures("peak", func(s *summary) int64 { return s.peak }, units.Bytes)
-	figures("predicted peak", func(s *summary) int64 { return s.h.Predicted.Host() }, units.Bytes)
-	figures("private memory of the process", (*summary).processPeak, units.Bytes)
-	figures("read", func(s *summary) int64 { return s.read }, units.Traffic)
-	figures("written", func(s *summary) int64 { return s.written }, units.Traffic)
-	figures("passes over stored data", func(s *summary) int64 { return int64(s.passes()) }, units.Count)
-	figures("chunks computed", func(s *summary) int64 { return s.done }, units.Count)
-	figures("chunks that were there", func(s *summary) int64 { return s.there() }, units.Count)
-	return t
+	return rows
+}
+
+var runMeasures = []measure[*summary]{
+	{"workers", func(s *summary) int64 { return int64(s.h.Workers) }, units.Count},
+	{"budget", func(s *summary) int64 { return s.h.Budget }, units.Bytes},
+	{"time", func(s *summary) int64 { return int64(s.last) }, duration},
+	{"peak", func(s *summary) int64 { return s.peak }, units.Bytes},
+	{"predicted peak", func(s *summary) int64 { return s.h.Predicted.Host() }, units.Bytes},
+	{"private memory of the process", (*summary).processPeak, units.Bytes},
+	{"read", func(s *summary) int64 { return s.read }, units.Traffic},
+	{"written", func(s *summary) int64 { return s.written }, units.Traffic},
+	{"passes over stored data", func(s *summary) int64 { return int64(s.passes()) }, units.Count},
+	{"chunks computed", func(s *summary) int64 { return s.done }, units.Count},
+	{"chunks that were there", (*summary).there, units.Count},
+}
+
+var stageMeasures = []measure[*stageSummary]{
+	{"time", func(s *stageSummary) int64 { return int64(s.took()) }, duration},
+	{"memory", func(s *stageSummary) int64 { return s.reserved.Host() }, units.Bytes},
+	{"read", func(s *stageSummary) int64 { return s.read }, units.Traffic},
+	{"written", func(s *stageSummary) int64 { return s.written }, units.Traffic},
+}
+
+func compareRuns(runs [2]*summary, names [2]string) Table {
+	a, b := runs[0], runs[1]
+	device := func(s *summary) string { return plain(cmp.Or(s.h.Device.Name, "cpu")) }
+	return Table{Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1, Rows: append([][]string{
+		{"what", clip(runTitle(a.h), 40), clip(runTitle(b.h), 40), ""},
+		{"ended", string(a.status), string(b.status), ""},
+		{"device", device(a), device(b), ""},
+	}, rowsOf(a, b, runMeasures)...)}
 }
 
 // compareStages pairs the stages in their order.
 func compareStages(runs [2]*summary, names [2]string) Table {
 	t := Table{Caption: "By pass", Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
-	var none stageSummary
-	none.Stage = &record.Stage{}
 	for i := range min(max(len(runs[0].stages), len(runs[1].stages)), 20) {
 		var st [2]*stageSummary
 		for k := range st {
-			st[k] = &none
+			st[k] = &stageSummary{Stage: &record.Stage{}}
 			if i < len(runs[k].stages) {
 				st[k] = runs[k].stages[i]
 			}
 		}
 		t.Rows = append(t.Rows, []string{fmt.Sprintf("%d. what", i+1), clip(plain(st[0].Name), 40), clip(plain(st[1].Name), 40), ""},
 			[]string{"chunks of", chunkShape(st[0]), chunkShape(st[1]), ""})
-		for _, f := range []struct {
-			name  string
-			of    func(*stageSummary) int64
-			write func(int64) string
-		}{
-			{"time", func(s *stageSummary) int64 { return int64(s.took()) }, duration},
-			{"memory", func(s *stageSummary) int64 { return s.reserved.Host() }, units.Bytes},
-			{"read", func(s *stageSummary) int64 { return s.read }, units.Traffic},
-			{"written", func(s *stageSummary) int64 { return s.written }, units.Traffic},
-		} {
-			if f.of(st[0]) != 0 || f.of(st[1]) != 0 {
-				t.Rows = append(t.Rows, compared(f.name, f.of(st[0]), f.of(st[1]), f.write))
-			}
-		}
+		t.Rows = append(t.Rows, rowsOf(st[0], st[1], stageMeasures)...)
 	}
 	return t
 }

@@ -85,21 +85,15 @@ func (l *lanes) add(t *record.Task, lane int, took ...time.Duration) {
 // halve makes one step of two.
 func (l *lanes) halve() {
 	l.step *= 2
-	half := l.busy[:0]
-	for i := 0; i < len(l.busy); i += 2 {
-		b := l.busy[i]
-		if i+1 < len(l.busy) {
-			c := l.busy[i+1]
-			if len(b) < len(c) {
-				b, c = c, b
-			}
-			for k := range c {
-				b[k] += c[k]
-			}
+	l.busy = halved(l.busy, func(a, b []float64) []float64 {
+		if len(a) < len(b) {
+			a, b = b, a
 		}
-		half = append(half, b)
-	}
-	l.busy = half
+		for k := range b {
+			a[k] += b[k]
+		}
+		return a
+	})
 }
 
 // at is how much of a step, which ends with the run, a lane was busy: from 0 to 1.

@@ -49,12 +49,7 @@ func heatMapDrawing(c *record.Card, alt string) *figure {
 	}
 	out := &figure{Title: cmp.Or(plain(f.Title), "Heat map"), Caption: "Down: " + cmp.Or(plain(f.Y), "axis 0") + "; across: " + cmp.Or(plain(f.X), "axis 1") + ".", Alt: "Heat map: " + alt, live: live{Block: f.Block, Shape: c.Shape}}
 	layout := downsampledGrid{rows: f.Rows, cols: f.Cols, cells: len(f.Means)}
-	out.Cells = layout.columns(newColumn(len(f.Means), func(i int) any {
-		if math.IsNaN(f.Means[i]) {
-			return nil
-		}
-		return near(f.Means[i], low, high, 1000)
-	}))
+	out.Cells = layout.columns(column(len(f.Means), func(i int) float64 { return near(f.Means[i], low, high, 1000) }))
 	// To scale: a cell is so many elements down and across, and the longer side of all is
 	// where the page has room.
 	shape := [2]float64{float64(f.Rows), float64(f.Cols)}
@@ -76,10 +71,16 @@ func heatMapDrawing(c *record.Card, alt string) *figure {
 	return out
 }
 
+// palette is the scale of heat maps in 256 steps.
 var palette = sync.OnceValue(func() (all [256]color.NRGBA) {
 	for i := range all {
-		all[i].A = 255
-		fmt.Sscanf(heatAt(float64(i)/255), "#%02x%02x%02x", &all[i].R, &all[i].G, &all[i].B)
+		x := float64(i) / 255 * float64(len(heat)-1)
+		at := min(int(x), len(heat)-2)
+		mix := func(k int) uint8 {
+			a, b := channel(heat[at], k), channel(heat[at+1], k)
+			return uint8(math.Round(17 * (a + (x-float64(at))*(b-a))))
+		}
+		all[i] = color.NRGBA{mix(0), mix(1), mix(2), 255}
 	}
 	return all
 })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -221,8 +220,7 @@ type flameNode struct {
 func ink(color string) string {
 	var luminance float64
 	for i, weight := range [3]float64{0.2126, 0.7152, 0.0722} {
-		v, _ := strconv.ParseUint(color[1+i:2+i], 16, 8) // the colours are our own
-		luminance += weight * math.Pow((float64(v)/15+0.055)/1.055, 2.4)
+		luminance += weight * math.Pow((channel(color, i)/15+0.055)/1.055, 2.4)
 	}
 	if luminance > 0.179 {
 		return "#000"

@@ -123,22 +123,13 @@ func (g *gridMap) add(t *record.Task, worker int) {
 	c.trouble = c.trouble || t.Retries > 0 || t.Splits > 0
 }
 
-// extremes are the least and the greatest value over the cells that were done.
-func (g *gridMap) extremes(value func(*cell) float64) (least, most float64) {
-	least = math.Inf(1)
-	for i := range g.cells {
-		if c := &g.cells[i]; c.done > 0 {
-			least, most = min(least, value(c)), max(most, value(c))
-		}
+// known is a figure of the cell, NaN where nothing was done.
+func (c *cell) known(v float64) float64 {
+	if c.done == 0 {
+		return math.NaN()
 	}
-	if math.IsInf(least, 1) {
-		least = 0
-	}
-	return least, most
+	return v
 }
-
-func cellTime(c *cell) float64  { return float64(c.time) / float64(time.Millisecond) }
-func cellBytes(c *cell) float64 { return float64(c.bytes) / (1 << 20) }
 
 // gridCounts are the numbers of chunks along each axis that has several, and
 // those axes; none where the grid does not have n chunks.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/go-echarts/go-echarts/v2/types"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -23,33 +24,24 @@ func gridFigure(st *stageSummary, last time.Duration) *figure {
 	}
 	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(nil, nil, "the slowest and the largest of them")}
 	f.Folded = true
-	fastest, slowest := g.extremes(cellTime)
-	lightest, heaviest := g.extremes(cellBytes)
+	n := len(g.cells)
+	taken := func(i int) float64 { return g.cells[i].known(float64(g.cells[i].time) / float64(time.Millisecond)) }
+	held := func(i int) float64 { return float64(g.cells[i].bytes) / (1 << 20) }
+	fastest, slowest := extremes(n, taken)
+	lightest, heaviest := extremes(n, func(i int) float64 { return g.cells[i].known(held(i)) })
 	f.Alt = fmt.Sprintf("%s: %s of %s done, the fastest in %s, the slowest in %s.", f.Title, units.Count(st.done), units.Count(int64(st.Tasks)), milliseconds(fastest), milliseconds(slowest))
 	if low := honest(fastest, slowest); low < fastest {
 		f.Caption += fmt.Sprintf(" All times are within 5 %% of each other, and are drawn alike: %s to %s.", milliseconds(fastest), milliseconds(slowest))
 		fastest = low
 	}
 	lightest = honest(lightest, heaviest)
-	taken := newColumn(len(g.cells), func(i int) any { // nil is not done, which the script draws in grey
-		if g.cells[i].done == 0 {
-			return nil
-		}
-		return digits(cellTime(&g.cells[i]), 4)
-	})
-	f.Cells = g.columns(taken,
-		newColumn(len(g.cells), func(i int) any { return digits(cellBytes(&g.cells[i]), 4) }),
-		newColumn(len(g.cells), func(i int) any { return mark(g.cells[i].trouble) }),
-		newColumn(len(g.cells), func(i int) any { // later than the one before it
-			from := perMille(g.cells[i].from, last, math.Floor)
-			if i > 0 {
-				from -= perMille(g.cells[i-1].from, last, math.Floor)
-			}
-			return from
-		}),
-		newColumn(len(g.cells), func(i int) any { // how long it took
-			return perMille(g.cells[i].to, last, math.Ceil) - perMille(g.cells[i].from, last, math.Floor)
-		}))
+	begins := func(i int) float64 { return perMille(g.cells[i].from, last, math.Floor) }
+	f.Cells = g.columns(
+		column(n, func(i int) float64 { return digits(taken(i), 4) }),
+		column(n, func(i int) float64 { return digits(held(i), 4) }),
+		column(n, func(i int) float64 { return mark(g.cells[i].trouble) }),
+		column(n, func(i int) float64 { return begins(i) - begins(max(i-1, 0))*mark(i > 0) }), // later than the one before it
+		column(n, func(i int) float64 { return perMille(g.cells[i].to, last, math.Ceil) - begins(i) }))
 	workers := 0
 	for i := range g.cells {
 		workers = max(workers, g.cells[i].worker+1)
@@ -60,7 +52,7 @@ func gridFigure(st *stageSummary, last time.Duration) *figure {
 		{"bytes", 3, lightest, above(lightest, heaviest)},
 	}
 	if workers > 1 {
-		f.Cells.Columns = append(f.Cells.Columns, newColumn(len(g.cells), func(i int) any { return max(g.cells[i].worker, 0) }))
+		f.Cells.Columns = append(f.Cells.Columns, column(n, func(i int) float64 { return float64(max(g.cells[i].worker, 0)) }))
 		f.Switch = append(f.Switch, choice{"worker", 7, 0, float64(workers - 1)})
 	}
 	w, h := g.size()
@@ -100,15 +92,30 @@ func (f *downsampledGrid) columns(all ...[]any) *columns {
 	return &columns{Cols: f.cols, Per: [2]int64{f.perRow, f.perCol}, Width: f.width, Chunks: f.n, Columns: all}
 }
 
-func newColumn(n int, value func(int) any) []any {
+// column is a figure of n cells: nil, which is drawn in grey, where it is NaN.
+func column(n int, value func(i int) float64) []any {
 	all := make([]any, n)
 	for i := range all {
-		all[i] = value(i)
+		if v := value(i); !math.IsNaN(v) {
+			all[i] = v
+		}
 	}
 	return all
 }
 
-func mark(b bool) int {
+// extremes are the least and the greatest figure of n cells, of those that have one.
+func extremes(n int, value func(i int) float64) (least, most float64) {
+	all := make(record.Floats, n)
+	for i := range all {
+		all[i] = value(i)
+	}
+	if least, most, ok := finite(all); ok {
+		return least, most
+	}
+	return 0, 0
+}
+
+func mark(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -116,8 +123,8 @@ func mark(b bool) int {
 }
 
 // perMille is a moment of a run as a part of its length.
-func perMille(at, last time.Duration, round func(float64) float64) int {
-	return int(min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000))
+func perMille(at, last time.Duration, round func(float64) float64) float64 {
+	return min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000)
 }
 
 // above is the upper end of a colour scale: a scale needs some length.
@@ -170,7 +177,7 @@ func (m heatMap) draw(f *figure) *figure {
 			unknown = true
 		}
 		cells.put(i, color)
-		if m.marked != "" && f.Cells.Columns[2][i] == 1 {
+		if m.marked != "" && f.Cells.Columns[2][i] == 1.0 {
 			fmt.Fprintf(&marked, "M%s %sh%sv%sh-%[3]sz", num(m.left+float64(i%cols)*w+1), num(top+float64(i/cols)*h+1), num(w-3), num(h-3))
 		}
 	}

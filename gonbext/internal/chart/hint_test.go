@@ -86,7 +86,7 @@ func TestReportReadsWithoutPictures(t *testing.T) {
 
 // Times within 5 % of each other do not get the whole scale of colours.
 func TestGridFigureDrawsLikeTimesAlike(t *testing.T) {
-	st := &stageSummary{Stage: &record.Stage{Name: "x", Shape: []int{4}, Chunks: []int{1}, Tasks: 4}, done: 4}
+	st := &stageSummary{Stage: &record.Stage{Name: "x", Shape: []int{4}, Chunks: []int{1}, Tasks: 4}, sums: sums{done: 4}}
 	st.grid = newGridMap(st.Stage, maxCells)
 	for i, ms := range []int{1000, 1010, 1020, 1030} {
 		st.grid.add(&record.Task{Chunk: int64(i), Duration: time.Duration(ms) * time.Millisecond}, -1)

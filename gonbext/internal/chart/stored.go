@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -43,8 +44,8 @@ func (c *storedCell) add(bytes int64) {
 	c.bytes += bytes
 }
 
-// mean is in MiB, as the script has it.
-func (c *storedCell) mean() float64 { return float64(c.bytes) / float64(max(c.stored, 1)) / (1 << 20) }
+// mean is in MiB, as the script has it; NaN where nothing is stored.
+func (c *storedCell) mean() float64 { return float64(c.bytes) / float64(c.stored) / (1 << 20) }
 
 // maxStoredCells is how many cells the map of a stored array has at most.
 const maxStoredCells = 4000
@@ -184,28 +185,17 @@ func (m *ChunkMap) figure() *figure {
 	if !marks {
 		f.Caption += fmt.Sprintf(" Of %s cells some chunks are not stored.", units.Count(int64(partly)))
 	}
-	least, most := -1.0, 0.0
-	absent := make([]any, len(m.cells))
-	for i := range m.cells {
-		c := &m.cells[i]
-		v, missing := c.mean(), m.behind(i)-c.stored
-		if c.stored > 0 {
-			most = max(most, v)
-			if least < 0 || v < least {
-				least = v
-			}
-		}
-		absent[i] = missing
-	}
-	column := func(value func(int) any) []any { return newColumn(len(m.cells), value) }
-	f.Cells = m.fold.columns(column(func(i int) any {
-		if m.cells[i].stored == 0 {
-			return nil // drawn in grey
-		}
-		return round(m.cells[i].mean(), 1e6)
-	}), absent, column(func(i int) any { return mark(marks && m.cells[i].stored > 0 && absent[i] != int64(0)) }),
-		column(func(i int) any { return m.cells[i].stored }),
-		column(func(i int) any { return m.cells[i].least }), column(func(i int) any { return m.cells[i].most }))
+	n := len(m.cells)
+	mean := func(i int) float64 { return m.cells[i].mean() }
+	absent := func(i int) int64 { return m.behind(i) - m.cells[i].stored }
+	least, most := extremes(n, mean)
+	f.Cells = m.fold.columns(
+		column(n, func(i int) float64 { return math.Round(mean(i)*1e6) / 1e6 }),
+		column(n, func(i int) float64 { return float64(absent(i)) }),
+		column(n, func(i int) float64 { return mark(marks && m.cells[i].stored > 0 && absent(i) != 0) }),
+		column(n, func(i int) float64 { return float64(m.cells[i].stored) }),
+		column(n, func(i int) float64 { return float64(m.cells[i].least) }),
+		column(n, func(i int) float64 { return float64(m.cells[i].most) }))
 	if low := honest(least, most); low < least {
 		f.Caption += fmt.Sprintf(" The means of all squares are within 5 %% of each other, and are drawn alike: chunks take %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
 		least = low
@@ -248,16 +238,7 @@ func (m *ChunkMap) text() string {
 			merged[at].bytes += c.bytes
 		}
 	}
-	var least, most float64
-	first := true
-	for i := range merged {
-		if c := &merged[i]; c.stored > 0 {
-			if least = min(least, c.mean()); first {
-				least, first = c.mean(), false
-			}
-			most = max(most, c.mean())
-		}
-	}
+	least, most := extremes(len(merged), func(i int) float64 { return merged[i].mean() })
 	bottom := honest(least, most)
 	shades := []rune("░▒▓█")
 	var b strings.Builder

@@ -24,12 +24,12 @@ type summary struct {
 	status record.Status
 	stages []*stageSummary
 
-	done, retries        int64
-	halved, onCPU        int64 // tasks that a device did in smaller tiles, or left to the CPU, for want of memory
-	read, written, moved int64
-	last                 time.Duration // the latest moment that a row speaks of
-	offset               time.Duration // of its start, in its report
-	lastTask             record.Task
+	sums
+	retries       int64
+	halved, onCPU int64         // tasks that a device did in smaller tiles, or left to the CPU, for want of memory
+	last          time.Duration // the latest moment that a row speaks of
+	offset        time.Duration // of its start, in its report
+	lastTask      record.Task
 
 	timeline   []record.Sample
 	perPoint   int           // samples behind one point of the timeline
@@ -43,11 +43,20 @@ type summary struct {
 	lines      []line
 }
 
+// sums are what tasks did together.
+type sums struct{ done, read, written, moved int64 }
+
+func (s *sums) add(t *record.Task) {
+	s.done++
+	s.read += t.Read
+	s.written += t.Written
+	s.moved += t.Moved
+}
+
 // stageSummary is what the tasks of one stage took and did.
 type stageSummary struct {
 	*record.Stage
-	done                        int64
-	read, written, moved        int64
+	sums
 	reading, computing, writing time.Duration
 	busy                        time.Duration // the tasks' own durations together
 	first, end                  time.Duration // when its first task started and its last one ended
@@ -122,14 +131,11 @@ func possible(d time.Duration) time.Duration { return min(max(d, 0), longest) }
 
 // task adds a row to the sums.
 func (s *summary) task(t *record.Task) {
-	s.done++
+	s.add(t)
 	s.retries += int64(t.Retries)
 	if t.Splits > 0 {
 		s.halved++
 	}
-	s.read += t.Read
-	s.written += t.Written
-	s.moved += t.Moved
 	s.last = max(s.last, t.Start+t.Duration)
 	s.lastTask = *t
 	if t.Device > 0 {
@@ -147,10 +153,7 @@ func (s *summary) task(t *record.Task) {
 		st.first = t.Start
 	}
 	st.end = max(st.end, t.Start+t.Duration)
-	st.done++
-	st.read += t.Read
-	st.written += t.Written
-	st.moved += t.Moved
+	st.add(t)
 	st.reading += t.Reading
 	st.computing += t.Computing
 	st.writing += t.Writing
@@ -283,20 +286,26 @@ func (t *thinner) add(s *record.Sample) {
 		return
 	}
 	if len(t.buckets) == t.limit {
-		half := t.buckets[:0]
-		for i := 0; i < len(t.buckets); i += 2 {
-			b := t.buckets[i]
-			if i+1 < len(t.buckets) {
-				t.merge(&b, t.buckets[i+1])
-			}
-			half = append(half, b)
-		}
-		t.buckets = half
+		t.buckets = halved(t.buckets, func(a, b bucket) bucket { t.merge(&a, b); return a })
 		t.per *= 2
 		t.add(s)
 		return
 	}
 	t.buckets = append(t.buckets, bucket{1, *s, *s})
+}
+
+// halved makes one element of two, in their place.
+func halved[T any](all []T, merge func(a, b T) T) []T {
+	half := all[:0]
+	for i, a := range all {
+		switch {
+		case i%2 == 1:
+			half[i/2] = merge(half[i/2], a)
+		default:
+			half = append(half, a)
+		}
+	}
+	return half
 }
 
 func (t *thinner) merge(b *bucket, c bucket) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,17 +28,10 @@ const (
 // lightness, readable without colour. Dark is less, on light grounds and on dark ones.
 var heat = []string{"#417", "#728", "#b47", "#e66", "#f95", "#fc8", "#fec"}
 
-// heatAt is the colour at x of the scale, 0 to 1.
-func heatAt(x float64) string {
-	x = min(max(x, 0), 1) * float64(len(heat)-1)
-	i := min(int(x), len(heat)-2)
-	var a, b [3]int
-	fmt.Sscanf(heat[i], "#%1x%1x%1x", &a[0], &a[1], &a[2])
-	fmt.Sscanf(heat[i+1], "#%1x%1x%1x", &b[0], &b[1], &b[2])
-	for k := range a {
-		a[k] = int(math.Round(17 * (float64(a[k]) + (x-float64(i))*float64(b[k]-a[k]))))
-	}
-	return fmt.Sprintf("#%02x%02x%02x", a[0], a[1], a[2])
+// channel is the red, green or blue of a colour such as #47a, from 0 to 15.
+func channel(color string, i int) float64 {
+	v, _ := strconv.ParseUint(color[1+i:2+i], 16, 8) // the colours are our own
+	return float64(v)
 }
 
 // drawing is a picture in the making. It brings a ground of its own: as an img

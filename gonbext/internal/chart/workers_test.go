@@ -39,9 +39,9 @@ func TestWorkersHaveLanes(t *testing.T) {
 	if c := g.Switch[len(g.Switch)-1]; c.Label != "worker" || c.Dimension != len(g.Cells.Columns)+1 || c.Max != 1 {
 		t.Errorf("the colours are %+v", c)
 	}
-	for chunk, worker := range []int{0, 0, 0, 0, 1} {
+	for chunk, worker := range []float64{0, 0, 0, 0, 1} {
 		if column[chunk] != worker {
-			t.Errorf("chunk %d is of worker %v, want %d", chunk, column[chunk], worker)
+			t.Errorf("chunk %d is of worker %v, want %v", chunk, column[chunk], worker)
 		}
 	}
 	if text := textReport([]*view{newView(s, nil, None, true)}); !strings.Contains(text, "2 workers were idle 30 %") {
