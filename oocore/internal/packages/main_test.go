@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -63,6 +65,21 @@ func TestPackagesWithoutCommentAreRejected(t *testing.T) {
 	root["README.md"] = &fstest.MapFile{Data: []byte("no place")}
 	if _, err := tables(root); err == nil {
 		t.Error("a README without a place for the table is accepted")
+	}
+}
+
+func TestPackagesOfReadmeHaveExamples(t *testing.T) {
+	for _, dir := range imported {
+		if dir == "gonbext/cmd/gonbext" { // a command, whose --help has some
+			continue
+		}
+		tests, err := filepath.Glob(filepath.Join("../../..", dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(tests, func(file string) bool { return strings.Contains(string(testcases.ReadFile(t, file)), "\nfunc Example") }) {
+			t.Errorf("package %s has no example", dir)
+		}
 	}
 }
 
