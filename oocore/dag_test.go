@@ -12,7 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/iterations"
 )
 
@@ -65,30 +66,30 @@ func TestIterationsWithin64MiBAreNumPys(t *testing.T) {
 // in little.
 func TestIterationsArePlannedAsGraphs(t *testing.T) {
 	for _, c := range iterations.All() {
-		for _, size := range []struct {
+		for _, matrix := range []struct {
 			side int
 			need int64 // beside what a process takes for itself
 		}{{1000, 48 << 20}, {20_000, 240 << 20}} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			y := c.Of(oocore.Random(oocore.Float64, 1, size.side, size.side))
-			p, err := plan.New(node(t, y), plan.Target{Path: "y.npy"})
+			y := c.Of(oocore.Random(oocore.Float64, 1, matrix.side, matrix.side))
+			p, err := compile.New(node(t, y), compile.Target{Path: "y.npy"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			sized, err := p.Size(plan.Options{Budget: 1 << 30, Workers: 2})
+			sized, err := size.New(p, size.Options{Budget: 1 << 30, Workers: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
 			if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 50_000_000 {
-				t.Errorf("%s of %d²: planning allocates %d bytes", c.Name, size.side, bytes)
+				t.Errorf("%s of %d²: planning allocates %d bytes", c.Name, matrix.side, bytes)
 			}
-			if sized.Need > size.need {
-				t.Errorf("%s of %d²: needs %d MiB", c.Name, size.side, sized.Need>>20)
+			if sized.Need > matrix.need {
+				t.Errorf("%s of %d²: needs %d MiB", c.Name, matrix.side, sized.Need>>20)
 			}
 			if len(p.Stages) > c.Times+2 {
-				t.Errorf("%s of %d²: %d passes", c.Name, size.side, len(p.Stages))
+				t.Errorf("%s of %d²: %d passes", c.Name, matrix.side, len(p.Stages))
 			}
 		}
 	}
@@ -160,9 +161,9 @@ func BenchmarkPlanIterations(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				y := c.Of(oocore.Random(oocore.Float64, 1, 1000, 1000))
-				p, err := plan.New(node(b, y), plan.Target{Path: "y.npy"})
+				p, err := compile.New(node(b, y), compile.Target{Path: "y.npy"})
 				if err == nil {
-					_, err = p.Size(plan.Options{Budget: 1 << 30, Workers: 2})
+					_, err = size.New(p, size.Options{Budget: 1 << 30, Workers: 2})
 				}
 				if err != nil {
 					b.Fatal(err)
@@ -189,11 +190,11 @@ func TestConstantsDoNotGrowMemory(t *testing.T) {
 			want[k] = want[k]*0.5 + float64(i) - 3
 		}
 	}
-	p, err := plan.New(node(t, y), plan.Target{})
+	p, err := compile.New(node(t, y), compile.Target{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sized, err := p.Size(plan.Options{Budget: 1 << 30, Workers: 2})
+	sized, err := size.New(p, size.Options{Budget: 1 << 30, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/output"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -31,7 +32,7 @@ func (internals) Target(path string) Option {
 	return set(func(s *settings) { s.target = &path })
 }
 
-func (internals) Inspect(f func(*plan.Sized) error) Option {
+func (internals) Inspect(f func(*size.Plan) error) Option {
 	return set(func(s *settings) { s.Inspect = f })
 }
 
@@ -59,7 +60,7 @@ func (internals) Warnings(a *Array) []string {
 	if err != nil {
 		return nil
 	}
-	all, _ := (&output.Settings{}).Warnings([]plan.Output{{Root: root}}) // which writes into no array
+	all, _ := (&output.Settings{}).Warnings([]compile.Output{{Root: root}}) // which writes into no array
 	return all
 }
 

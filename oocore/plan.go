@@ -6,7 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -54,7 +54,7 @@ func (p *Plan) Encode() ([]byte, error) {
 }
 
 // shown returns a plan as programs see it.
-func shown(s *plan.Sized) *Plan {
+func shown(s *size.Plan) *Plan {
 	h := s.PlanHeader()
 	p := &Plan{Title: h.Title, Budget: h.Budget, Need: h.Need, Peak: h.Predicted, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: lazy.NewPlan(s)}
 	for _, stage := range h.Stages {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // Worker processes that cannot be are one error before anything runs.
@@ -26,7 +27,7 @@ func TestProcessesRejects(t *testing.T) {
 		t.Errorf("a Go function: %v", err)
 	}
 	var short *oocore.MemoryError
-	if _, err = oocore.Collect[float64](t.Context(), a.Add(1.0), oocore.Processes(3), oocore.Memory("32MiB")); !errors.As(err, &short) || short.Need < 3*plan.WorkerOverhead {
+	if _, err = oocore.Collect[float64](t.Context(), a.Add(1.0), oocore.Processes(3), oocore.Memory("32MiB")); !errors.As(err, &short) || short.Need < 3*size.WorkerOverhead {
 		t.Errorf("32 MiB for three processes: %v", err)
 	}
 }

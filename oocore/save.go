@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -117,7 +117,7 @@ type request struct {
 }
 
 // prepare plans a run that makes outputs.
-func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*request, error) {
+func (s *settings) prepare(site graph.Site, op string, outputs ...compile.Output) (*request, error) {
 	if s.ShardSize != 0 && outputs[0].Target.Collection == nil {
 		return nil, &Error{Op: op, Site: site, Err: errors.New("ShardSize is of a checkpoint, which Collection.Save writes")}
 	}
@@ -232,7 +232,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *request
 
 // output is an array with its place, as plans have it. An error is one of what can be
 // rejected without planning.
-func (s *settings) output(site graph.Site, op string, a *Array, path string) (out plan.Output, err error) {
+func (s *settings) output(site graph.Site, op string, a *Array, path string) (out compile.Output, err error) {
 	root, err := a.expression()
 	if err != nil {
 		return out, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/output"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 )
 
 // Output is an array and the file or store that it is saved to, for SaveAll. Options are
@@ -70,7 +70,7 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *request, e
 	if len(outputs) == 0 {
 		return failed(errors.New("there are no outputs: give one or more"))
 	}
-	var all []plan.Output
+	var all []compile.Output
 	for _, out := range outputs {
 		p, err := out.plan(site, opts)
 		if err != nil {
@@ -85,7 +85,7 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *request, e
 }
 
 // plan is the output as plans have it.
-func (o *Output) plan(site graph.Site, opts []Option) (out plan.Output, err error) {
+func (o *Output) plan(site graph.Site, opts []Option) (out compile.Output, err error) {
 	if o.Path == "" {
 		return out, errors.New("an output has no path: name a file such as x.npy")
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -115,7 +115,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 			return failed("", err)
 		}
 	}
-	var all []plan.Output
+	var all []compile.Output
 	names := make(map[string]bool, len(c.members))
 	for name, a := range c.All() {
 		if names[name] {

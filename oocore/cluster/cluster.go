@@ -30,7 +30,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -86,7 +86,7 @@ func (c *client) Executor(saved json.RawMessage) exec.Executor {
 
 func (c *client) Records() bool { return false }
 
-func (c *client) Predict(h *record.Header, p *plan.Sized) { predict(h, c.batch, &c.options, p) }
+func (c *client) Predict(h *record.Header, p *size.Plan) { predict(h, c.batch, &c.options, p) }
 
 // Wait waits for the run.
 func (c *client) Wait(ctx context.Context) error {

@@ -21,7 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -580,7 +580,7 @@ type fast struct{ made, output string }
 func (f fast) Executor(json.RawMessage) exec.Executor { return f }
 func (fast) Wait(context.Context) error               { return nil }
 func (fast) Records() bool                            { return false }
-func (fast) Predict(*record.Header, *plan.Sized)      {}
+func (fast) Predict(*record.Header, *size.Plan)       {}
 
 func (f fast) Open(c *exec.Coordinator) (exec.Stages, error) {
 	c.Detach()

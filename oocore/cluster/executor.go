@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -221,7 +222,7 @@ var stepTime = 1.0
 
 // taskSeconds are the predicted seconds of a task of each stage, for one worker. Where no run on this machine has told they may be
 // off by a factor of two.
-func taskSeconds(p *plan.Sized) (all []record.Seconds) {
+func taskSeconds(p *size.Plan) (all []record.Seconds) {
 	h := p.Header()
 	h.Workers = p.Each.Workers
 	rates.Predict(&h, machine.Read())

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -42,7 +43,7 @@ func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
 	return b.rows(lazy.PlanOf(p), &Options{}, workers), nil
 }
 
-func (b *batch) rows(p *plan.Sized, o *Options, workers []int) (all []Scale) {
+func (b *batch) rows(p *size.Plan, o *Options, workers []int) (all []Scale) {
 	seconds := taskSeconds(p)
 	for _, n := range workers {
 		s, _ := b.scale(p, seconds, o, n)
@@ -52,7 +53,7 @@ func (b *batch) rows(p *plan.Sized, o *Options, workers []int) (all []Scale) {
 }
 
 // predict says in a header what is asked for each worker of a plan, and what all take together.
-func predict(h *record.Header, on string, o *Options, p *plan.Sized) {
+func predict(h *record.Header, on string, o *Options, p *size.Plan) {
 	b, err := find(on)
 	if err != nil {
 		return // load and On have found it
@@ -69,7 +70,7 @@ func predict(h *record.Header, on string, o *Options, p *plan.Sized) {
 }
 
 // scale is one row, with the seconds of each stage. seconds are those of a task of each.
-func (b *batch) scale(p *plan.Sized, seconds []record.Seconds, o *Options, workers int) (s Scale, stages []record.Seconds) {
+func (b *batch) scale(p *size.Plan, seconds []record.Seconds, o *Options, workers int) (s Scale, stages []record.Seconds) {
 	s = Scale{Workers: workers, Seconds: b.Begin, Memory: p.Each.Budget, WorkerHours: b.HandOver * float64(len(p.Stages)) / 3600}
 	longest := 0.0
 	for i := range p.Stages {
@@ -128,7 +129,7 @@ func (b *batch) least(o *Options) (least, short time.Duration) {
 }
 
 // pack is how many tasks an element has: those of some work at least, and so many that the workers end together.
-func (b *batch) pack(s *plan.SizedStage, seconds float64, o *Options, workers int) int {
+func (b *batch) pack(s *size.Stage, seconds float64, o *Options, workers int) int {
 	tasks, unit := s.Tasks(), 1
 	least, short := b.least(o)
 	if dims := len(s.Grid.Shape); s.Kind == plan.MatMulStage && tasks >= s.Grid.Count(dims-1)*workers {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -241,7 +241,7 @@ func (m *merging) Executor(saved json.RawMessage) exec.Executor {
 // Wait leaves: later jobs go on.
 func (m *merging) Wait(context.Context) error { return exec.ErrLeft }
 
-func (m *merging) Predict(h *record.Header, p *plan.Sized) { predict(h, m.run.On, &m.run.Options, p) }
+func (m *merging) Predict(h *record.Header, p *size.Plan) { predict(h, m.run.On, &m.run.Options, p) }
 
 // Records reports whether this job may be the last.
 func (m *merging) Records() bool { return m.stage == len(m.run.Stages)-1 }

@@ -16,6 +16,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/suggest"
 )
 
@@ -34,15 +36,15 @@ type (
 // What a device is asked, and answers.
 type (
 	// Spec is what the planner knows of a device.
-	Spec = plan.DeviceSpec
+	Spec = device.Spec
 	// Capabilities are what a device has kernels for.
-	Capabilities = plan.Capabilities
+	Capabilities = device.Capabilities
 	// Rates are those of a device in a second. One that is 0 is not known.
-	Rates = plan.Rates
+	Rates = device.Rates
 	// Stage is a stage that is sized for a device.
-	Stage = plan.DeviceStage
+	Stage = size.DeviceStage
 	// Buffer is memory that a stage declares.
-	Buffer = plan.Buffer
+	Buffer = size.Buffer
 	// Box is a rectangle of an array: where it starts, and its shape.
 	Box = grid.Box
 	// Panel is a step of a product.

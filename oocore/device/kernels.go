@@ -6,7 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
 	"github.com/gonbext/gonbext/oocore/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 )
@@ -57,17 +57,17 @@ func (f Form) Capabilities() Capabilities {
 		return ptx.Capabilities()
 	}
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
-	c := Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Folds: map[kernel.Reduction]plan.Types{},
-		Casts: plan.TypesOf(real), Products: plan.TypesOf(real)}
+	c := Capabilities{Elementwise: map[kernel.Op]device.Types{}, Folds: map[kernel.Reduction]device.Types{},
+		Casts: device.TypesOf(real), Products: device.TypesOf(real)}
 	for _, op := range kernel.Ops() {
-		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool {
+		c.Elementwise[op] = device.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.Lookup(op, t)
 			return ok && real(t)
 		})
 	}
 	for _, row := range kernel.Reductions() {
 		r := row.Reduction
-		c.Folds[r] = plan.TypesOf(func(t dtype.Type) bool {
+		c.Folds[r] = device.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.NewFolder(r, t)
 			return ok && real(t)
 		})
@@ -104,7 +104,7 @@ func (f Form) Fold(s *Stage, i int) ([]Kernel, error) {
 	if f == Loops {
 		return []Kernel{initInGo(s, i), foldInGo(s, i)}, nil
 	}
-	return emitted(ptx.Fold(s.Stage, i, s.Partials))
+	return emitted(ptx.Fold(s.Stage.Stage, i, s.Partials))
 }
 
 // Product returns what adds the product of two panels. Its arguments are the addresses of the
@@ -123,7 +123,7 @@ var errNoProgram = errors.New("the stage has no program of this kind")
 
 // has reports a stage that a plan has made, with so many programs.
 func has(s *Stage, programs int) bool {
-	return s != nil && s.Stage != nil && len(s.Programs) >= programs
+	return s != nil && s.Stage.Stage != nil && len(s.Programs) >= programs
 }
 
 // emitted is the kernels of a module, in its order.
@@ -218,7 +218,7 @@ func initInGo(s *Stage, i int) Kernel {
 }
 
 func foldInGo(s *Stage, i int) Kernel {
-	f, layout := s.Folder(i), vm.NewLayout(s.Stage, i)
+	f, layout := s.Folder(i), vm.NewLayout(s.Stage.Stage, i)
 	prog := &s.Programs[0]
 	size := prog.Type(prog.Out[s.FoldOut(i)]).Size()
 	return Kernel{Name: "fold", Go: func(m Accessor, args []uint64) (cost Cost, err error) {

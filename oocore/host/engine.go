@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -23,8 +23,8 @@ import (
 
 // A plan as hosts compare it with others, and a stage of it.
 type (
-	Plan  = plan.Sized
-	Stage = plan.SizedStage
+	Plan  = size.Plan
+	Stage = size.Stage
 )
 
 // Sized returns the plan that an oocore.Plan shows.

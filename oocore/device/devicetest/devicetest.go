@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -85,7 +86,7 @@ func testExecutor(t *testing.T, s Subject) {
 	for _, workers := range counts {
 		d := s.New(t, 212*mebi)
 		exectest.Test(t, func(p *plan.Plan, env exec.Env) (record.End, error) {
-			sized, err := p.Size(on(d, 128*mebi, workers))
+			sized, err := size.New(p, on(d, 128*mebi, workers))
 			if err != nil {
 				return record.End{}, err
 			}
@@ -315,7 +316,7 @@ func testLost(t *testing.T, s Subject) {
 				return record.End{}, err
 			}
 			env.Executor = exec.OnDevice{Device: d}
-			return exec.Run(context.Background(), testcases.Must[*Plan](t)(logical.Size(o)), env)
+			return exec.Run(context.Background(), testcases.Must[*Plan](t)(size.New(logical, o)), env)
 		}
 		_, err := run(on(d, 612*mebi, 2), d)
 		if operation == "upload" && err == nil {
@@ -363,7 +364,7 @@ func testAsynchronous(t *testing.T, s Subject) {
 	one := Expression{Root: root, Chunks: root.Shape()}
 	p := one.Plan(t, on(d, 128*mebi, 2))
 	st := *p.OnDevice[0]
-	if st.Depth < plan.DeviceSets {
+	if st.Depth < size.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)
 	}
 	hold, uploads := make(chan struct{}), make(chan struct{}, 8)

@@ -14,6 +14,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -21,9 +23,9 @@ import (
 
 type (
 	// Plan is what an expression was planned to for a device.
-	Plan = plan.Sized
+	Plan = size.Plan
 	// Options are the resources of a run.
-	Options = plan.Options
+	Options = size.Options
 	// Fingerprint is what tells whether a run is resumed.
 	Fingerprint = plan.Fingerprint
 )
@@ -68,18 +70,18 @@ func node(t testing.TB, a *oocore.Array) *graph.Node {
 // logical is the expression's plan for any resources.
 func (e *Expression) logical(t testing.TB) *plan.Plan {
 	t.Helper()
-	target := plan.Target{Path: e.Path, Chunks: e.Chunks}
+	target := compile.Target{Path: e.Path, Chunks: e.Chunks}
 	for _, a := range e.Side {
 		target.SideReductions = append(target.SideReductions, node(t, a))
 	}
-	return testcases.Must[*plan.Plan](t)(plan.New(node(t, e.Root), target))
+	return testcases.Must[*plan.Plan](t)(compile.New(node(t, e.Root), target))
 }
 
 // Size plans for the given resources. The error is an *oocore.MemoryError where they do not
 // suffice.
 func (e *Expression) Size(t testing.TB, o Options) (*Plan, error) {
 	t.Helper()
-	return e.logical(t).Size(o)
+	return size.New(e.logical(t), o)
 }
 
 // Plan is Size where the resources suffice.

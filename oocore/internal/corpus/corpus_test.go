@@ -33,6 +33,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
 	stores "github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -299,7 +301,7 @@ func evaluate(e string, in *operands) (revisions, digest string, err error) {
 
 // sized returns the plan of an expression: of one that runs nothing while it is built, without
 // reading the limits of the machine each time.
-func sized(ctx context.Context, e string, in *operands) (*plan.Sized, error) {
+func sized(ctx context.Context, e string, in *operands) (*size.Plan, error) {
 	n, err := expr.Parse(e, in.nodes, nil)
 	if err != nil {
 		p, err := oocore.EvalContext(ctx, e, in.names, oocore.Workers(1)).Plan("", oocore.Workers(1))
@@ -308,11 +310,11 @@ func sized(ctx context.Context, e string, in *operands) (*plan.Sized, error) {
 		}
 		return lazy.PlanOf(p), nil
 	}
-	p, err := plan.New(n, plan.Target{})
+	p, err := compile.New(n, compile.Target{})
 	if err != nil {
 		return nil, err
 	}
-	return p.Size(plan.Options{Budget: 1 << 30, Workers: 1})
+	return size.New(p, size.Options{Budget: 1 << 30, Workers: 1})
 }
 
 // clearNaN makes all NaN of an array one: their sign and payload are those of the processor.

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	stores "github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -58,7 +58,7 @@ func planOf(t *testing.T, e string) string {
 			if err != nil {
 				continue
 			}
-			p, err := plan.New(n, plan.Target{})
+			p, err := compile.New(n, compile.Target{})
 			if err != nil {
 				continue
 			}

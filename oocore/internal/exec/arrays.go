@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -23,7 +24,7 @@ type arrays struct {
 // arrayTable is what the three share: each array's reader, writer and memory, by its index in
 // the plan.
 type arrayTable struct {
-	plan       *plan.Sized
+	plan       *size.Plan
 	env        *Env
 	arena      *arena.Arena
 	checkpoint *checkpoint.Checkpoint // nil in a worker process
@@ -37,7 +38,7 @@ type arrayTable struct {
 	lost       bool            // what earlier tasks of the present stage have written is not there any more
 }
 
-func newArrays(p *plan.Sized, env *Env, a *arena.Arena) *arrays {
+func newArrays(p *size.Plan, env *Env, a *arena.Arena) *arrays {
 	n := len(p.Arrays)
 	t := &arrayTable{plan: p, env: env, arena: a, readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), ends: make([][]int, len(p.Stages))}
 	if len(p.Stages) > 0 {
@@ -55,7 +56,7 @@ func newArrays(p *plan.Sized, env *Env, a *arena.Arena) *arrays {
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
-func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
+func openArrays(p *size.Plan, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
 	s := newArrays(p, env, a)
 	s.checkpoint, s.lastUse, s.shared = c, p.LastUses(), p.Each.Workers > 0
 	defer func() {
@@ -191,7 +192,7 @@ func (s *arrays) close() error {
 // stored reports an array whose traffic counts as reading and writing.
 func (s *arrayTable) stored(i int) bool {
 	switch s.plan.Place(i) {
-	case plan.InFile, plan.InSpill, plan.InResult:
+	case plan.InFile, size.InSpill, plan.InResult:
 		return true
 	}
 	return false
@@ -221,7 +222,7 @@ func SpillBytes(d *plan.Array) int64 { return store.BlocksBytes(d.SpillMeta()) }
 // attachArrays opens what a plan reads, in a worker process. What stages write for each
 // other, and the first output, are in the staging folder; each other output has its own.
 // attach opens them stage by stage.
-func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.StagingDir) (*arrays, error) {
+func attachArrays(p *size.Plan, env *Env, a *arena.Arena, staging *store.StagingDir) (*arrays, error) {
 	s := newArrays(p, env, a)
 	s.spill, s.shared = staging, true
 	for i := range p.Staged() {
@@ -258,7 +259,7 @@ func (s *arrays) attach(stage int) (err error) {
 		}
 	}
 	for l := range st.Arrays() {
-		if i := l.Array; s.plan.Place(i) == plan.InSpill && s.readers[i] == nil {
+		if i := l.Array; s.plan.Place(i) == size.InSpill && s.readers[i] == nil {
 			if s.readers[i], err = s.openSpill(i); err != nil {
 				return err
 			}
@@ -276,7 +277,7 @@ func (s *arrays) ended() bool {
 func (s *arrays) leave() error {
 	var errs []error
 	for i := range s.plan.Arrays {
-		if s.writers[i] != nil || s.plan.Place(i) != plan.InArena && s.readers[i] != nil {
+		if s.writers[i] != nil || s.plan.Place(i) != size.InArena && s.readers[i] != nil {
 			errs = append(errs, s.release(i))
 		}
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Reductions of arrays that are stored by chunks, however awkward, come out with the
@@ -30,7 +32,7 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 	noise := must[*graph.Node](t)(graph.Uniform(site, dtype.Float32, 5, shape...))
 	for name, chunks := range map[string][]int{"planes": {7, shape[1], 97}, "columns": {300, shape[1], 5}, "cubes": {100, 13, 64}, "one": shape} {
 		path := filepath.Join(dir, name+".zarr")
-		p := must[*plan.Sized](t)(sized(noise, plan.Target{Path: path, Chunks: chunks, Codec: "gzip:1"}, plan.Options{Budget: 1 << 30, Workers: 2}))
+		p := must[*size.Plan](t)(sized(noise, compile.Target{Path: path, Chunks: chunks, Codec: "gzip:1"}, size.Options{Budget: 1 << 30, Workers: 2}))
 		if _, err := exec.Run(ctx, p, exec.Env{}); err != nil {
 			t.Fatal(err)
 		}
@@ -40,18 +42,18 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 			for _, kind := range kinds {
 				for _, axes := range [][]int{{0}, {0, 2}} {
 					n := must[*graph.Node](t)(graph.Aggregate(site, kind, in, graph.ReduceOptions{Axes: axes}))
-					_, err := sized(n, plan.Target{}, plan.Options{Budget: 1, Workers: 1})
-					short := new(plan.MemoryError)
+					_, err := sized(n, compile.Target{}, size.Options{Budget: 1, Workers: 1})
+					short := new(types.MemoryError)
 					if !errors.As(err, &short) {
 						t.Fatal(err)
 					}
 					var want []byte
 					var modes []bool
-					for _, o := range []plan.Options{
+					for _, o := range []size.Options{
 						{Budget: 1 << 30, Workers: 4}, {Budget: short.Need, Workers: 1},
 						{Budget: short.Need + 3<<20, Workers: 2}, {Budget: 3 * short.Need, Workers: 5},
 					} {
-						p := must[*plan.Sized](t)(sized(n, plan.Target{}, o))
+						p := must[*size.Plan](t)(sized(n, compile.Target{}, o))
 						modes = append(modes, p.Stages[0].DecodeWholeChunks)
 						got := make([]byte, grid.Size(n.Shape)*n.DType.Size())
 						if _, err := exec.Run(ctx, p, exec.Env{Into: got}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // blockwiseReader computes what an operation of boxes gives for one load of a slot's program.
@@ -25,7 +26,7 @@ type blockwiseReader struct {
 	state   *boxState // between steps; nil where it is not saved
 }
 
-func newBlockwiseReader(s *slot, l *plan.Load, d *plan.LoadBuffers) (*blockwiseReader, error) {
+func newBlockwiseReader(s *slot, l *plan.Load, d *size.LoadBuffers) (*blockwiseReader, error) {
 	work, err := s.alloc(d.Scratch, d.Reversed)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // around sums each element of a matrix with those above and below it. With Lines it is
@@ -148,13 +151,13 @@ func TestBlockwise(t *testing.T) {
 			var first []byte
 			for _, workers := range []int{1, 3} {
 				need := int64(1)
-				_, err := sized(c.root, plan.Target{}, plan.Options{Budget: need, Workers: workers})
-				var short *plan.MemoryError
+				_, err := sized(c.root, compile.Target{}, size.Options{Budget: need, Workers: workers})
+				var short *types.MemoryError
 				if !errors.As(err, &short) {
 					t.Fatal(err)
 				}
 				for _, budget := range []int64{short.Need, 256 << 20} {
-					p, err := sized(c.root, plan.Target{}, plan.Options{Budget: budget, Workers: workers})
+					p, err := sized(c.root, compile.Target{}, size.Options{Budget: budget, Workers: workers})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -166,7 +169,7 @@ func TestBlockwise(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if p, err = decoded.Size(plan.Options{Budget: budget, Workers: workers}); err != nil {
+					if p, err = size.New(decoded, size.Options{Budget: budget, Workers: workers}); err != nil {
 						t.Fatal(err)
 					}
 					got := make([]byte, 8*grid.Size(c.root.Shape))
@@ -207,17 +210,17 @@ func TestBlockwiseUnits(t *testing.T) {
 	}
 	want := dtype.Bytes(summed(x, rows, cols))
 	for name, c := range map[string]struct {
-		target plan.Target
+		target compile.Target
 		stages int
 	}{
-		"its own chunks": {plan.Target{}, 1},
-		"units":          {plan.Target{Chunks: []int{50, 130}}, 1},
-		"shards":         {plan.Target{Chunks: []int{25, 100}, Shards: []int{50, 200}, Codec: "zstd"}, 1},
-		"across":         {plan.Target{Chunks: []int{64, 64}, Codec: "zstd"}, 2},
+		"its own chunks": {compile.Target{}, 1},
+		"units":          {compile.Target{Chunks: []int{50, 130}}, 1},
+		"shards":         {compile.Target{Chunks: []int{25, 100}, Shards: []int{50, 200}, Codec: "zstd"}, 1},
+		"across":         {compile.Target{Chunks: []int{64, 64}, Codec: "zstd"}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.target.Path = t.TempDir() + "/y.zarr"
-			p, err := sized(root, c.target, plan.Options{Budget: 256 << 20, Workers: 2})
+			p, err := sized(root, c.target, size.Options{Budget: 256 << 20, Workers: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // An operation that fills a box in steps has a state between them. A snapshot of its stage
@@ -56,7 +56,7 @@ type restoredState struct {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // newBoxStates returns nil for a stage whose operation has no steps.
-func newBoxStates(s *plan.SizedStage) *boxStates {
+func newBoxStates(s *size.Stage) *boxStates {
 	if s.StateBytes() == 0 {
 		return nil
 	}

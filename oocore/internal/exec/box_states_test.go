@@ -18,7 +18,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -114,7 +115,7 @@ func (r *steppedRun) run(workers int, hook func(cancel func(), chunk, step int) 
 		}
 		return hook(cancel, chunk, k)
 	}
-	p := must[*plan.Sized](r.t)(sized(r.root, plan.Target{Path: r.out}, plan.Options{Budget: 64 * mebi, Workers: workers}))
+	p := must[*size.Plan](r.t)(sized(r.root, compile.Target{Path: r.out}, size.Options{Budget: 64 * mebi, Workers: workers}))
 	c := must[*checkpoint.Checkpoint](r.t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 	_, err = exec.Run(ctx, p, exec.Env{Checkpoint: c, Executor: r.by})
 	return steps, err

@@ -17,11 +17,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // failing is a function that adds one, and fails from its n-th call on, where n is
@@ -63,16 +65,16 @@ func TestResumeWithAnotherPlaceForTemporaries(t *testing.T) {
 						fails[k].Store(stops[i][k])
 					}
 				}
-				o := plan.Options{Budget: budget * mebi, Workers: 1}
-				p, err := sized(z, plan.Target{Path: out}, o)
-				if short := new(plan.MemoryError); errors.As(err, &short) {
+				o := size.Options{Budget: budget * mebi, Workers: 1}
+				p, err := sized(z, compile.Target{Path: out}, o)
+				if short := new(types.MemoryError); errors.As(err, &short) {
 					o.Budget = short.Need
-					p, err = sized(z, plan.Target{Path: out}, o)
+					p, err = sized(z, compile.Target{Path: out}, o)
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
+				if got := p.Place(p.Stages[0].Outputs[0]); (got == size.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the temporary array is in %s", budget, got)
 				}
 				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
@@ -108,14 +110,14 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 		for at := int64(1); at <= 1+2*step; at += step {
 			var end record.End
 			for i, budget := range budgets {
-				p, err := sized(n, plan.Target{Path: out}, plan.Options{Budget: budget * mebi, Workers: 1})
-				if short := new(plan.MemoryError); errors.As(err, &short) {
-					p, err = sized(n, plan.Target{Path: out}, plan.Options{Budget: short.Need, Workers: 1})
+				p, err := sized(n, compile.Target{Path: out}, size.Options{Budget: budget * mebi, Workers: 1})
+				if short := new(types.MemoryError); errors.As(err, &short) {
+					p, err = sized(n, compile.Target{Path: out}, size.Options{Budget: short.Need, Workers: 1})
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
+				if got := p.Place(p.Stages[0].Outputs[0]); (got == size.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the means are in %s", budget, got)
 				}
 				fault := &faultstore.Fault{Op: faultstore.Read, Err: errDisk}
@@ -180,16 +182,16 @@ func TestLargeFileGoesWhenASmallResultOfItIsSaved(t *testing.T) {
 		copy(dst, src[0])
 		return nil
 	}, dtype.Float64, udf.MapOptions{Name: "second", Chunks: []int{each, cols}}, must[*graph.Node](t)(graph.Apply(site, kernel.Add, x, row))))
-	o := plan.Options{Budget: 1, Workers: 1}
-	_, err := sized(z, plan.Target{Path: out}, o)
-	short := new(plan.MemoryError)
+	o := size.Options{Budget: 1, Workers: 1}
+	_, err := sized(z, compile.Target{Path: out}, o)
+	short := new(types.MemoryError)
 	if !errors.As(err, &short) {
 		t.Fatal(err)
 	}
 	o.Budget = short.Need
-	p := must[*plan.Sized](t)(sized(z, plan.Target{Path: out}, o))
+	p := must[*size.Plan](t)(sized(z, compile.Target{Path: out}, o))
 	large, small := p.Stages[0].Outputs[0], p.Stages[1].Outputs[0]
-	if p.Place(large) != plan.InSpill || p.Place(small) != plan.InArena {
+	if p.Place(large) != size.InSpill || p.Place(small) != size.InArena {
 		t.Fatalf("they are in %s and %s", p.Place(large), p.Place(small))
 	}
 	keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))

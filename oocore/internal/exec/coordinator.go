@@ -11,7 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -66,7 +66,7 @@ func (c *Coordinator) note(stage, process int, begun time.Time, report Report) {
 func (c *Coordinator) Lost() bool { return c.run.arrays.lost }
 
 // Plan is the plan that is run.
-func (c *Coordinator) Plan() *plan.Sized { return c.run.plan }
+func (c *Coordinator) Plan() *size.Plan { return c.run.plan }
 
 // planFile is in the staging folder.
 const planFile = "plan"
@@ -97,7 +97,7 @@ type Files struct{ Reads, Writes []string }
 func (c *Coordinator) Files(stage int) Files {
 	p, dir := c.run.plan, filepath.Dir(c.file)
 	path := func(i int) string {
-		if p.Place(i) == plan.InSpill {
+		if p.Place(i) == size.InSpill {
 			return filepath.Join(dir, checkpoint.ArrayFile(i))
 		}
 		return p.Arrays[i].Path

@@ -14,7 +14,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // weighed is around with a cost, which counts the elements that it computes.
@@ -107,13 +109,13 @@ func TestCostlyOperationsAreComputedOnce(t *testing.T) {
 		"last":         {three(weigh(weigh(source, 1000), 0)), asThree(twice), 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := sized(c.root, plan.Target{}, plan.Options{Budget: 1, Workers: 2})
-			short := new(plan.MemoryError)
+			_, err := sized(c.root, compile.Target{}, size.Options{Budget: 1, Workers: 2})
+			short := new(types.MemoryError)
 			if !errors.As(err, &short) {
 				t.Fatal(err)
 			}
 			for _, budget := range []int64{short.Need, 256 << 20} {
-				p, err := sized(c.root, plan.Target{}, plan.Options{Budget: budget, Workers: 2})
+				p, err := sized(c.root, compile.Target{}, size.Options{Budget: budget, Workers: 2})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // Device computes in memory of its own what the executor has read.
 type Device interface {
 	// Spec is what the planner knows of the device. It does not change.
-	Spec() plan.DeviceSpec
+	Spec() device.Spec
 	// Pin locks the pages of a buffer, so that the device copies from them and to them
 	// while the host does something else. Where it fails, copies are slower and right.
 	Pin(b []byte) (unpin func() error, err error)
 	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
 	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
-	Open(s *plan.DeviceStage) (Work, error)
+	Open(s *size.DeviceStage) (Work, error)
 	// Keep allocates memory for a panel of a product's operand that outlives the stage.
 	Keep(bytes int64) (Resident, error)
 	Usage() Usage
@@ -99,13 +100,13 @@ var ErrDeviceMemory = errors.New("out of device memory")
 type CPU struct{}
 
 // Spec has the name "cpu", and no memory of its own.
-func (CPU) Spec() plan.DeviceSpec { return plan.DeviceSpec{Name: "cpu"} }
+func (CPU) Spec() device.Spec { return device.Spec{Name: "cpu"} }
 
 // Pin does nothing: there is no device that copies.
 func (CPU) Pin([]byte) (func() error, error) { return func() error { return nil }, nil }
 
 // Open returns an error: no plan puts a stage on a device without memory.
-func (CPU) Open(*plan.DeviceStage) (Work, error) {
+func (CPU) Open(*size.DeviceStage) (Work, error) {
 	return nil, errors.New("the CPU opens no stage")
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -35,7 +36,7 @@ func (e deviceStages) Stage(ctx context.Context, stage int) (Runner, error) {
 type attempt struct {
 	run             *run
 	index           int
-	stage           *plan.DeviceStage // nil where slots do it
+	stage           *size.DeviceStage // nil where slots do it
 	retries, splits uint8
 }
 
@@ -79,7 +80,7 @@ func (r *deviceRunner) outOfMemory() error {
 			return err
 		}
 		without := *r.stage
-		without.Memory.Kept = [2]plan.KeptOperand{}
+		without.Memory.Kept = [2]size.KeptOperand{}
 		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
 	case r.retries == 0:
 		r.retries = 1
@@ -180,7 +181,7 @@ func (o *onDevice) begin(s *slot, share int64) {
 
 // pinned takes buffers that the device copies from or to. Where their pages cannot be
 // locked, copies are slower, and the record says so.
-func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
+func (o *onDevice) pinned(s *slot, declared ...size.Buffer) ([][]byte, error) {
 	all, err := s.alloc(declared...)
 	if err != nil {
 		return nil, err

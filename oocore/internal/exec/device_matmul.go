@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // deviceProduct is a product whose accumulators stay on a device. Panels of both operands
@@ -22,7 +22,7 @@ type deviceProduct struct {
 }
 
 func newDeviceProduct(o *onDevice) (_ Runner, err error) {
-	p := newProduct(o.run, o.index, &o.stage.SizedStage)
+	p := newProduct(o.run, o.index, &o.stage.Stage)
 	o.begin(p.slot, o.stage.DevicePeak)
 	d := &deviceProduct{product: p, on: o}
 	d.each[0], d.each[1], d.rows = o.stage.Strips()
@@ -38,7 +38,7 @@ func newDeviceProduct(o *onDevice) (_ Runner, err error) {
 }
 
 // free takes buffers, all of which are free.
-func (d *deviceProduct) free(declared []plan.Buffer) (chan []byte, error) {
+func (d *deviceProduct) free(declared []size.Buffer) (chan []byte, error) {
 	all, err := d.on.pinned(d.slot, declared...)
 	free := make(chan []byte, len(all))
 	for _, b := range all {
@@ -62,7 +62,7 @@ type sent struct {
 func (d *deviceProduct) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	c := newMatmulPipeline(ctx, d.product, tasks, done)
 	defer c.fail(nil)
-	loads, steps, rows := make(chan sent, plan.DeviceStrips), make(chan sent, c.m.Depth), make(chan sent, plan.DeviceRows)
+	loads, steps, rows := make(chan sent, size.DeviceStrips), make(chan sent, c.m.Depth), make(chan sent, size.DeviceRows)
 	var group sync.WaitGroup
 	group.Go(func() { d.finish(c, loads, d.strips) })
 	group.Go(func() { d.finish(c, steps, nil) })

@@ -21,13 +21,13 @@ type devicePool struct {
 func newDevicePool(o *onDevice) (Runner, error) {
 	var f *folding
 	if len(o.stage.Folds) > 0 {
-		f = newFolding(o.run, &o.stage.SizedStage)
+		f = newFolding(o.run, &o.stage.Stage)
 	}
 	rare, err := newRareTiles(o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPool(o.run, o.index, &o.stage.SizedStage, func(s *slot) (worker, error) { return newStreamer(o, s, f, rare) })
+	p, err := newPool(o.run, o.index, &o.stage.Stage, func(s *slot) (worker, error) { return newStreamer(o, s, f, rare) })
 	if err != nil {
 		return nil, errors.Join(err, rare.close())
 	}
@@ -122,7 +122,7 @@ func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 		return err
 	}
 	if w.stage.Kind == plan.ReduceStage && w.shared.parts == 1 {
-		result := resultOf(&w.stage.SizedStage, chunk)
+		result := resultOf(&w.stage.Stage, chunk)
 		return w.shared.finish(ctx, w.slot, w.states, w.out, result.Size(), result)
 	}
 	return w.run.partials.add(ctx, w.slot, index, w.states)

@@ -17,7 +17,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -28,12 +29,12 @@ func TestEmptyAxisOfALargeResult(t *testing.T) {
 	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
 	mean := must[*graph.Node](t)(graph.Aggregate(site, kernel.Mean, x, graph.ReduceOptions{Axes: []int{0}}))
 	both := must[*graph.Node](t)(graph.Apply(site, kernel.Hypot, sum, mean))
-	for i, v := range collect[float64](t, both, plan.Options{Budget: n*8 + 8*mebi, Workers: 2}) {
+	for i, v := range collect[float64](t, both, size.Options{Budget: n*8 + 8*mebi, Workers: 2}) {
 		if !math.IsNaN(v) {
 			t.Fatalf("element %d is %v, want NaN: 0/0 spreads", i, v)
 		}
 	}
-	for i, v := range collect[float64](t, sum, plan.Options{Budget: n*8 + 8*mebi, Workers: 2}) {
+	for i, v := range collect[float64](t, sum, size.Options{Budget: n*8 + 8*mebi, Workers: 2}) {
 		if v != 0 {
 			t.Fatalf("element %d is %v, want 0", i, v)
 		}
@@ -50,7 +51,7 @@ func TestFunctionThatEndsItsGoroutine(t *testing.T) {
 	}
 	n := must[*graph.Node](t)(udf.Map(site, f, dtype.Float64, udf.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
 	for _, workers := range []int{1, 3} {
-		p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: workers}))
+		p := must[*size.Plan](t)(sized(n, compile.Target{}, size.Options{Budget: 64 * mebi, Workers: workers}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 800)})
 		if err == nil || !strings.Contains(err.Error(), "Goexit") {
 			t.Errorf("got %v, want that the function called runtime.Goexit", err)
@@ -69,7 +70,7 @@ func TestFailingCloseLeavesNothing(t *testing.T) {
 	src := filepath.Join(dir, "x.npy")
 	run(t, ramp(t, 300, 30), src)
 	for name, n := range jobs(t, open(t, src)) {
-		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+		p := must[*size.Plan](t)(sized(n, compile.Target{Path: filepath.Join(dir, "o.npy")}, size.Options{Budget: 64 * mebi, Workers: 2}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			return unclosable{a}, err
@@ -92,7 +93,7 @@ func TestErrorNamesItsChunk(t *testing.T) {
 	x := must[*graph.Node](t)(graph.Open(site, a.Info(), "x"))
 	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
 	for range 50 {
-		p := must[*plan.Sized](t)(sized(sum, plan.Target{}, plan.Options{Budget: 256 * mebi, Workers: 4}))
+		p := must[*size.Plan](t)(sized(sum, compile.Target{}, size.Options{Budget: 256 * mebi, Workers: 4}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, cols*8), Open: func(path string) (store.Array, error) {
 			a, err := f.Open(path)
 			return failsAt{a, p.Stages[0].Grid.Chunks[0] * 3}, err
@@ -123,7 +124,7 @@ func TestCancelledForAReason(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(reason)
 	for name, n := range jobs(t, ramp(t, 100, 100)) {
-		p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+		p := must[*size.Plan](t)(sized(n, compile.Target{}, size.Options{Budget: 64 * mebi, Workers: 2}))
 		end, err := exec.Run(ctx, p, exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())})
 		if !errors.Is(err, reason) || end.Status != "cancelled" || err.Error() != reason.Error() {
 			t.Errorf("%s: the run is %s: %v", name, end.Status, err)
@@ -156,21 +157,21 @@ func TestBFloat16IsSpilled(t *testing.T) {
 func TestTilesThatAreNarrowerThanTheRowsThatAreWritten(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.zarr")
-	stored := must[*plan.Sized](t)(sized(ramp(t, 900, 1500), plan.Target{Path: path, Chunks: []int{700, 200}, Codec: "none"}, plan.Options{Budget: 1 << 30, Workers: 1}))
+	stored := must[*size.Plan](t)(sized(ramp(t, 900, 1500), compile.Target{Path: path, Chunks: []int{700, 200}, Codec: "none"}, size.Options{Budget: 1 << 30, Workers: 1}))
 	if _, err := exec.Run(context.Background(), stored, exec.Env{}); err != nil {
 		t.Fatal(err)
 	}
 	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, open(t, path)))
 	out := filepath.Join(dir, "o.npy")
-	p := must[*plan.Sized](t)(sized(root, plan.Target{Path: out, Chunks: root.Shape}, plan.Options{Budget: 1 << 30, Workers: 2}))
+	p := must[*size.Plan](t)(sized(root, compile.Target{Path: out, Chunks: root.Shape}, size.Options{Budget: 1 << 30, Workers: 2}))
 	if s := &p.Stages[0]; s.Tile[1] >= s.WriteTile[1] || s.Tile[0] == 1 || s.WriteTile[1] != 1500 {
 		t.Fatalf("tiles are %v of %v", s.Tile, s.WriteTile)
 	}
 	if _, err := exec.Run(context.Background(), p, exec.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	want := collect[float64](t, must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, ramp(t, 900, 1500))), plan.Options{Budget: 64 * mebi, Workers: 1})
-	for i, v := range collect[float64](t, open(t, out), plan.Options{Budget: 64 * mebi, Workers: 1}) {
+	want := collect[float64](t, must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, ramp(t, 900, 1500))), size.Options{Budget: 64 * mebi, Workers: 1})
+	for i, v := range collect[float64](t, open(t, out), size.Options{Budget: 64 * mebi, Workers: 1}) {
 		if v != want[i] {
 			t.Fatalf("element %d is %v, want %v", i, v, want[i])
 		}

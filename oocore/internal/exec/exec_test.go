@@ -18,9 +18,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 const mebi = 1 << 20
@@ -49,12 +51,12 @@ func ramp(t testing.TB, shape ...int) *graph.Node {
 
 // collect computes a node within a budget, and checks that the arena kept to the
 // prediction.
-func collect[T dtype.Element](t testing.TB, n *graph.Node, o plan.Options) []T {
+func collect[T dtype.Element](t testing.TB, n *graph.Node, o size.Options) []T {
 	t.Helper()
-	p, err := sized(n, plan.Target{}, o)
-	if short := (&plan.MemoryError{}); errors.As(err, &short) {
+	p, err := sized(n, compile.Target{}, o)
+	if short := (&types.MemoryError{}); errors.As(err, &short) {
 		o.Budget = short.Need
-		p, err = sized(n, plan.Target{}, o)
+		p, err = sized(n, compile.Target{}, o)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +72,7 @@ func collect[T dtype.Element](t testing.TB, n *graph.Node, o plan.Options) []T {
 	return out
 }
 
-func small() plan.Options { return plan.Options{Budget: 1, Overhead: 0, Workers: 2} }
+func small() size.Options { return size.Options{Budget: 1, Overhead: 0, Workers: 2} }
 
 func TestMapAcrossPieces(t *testing.T) {
 	x := ramp(t, 301, 1003)
@@ -219,7 +221,7 @@ func TestBitsDoNotDependOnBudgetOrWorkers(t *testing.T) {
 		must[*graph.Node](t)(graph.Product(site, x, y)),
 	} {
 		var first []float32
-		for _, o := range []plan.Options{small(), {Budget: 1 << 30, Workers: 1}, {Budget: 1 << 30, Workers: 7}} {
+		for _, o := range []size.Options{small(), {Budget: 1 << 30, Workers: 1}, {Budget: 1 << 30, Workers: 7}} {
 			got := collect[float32](t, root, o)
 			if first == nil {
 				first = got
@@ -318,7 +320,7 @@ func open(t *testing.T, path string) *graph.Node {
 
 func run(t *testing.T, n *graph.Node, path string) {
 	t.Helper()
-	p, err := sized(n, plan.Target{Path: path}, plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
+	p, err := sized(n, compile.Target{Path: path}, size.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +345,7 @@ func TestFunctionsOfChunks(t *testing.T) {
 	}
 	bad := func([]byte, [][]byte, grid.Box) error { panic("boom") }
 	n = must[*graph.Node](t)(udf.Map(site, bad, dtype.Float64, udf.MapOptions{}, ramp(t, 100, 100)))
-	p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+	p := must[*size.Plan](t)(sized(n, compile.Target{}, size.Options{Budget: 64 * mebi, Workers: 2}))
 	_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 80_000)})
 	var task *exec.TaskError
 	if !errors.As(err, &task) {
@@ -354,7 +356,7 @@ func TestFunctionsOfChunks(t *testing.T) {
 func TestCancelLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	n := must[*graph.Node](t)(graph.Uniform(site, dtype.Float64, 1, 20_000, 2000))
-	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+	p := must[*size.Plan](t)(sized(n, compile.Target{Path: filepath.Join(dir, "o.npy")}, size.Options{Budget: 64 * mebi, Workers: 2}))
 	ctx, cancel := context.WithCancel(context.Background())
 	env := exec.Env{Create: func(path string, m store.Meta) (store.Writer, error) {
 		w, err := store.Create(path, m)
@@ -387,7 +389,7 @@ func BenchmarkTaskOverhead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := sized(x, plan.Target{Chunks: []int{1, 1}}, plan.Options{Budget: 64 * mebi, Workers: 2})
+	p, err := sized(x, compile.Target{Chunks: []int{1, 1}}, size.Options{Budget: 64 * mebi, Workers: 2})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -401,10 +403,10 @@ func BenchmarkTaskOverhead(b *testing.B) {
 }
 
 // sized plans, and sizes for the given resources.
-func sized(root *graph.Node, t plan.Target, o plan.Options) (*plan.Sized, error) {
-	p, err := plan.New(root, t)
+func sized(root *graph.Node, t compile.Target, o size.Options) (*size.Plan, error) {
+	p, err := compile.New(root, t)
 	if err != nil {
 		return nil, err
 	}
-	return p.Size(o)
+	return size.New(p, o)
 }

@@ -15,8 +15,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Processes leave partial results in files: their tasks may run in any order.
@@ -69,7 +72,7 @@ func environment(p *plan.Plan, first exec.Env) (exec.Env, error) {
 
 // sizedRun sizes a plan for so many processes, or for this one, and runs it.
 func sizedRun(p *plan.Plan, env exec.Env, processes int) (record.End, error) {
-	s, err := p.Size(plan.Options{Budget: 512 << 20, Overhead: 16 << 20, Workers: 2, Processes: processes})
+	s, err := size.New(p, size.Options{Budget: 512 << 20, Overhead: 16 << 20, Workers: 2, Processes: processes})
 	if err != nil {
 		return record.End{}, err
 	}
@@ -128,8 +131,8 @@ func TestRunRejectsFaultyExecutor(t *testing.T) {
 	x := open(t, src)
 	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
 	kinds := map[string]*plan.Plan{
-		"map":   must[*plan.Plan](t)(plan.New(x, plan.Target{Chunks: []int{100, 1000}})),
-		"merge": must[*plan.Plan](t)(plan.New(must[*graph.Node](t)(graph.Apply(site, kernel.Subtract, x, sum)), plan.Target{Chunks: []int{100, 1000}})),
+		"map":   must[*plan.Plan](t)(compile.New(x, compile.Target{Chunks: []int{100, 1000}})),
+		"merge": must[*plan.Plan](t)(compile.New(must[*graph.Node](t)(graph.Apply(site, kernel.Subtract, x, sum)), compile.Target{Chunks: []int{100, 1000}})),
 	}
 	var late func()
 	for name, f := range map[string]struct {
@@ -183,7 +186,7 @@ func TestRunRejectsFaultyExecutor(t *testing.T) {
 
 // A plan that was sized for another executor is an error before anything is opened.
 func TestExecutorsRejectPlansForOthers(t *testing.T) {
-	p := must[*plan.Plan](t)(plan.New(ramp(t, 100), plan.Target{}))
+	p := must[*plan.Plan](t)(compile.New(ramp(t, 100), compile.Target{}))
 	for _, c := range []struct {
 		executor  exec.Executor
 		processes int
@@ -200,7 +203,7 @@ func TestErrorsCrossProcesses(t *testing.T) {
 	missing := &fs.PathError{Op: "open", Path: "x.npy", Err: syscall.ENOENT}
 	for _, err := range []error{
 		&exec.TaskError{Stage: "sqrt", Err: fmt.Errorf("reading: %w", missing)},
-		errors.Join(&plan.MemoryError{Op: "sort", Need: 5 << 20, Limit: 1 << 20}, context.Canceled),
+		errors.Join(&types.MemoryError{Op: "sort", Need: 5 << 20, Limit: 1 << 20}, context.Canceled),
 		&exec.PanicError{Value: errDisk, Line: "a.go:3"},
 		&exec.PanicError{Value: "index out of range", Line: "a.go:3"},
 	} {
@@ -216,7 +219,7 @@ func TestErrorsCrossProcesses(t *testing.T) {
 		if task, ok := errors.AsType[*exec.TaskError](got); ok != errors.As(err, new(*exec.TaskError)) || ok && task.Stage != "sqrt" {
 			t.Errorf("%q: the task's error differs", err)
 		}
-		if small, ok := errors.AsType[*plan.MemoryError](got); ok != errors.As(err, new(*plan.MemoryError)) || ok && small.Need != 5<<20 {
+		if small, ok := errors.AsType[*types.MemoryError](got); ok != errors.As(err, new(*types.MemoryError)) || ok && small.Need != 5<<20 {
 			t.Errorf("%q: the memory's error differs", err)
 		}
 		if path, ok := errors.AsType[*fs.PathError](got); ok != errors.As(err, new(*fs.PathError)) || ok && path.Path != "x.npy" {

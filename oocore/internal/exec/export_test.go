@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -23,7 +23,7 @@ func WritePlanFile(t testing.TB, path string, encoded []byte) string {
 
 // StageBytes opens the stages of a plan one after the other, runs none of their tasks, and
 // returns what each reserves by the arena's count, besides the arrays in memory.
-func StageBytes(ctx context.Context, p *plan.Sized, env Env) (all []record.Bytes, err error) {
+func StageBytes(ctx context.Context, p *size.Plan, env Env) (all []record.Bytes, err error) {
 	r := newRun(p, &env, env.Record.Task)
 	r.checkpoint = checkpoint.Temporary(p.Plan)
 	if r.arrays, err = openArrays(p, &env, r.checkpoint, r.arena); err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -56,7 +57,7 @@ func TestEveryFaultEndsCleanly(t *testing.T) {
 						return fault.Writer(w), nil
 					},
 				}
-				p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+				p := must[*size.Plan](t)(sized(n, compile.Target{Path: out}, size.Options{Budget: 64 * mebi, Workers: 2}))
 				_, err := exec.Run(context.Background(), p, env)
 				if fault.Count() < at { // the run has fewer operations than this
 					if err != nil {
@@ -83,7 +84,7 @@ func TestInputChangedSincePlanning(t *testing.T) {
 	src := filepath.Join(dir, "x.npy")
 	run(t, ramp(t, 3000, 300), src)
 	n := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, open(t, src)))
-	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+	p := must[*size.Plan](t)(sized(n, compile.Target{Path: filepath.Join(dir, "o.npy")}, size.Options{Budget: 64 * mebi, Workers: 2}))
 	run(t, ramp(t, 300, 3000), src)
 	_, err := exec.Run(context.Background(), p, exec.Env{})
 	if err == nil || !strings.Contains(err.Error(), "x.npy has changed") {
@@ -99,7 +100,7 @@ func TestPlanRunsInAnotherProcess(t *testing.T) {
 	for name, n := range jobs(t, open(t, src)) {
 		here, there := filepath.Join(dir, "here.npy"), filepath.Join(dir, "there.npy")
 		run(t, n, here)
-		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: there}, plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2}))
+		p := must[*size.Plan](t)(sized(n, compile.Target{Path: there}, size.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2}))
 		encoded := must[[]byte](t)(p.Encode())
 		file := filepath.Join(dir, "plan.json")
 		if err := os.WriteFile(file, encoded, 0o600); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // Resident is memory of a device that outlives a stage.
@@ -24,7 +24,7 @@ type KeptInputs struct {
 
 	mu     sync.Mutex // of what follows
 	panels map[keptPanel]*residentPanel
-	bytes  plan.Kept // reserved, by operand
+	bytes  size.Kept // reserved, by operand
 	full   bool      // the device was out of memory: nothing more becomes resident
 }
 
@@ -46,13 +46,13 @@ func (k *KeptInputs) Use() (end func(), ok bool) {
 }
 
 // Plan returns the resident bytes for the plan of the next run; nil where none will be.
-func (k *KeptInputs) Plan() plan.Kept {
+func (k *KeptInputs) Plan() size.Kept {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.full {
 		return nil
 	}
-	all := plan.Kept{}
+	all := size.Kept{}
 	maps.Copy(all, k.bytes)
 	return all
 }
@@ -72,7 +72,7 @@ func (k *KeptInputs) Total() (n int64) {
 
 // panel returns the resident memory of a panel of so many bytes; nil where it gets none. It
 // reports whether the panel is filled; if not, the caller fills it and then calls filled.
-func (k *KeptInputs) panel(d Device, declared plan.KeptOperand, region string, bytes int64) (p *residentPanel, there bool, err error) {
+func (k *KeptInputs) panel(d Device, declared size.KeptOperand, region string, bytes int64) (p *residentPanel, there bool, err error) {
 	if k == nil || declared.Name == "" || bytes == 0 {
 		return nil, false, nil
 	}
@@ -98,7 +98,7 @@ func (k *KeptInputs) panel(d Device, declared plan.KeptOperand, region string, b
 		return nil, false, err
 	}
 	if k.panels == nil {
-		k.panels, k.bytes = map[keptPanel]*residentPanel{}, plan.Kept{}
+		k.panels, k.bytes = map[keptPanel]*residentPanel{}, size.Kept{}
 	}
 	p = &residentPanel{at: at}
 	k.panels[key] = p

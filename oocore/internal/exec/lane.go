@@ -5,6 +5,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 )
@@ -23,7 +24,7 @@ type lane struct {
 
 // newLane prepares a slot's lane. direct says that the result goes to where eval is told, and
 // not to a register.
-func newLane(s *slot, p *plan.Program, d *plan.Lane, direct bool) (*lane, error) {
+func newLane(s *slot, p *plan.Program, d *size.Lane, direct bool) (*lane, error) {
 	l := &lane{slot: s, prog: p, tile: d.Tile, block: grid.Auto(d.Tile, 1, plan.BlockElems)}
 	var err error
 	if l.loads, err = newLoads(s, p, d); err != nil {
@@ -94,7 +95,7 @@ type evaluator struct {
 	lane  *lane
 }
 
-func newEvaluator(s *slot, p *plan.Program, d *plan.Lane) (e *evaluator, err error) {
+func newEvaluator(s *slot, p *plan.Program, d *size.Lane) (e *evaluator, err error) {
 	e = &evaluator{prog: p}
 	if out := p.Out[0]; p.Plain() {
 		e.plain, err = newReader(s, &p.Loads[out], &d.Loads[out])

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // loads are a slot's buffers for what a program loads from arrays.
@@ -22,7 +23,7 @@ type reader interface {
 }
 
 // newReader prepares to fill a load; nil for what is generated.
-func newReader(s *slot, l *plan.Load, d *plan.LoadBuffers) (reader, error) {
+func newReader(s *slot, l *plan.Load, d *size.LoadBuffers) (reader, error) {
 	switch l.Kind {
 	case plan.LoadArray:
 		return newSource(s, l.Array, d.Read)
@@ -32,7 +33,7 @@ func newReader(s *slot, l *plan.Load, d *plan.LoadBuffers) (reader, error) {
 	return nil, nil
 }
 
-func newLoads(s *slot, p *plan.Program, lane *plan.Lane) (*loads, error) {
+func newLoads(s *slot, p *plan.Program, lane *size.Lane) (*loads, error) {
 	in := &loads{slot: s, prog: p, from: make([]reader, len(p.Loads)), all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
 	for i := range p.Loads {
 		d := &lane.Loads[i]

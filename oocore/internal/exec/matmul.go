@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // A product is computed super-tile by super-tile: the accumulators of many tiles stay
@@ -18,7 +18,7 @@ import (
 // and writes at the same time. Each tile is a task.
 
 // newProduct returns a product without memory.
-func newProduct(r *run, stage int, s *plan.SizedStage) *product {
+func newProduct(r *run, stage int, s *size.Stage) *product {
 	p := &product{run: r, index: stage, stage: s, m: s.Super, sums: s.Super.Panels(), slot: newSlot(r, stage, 0)}
 	p.slot.stage = s
 	return p
@@ -116,8 +116,8 @@ func (p *product) task(batch []int, tile grid.Box) int {
 type product struct {
 	run    *run
 	index  int
-	stage  *plan.SizedStage
-	m      *plan.SuperTile
+	stage  *size.Stage
+	m      *size.SuperTile
 	sums   grid.Grid // panels of a super-tile
 	slot   *slot     // holds the shared buffers
 	acc    []byte
@@ -148,7 +148,7 @@ func (p *product) dims() int { return len(p.stage.Grid.Shape) }
 
 func (p *product) alloc() (err error) {
 	d := &p.stage.Buffers.Product
-	take := func(declared ...plan.Buffer) (all [][]byte) {
+	take := func(declared ...size.Buffer) (all [][]byte) {
 		if err == nil {
 			all, err = p.slot.alloc(declared...)
 		}

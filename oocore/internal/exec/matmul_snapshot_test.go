@@ -12,11 +12,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // A product stops when all its tiles have half of their panels, resumes with a budget
@@ -33,15 +35,15 @@ func TestProductSnapshotHasTilesThatNobodyReadYet(t *testing.T) {
 	product := must[*graph.Node](t)(graph.Product(site, saved("a.npy", 1, m, k), saved("b.npy", 2, k, n)))
 	want, out := filepath.Join(dir, "want.npy"), filepath.Join(dir, "o.npy")
 	run(t, product, want)
-	_, err := sized(product, plan.Target{Path: out}, plan.Options{Budget: 1, Workers: 1})
-	short := new(plan.MemoryError)
+	_, err := sized(product, compile.Target{Path: out}, size.Options{Budget: 1, Workers: 1})
+	short := new(types.MemoryError)
 	if !errors.As(err, &short) {
 		t.Fatal(err)
 	}
 	var by exec.Executor
 	reads := func(budget, fails int64, ends bool) int64 {
 		t.Helper()
-		p := must[*plan.Sized](t)(sized(product, plan.Target{Path: out}, plan.Options{Budget: budget, Workers: 1}))
+		p := must[*size.Plan](t)(sized(product, compile.Target{Path: out}, size.Options{Budget: budget, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		keep.Eager = true
 		fault := &faultstore.Fault{Op: faultstore.Read, N: fails, Err: errDisk}

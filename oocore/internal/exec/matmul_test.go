@@ -13,11 +13,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Products come out with the same bits in any budget and by any number of workers,
@@ -63,18 +65,18 @@ func TestProductsInAnyBudget(t *testing.T) {
 		a, b := matrix("a", x, m, k), matrix("b", y, k, n)
 		node := must[*graph.Node](t)(graph.ProductAs(site, a, b, c.out))
 		out := filepath.Join(dir, "out.npy")
-		_, err := sized(node, plan.Target{Path: out}, plan.Options{Budget: 1, Workers: 3})
-		short := new(plan.MemoryError)
+		_, err := sized(node, compile.Target{Path: out}, size.Options{Budget: 1, Workers: 3})
+		short := new(types.MemoryError)
 		if !errors.As(err, &short) {
 			t.Fatal(err)
 		}
 		var first []byte
 		supers := map[[3]int]bool{}
-		for _, o := range []plan.Options{
+		for _, o := range []size.Options{
 			{Budget: 1 << 30, Workers: 2}, {Budget: short.Need, Workers: 3}, {Budget: short.Need + 1<<20, Workers: 1},
 			{Budget: short.Need + 2<<20, Workers: 3}, {Budget: short.Need + 3<<20, Workers: 2}, {Budget: 1 << 30, Workers: 5},
 		} {
-			p := must[*plan.Sized](t)(sized(node, plan.Target{Path: out}, o))
+			p := must[*size.Plan](t)(sized(node, compile.Target{Path: out}, o))
 			s := p.Stages[0].Super
 			supers[[3]int{s.SuperM, s.SuperN, s.Depth}] = true
 			end, err := exec.Run(context.Background(), p, exec.Env{})
@@ -162,7 +164,7 @@ func TestSmallProductsManyAtOnce(t *testing.T) {
 	out := filepath.Join(dir, "out.npy")
 	for _, workers := range []int{1, 2, 3, 8} {
 		for _, by := range []exec.Executor{exec.Slots{}, exectest.Backwards(exec.Slots{})} {
-			p := must[*plan.Sized](t)(sized(node, plan.Target{Path: out}, plan.Options{Budget: 1 << 30, Workers: workers}))
+			p := must[*size.Plan](t)(sized(node, compile.Target{Path: out}, size.Options{Budget: 1 << 30, Workers: workers}))
 			if p.Stages[0].Super.Beside < 2 {
 				t.Fatalf("%d workers: %d at once", workers, p.Stages[0].Super.Beside)
 			}

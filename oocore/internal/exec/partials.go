@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // A process leaves the partial results of a range of tasks in a file that only this range
@@ -28,7 +28,7 @@ func partialsDir(staging string, stage int) string {
 func partialsFile(dir string, first int) string { return filepath.Join(dir, strconv.Itoa(first)) }
 
 // rowBytes is the size of a task's row.
-func rowBytes(states []plan.Buffer) (n int64) {
+func rowBytes(states []size.Buffer) (n int64) {
 	for _, b := range states {
 		n += b.Bytes()
 	}

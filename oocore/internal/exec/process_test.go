@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // planVariable names the plan that a copy of the test's binary runs instead of
@@ -41,7 +42,7 @@ func runEncoded(file string) error {
 	if err != nil {
 		return err
 	}
-	sized, err := p.Size(plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
+	sized, err := size.New(p, size.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
 	if err != nil {
 		return err
 	}

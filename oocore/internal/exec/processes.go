@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Processes is the executor of worker processes of this machine.
@@ -127,8 +128,8 @@ func (p *processes) start(ctx context.Context, number int) (err error) {
 	if a.Error == nil {
 		return nil
 	}
-	if short, ok := errors.AsType[*plan.MemoryError](a.Error.err); ok {
-		return &plan.MemoryError{Op: "a worker process", Need: short.Need, Limit: each.Budget}
+	if short, ok := errors.AsType[*types.MemoryError](a.Error.err); ok {
+		return &types.MemoryError{Op: "a worker process", Need: short.Need, Limit: each.Budget}
 	}
 	return a.Error.err
 }
@@ -185,7 +186,7 @@ func (p *processes) Stage(ctx context.Context, stage int) (Runner, error) {
 type processRunner struct {
 	*processes
 	index int
-	stage *plan.SizedStage
+	stage *size.Stage
 	queue *ranges
 	done  func(index int)
 }

@@ -26,10 +26,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // workerArgument makes a copy of the test's binary a worker process.
@@ -68,14 +71,14 @@ func inProcesses(n int) exectest.Run {
 
 func inWorkers(ctx context.Context, p *plan.Plan, env exec.Env, w *exec.Processes) (record.End, error) {
 	n := w.N
-	o := plan.Options{Budget: 1, Overhead: 16 << 20, Workers: 2, Processes: n}
-	_, err := p.Size(o)
-	short, ok := errors.AsType[*plan.MemoryError](err)
+	o := size.Options{Budget: 1, Overhead: 16 << 20, Workers: 2, Processes: n}
+	_, err := size.New(p, o)
+	short, ok := errors.AsType[*types.MemoryError](err)
 	if !ok {
 		return record.End{}, fmt.Errorf("a budget of one byte: %w", err)
 	}
 	o.Budget = short.Need
-	s, err := p.Size(o)
+	s, err := size.New(p, o)
 	if err != nil {
 		return record.End{}, err
 	}
@@ -229,7 +232,7 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	for i := range want {
 		want[i] = float64(i) + 1
 	}
-	return must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")})), dtype.Bytes(want)
+	return must[*plan.Plan](t)(compile.New(n, compile.Target{Path: filepath.Join(dir, "o.npy")})), dtype.Bytes(want)
 }
 
 func keepOf(t *testing.T, p *plan.Plan) *checkpoint.Checkpoint {
@@ -293,8 +296,8 @@ func TestProcessesWriteSeveralOutputsThroughKills(t *testing.T) {
 	roots := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))
 	save := func(dir string, run exectest.Run) (all [][]byte) {
 		t.Helper()
-		targets := []plan.Target{{Path: filepath.Join(dir, "x.npy")}, {Path: filepath.Join(dir, "roots.zarr"), Chunks: []int{64, 512}, Codec: "none"}}
-		p := must[*plan.Plan](t)(plan.NewAll(plan.Output{Root: x, Target: targets[0]}, plan.Output{Root: roots, Target: targets[1]}))
+		targets := []compile.Target{{Path: filepath.Join(dir, "x.npy")}, {Path: filepath.Join(dir, "roots.zarr"), Chunks: []int{64, 512}, Codec: "none"}}
+		p := must[*plan.Plan](t)(compile.NewAll(compile.Output{Root: x, Target: targets[0]}, compile.Output{Root: roots, Target: targets[1]}))
 		if _, err := run(p, exec.Env{Checkpoint: keepOf(t, p)}); err != nil {
 			t.Fatal(err)
 		}
@@ -402,16 +405,16 @@ func TestProcessesShareTheBudget(t *testing.T) {
 	p, _ := strangely(t, t.TempDir(), strange{})
 	needs := map[int]int64{}
 	for _, n := range []int{1, 2, 5} {
-		_, err := p.Size(plan.Options{Budget: 20 << 20, Overhead: 16 << 20, Workers: 2, Processes: n})
-		short, ok := errors.AsType[*plan.MemoryError](err)
+		_, err := size.New(p, size.Options{Budget: 20 << 20, Overhead: 16 << 20, Workers: 2, Processes: n})
+		short, ok := errors.AsType[*types.MemoryError](err)
 		if !ok {
 			t.Fatalf("%d processes: %v", n, err)
 		}
 		needs[n] = short.Need
-		if _, err := p.Size(plan.Options{Budget: short.Need, Overhead: 16 << 20, Workers: 2, Processes: n}); err != nil {
+		if _, err := size.New(p, size.Options{Budget: short.Need, Overhead: 16 << 20, Workers: 2, Processes: n}); err != nil {
 			t.Errorf("%d processes in the budget that they need: %v", n, err)
 		}
-		if _, err := p.Size(plan.Options{Budget: short.Need - 1<<20, Overhead: 16 << 20, Workers: 2, Processes: n}); err == nil {
+		if _, err := size.New(p, size.Options{Budget: short.Need - 1<<20, Overhead: 16 << 20, Workers: 2, Processes: n}); err == nil {
 			t.Errorf("%d processes fit into less than they need", n)
 		}
 	}
@@ -453,7 +456,7 @@ func TestWorkerRejects(t *testing.T) {
 		}
 	}
 	good := file(whole)
-	if _, err := exec.NewWorker(good, 1<<20, 1); !errors.As(err, new(*plan.MemoryError)) {
+	if _, err := exec.NewWorker(good, 1<<20, 1); !errors.As(err, new(*types.MemoryError)) {
 		t.Errorf("a budget of 1 MiB: %v", err)
 	}
 	w := must[*exec.Worker](t)(exec.NewWorker(good, 256<<20, 1))
@@ -484,7 +487,7 @@ func TestWorkerRejects(t *testing.T) {
 // A plan with a Go function does not go to other processes.
 func TestProcessesRejectGoFunctions(t *testing.T) {
 	n := must[*graph.Node](t)(udf.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error { return nil }, dtype.Float64, udf.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
-	p := must[*plan.Plan](t)(plan.New(n, plan.Target{}))
+	p := must[*plan.Plan](t)(compile.New(n, compile.Target{}))
 	env, _, err := exectest.Environment(p)
 	if err == nil {
 		_, err = inProcesses(1)(p, env)
@@ -502,7 +505,7 @@ func BenchmarkWorker(b *testing.B) {
 		b.Fatal(err)
 	}
 	out := filepath.Join(b.TempDir(), "o.npy")
-	p := must[*plan.Plan](b)(plan.New(x, plan.Target{Path: out, Chunks: []int{1, 1}}))
+	p := must[*plan.Plan](b)(compile.New(x, compile.Target{Path: out, Chunks: []int{1, 1}}))
 	staging := must[*store.StagingDir](b)(store.NewStagingDir(out))
 	w := must[store.Writer](b)(store.Create(out, store.Meta{Shape: x.Shape, DType: x.DType, StagingDir: staging}))
 	file := exec.WritePlanFile(b, staging.Join("plan"), must[[]byte](b)(p.Encode()))
@@ -545,7 +548,7 @@ func BenchmarkRange(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := plan.New(x, plan.Target{Chunks: []int{1, 1}})
+	p, err := compile.New(x, compile.Target{Chunks: []int{1, 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

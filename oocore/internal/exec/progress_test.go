@@ -18,9 +18,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // kill is what a run sees of a kill: after so many reads of its inputs it gets no more,
@@ -77,7 +79,7 @@ func (k *kill) now() {
 }
 
 // run runs a plan until it is killed.
-func (k *kill) run(p *plan.Sized) {
+func (k *kill) run(p *size.Plan) {
 	k.t.Helper()
 	c := must[*checkpoint.Checkpoint](k.t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
 	c.Eager = true
@@ -89,7 +91,7 @@ func (k *kill) run(p *plan.Sized) {
 	}
 }
 
-func resumed(t *testing.T, p *plan.Sized) record.End {
+func resumed(t *testing.T, p *size.Plan) record.End {
 	t.Helper()
 	c := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
 	if !c.Resumes() {
@@ -115,14 +117,14 @@ func TestProductResumesInsideASuperTile(t *testing.T) {
 		return open(t, path)
 	}
 	product := must[*graph.Node](t)(graph.Product(site, matrix("a", m, k), matrix("b", k, n)))
-	sizedFor := func(out string, o plan.Options) *plan.Sized {
-		return must[*plan.Sized](t)(sized(product, plan.Target{Path: out}, o))
+	sizedFor := func(out string, o size.Options) *size.Plan {
+		return must[*size.Plan](t)(sized(product, compile.Target{Path: out}, o))
 	}
 	want, out := filepath.Join(dir, "want.npy"), filepath.Join(dir, "o.npy")
-	large := plan.Options{Budget: 256 << 20, Workers: 2}
+	large := size.Options{Budget: 256 << 20, Workers: 2}
 	whole := must[record.End](t)(exec.Run(context.Background(), sizedFor(want, large), exec.Env{}))
-	_, err := sized(product, plan.Target{Path: out}, plan.Options{Budget: 1, Workers: 2})
-	short := new(plan.MemoryError)
+	_, err := sized(product, compile.Target{Path: out}, size.Options{Budget: 1, Workers: 2})
+	short := new(types.MemoryError)
 	if !errors.As(err, &short) {
 		t.Fatal(err)
 	}
@@ -139,7 +141,7 @@ func TestProductResumesInsideASuperTile(t *testing.T) {
 		}
 		return true
 	}
-	for _, o := range []plan.Options{large, {Budget: short.Need, Workers: 1}, {Budget: short.Need + 2<<20, Workers: 3}} {
+	for _, o := range []size.Options{large, {Budget: short.Need, Workers: 1}, {Budget: short.Need + 2<<20, Workers: 3}} {
 		k := killOf(t, out, int64(2*panels*3/4), snapshot)
 		k.run(sizedFor(out, large))
 		end := resumed(t, sizedFor(out, o))
@@ -164,8 +166,8 @@ func TestStageInMemoryResumes(t *testing.T) {
 	y := must[*graph.Node](t)(failing(x, "first", &calls[0], &fails[0], each, cols))
 	z := must[*graph.Node](t)(failing(y, "second", &calls[1], &fails[1], each, cols))
 	for _, workers := range []int{1, 3} {
-		p := must[*plan.Sized](t)(sized(z, plan.Target{Path: out}, plan.Options{Budget: 200 * mebi, Workers: workers}))
-		if place := p.Place(p.Stages[0].Outputs[0]); place != plan.InArena {
+		p := must[*size.Plan](t)(sized(z, compile.Target{Path: out}, size.Options{Budget: 200 * mebi, Workers: workers}))
+		if place := p.Place(p.Stages[0].Outputs[0]); place != size.InArena {
 			t.Fatalf("the temporary array is in %s", place)
 		}
 		const after = 12

@@ -24,9 +24,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Random expressions, run in the least memory that would do and in plenty, by
@@ -425,7 +427,7 @@ func twice(dst []byte, src [][]byte, at grid.Box) error {
 
 // check runs an expression and compares.
 func (g *generator) check(root *graph.Node, want dense, least bool) {
-	target := plan.Target{}
+	target := compile.Target{}
 	if g.bool("file") {
 		target.Path = "out.bin"
 	}
@@ -442,12 +444,12 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 	if size := grid.Size(root.Shape); size > 0 && g.int("region", 0, 3) == 0 {
 		before = g.region(root, &target)
 	}
-	o := plan.Options{Budget: 1, Workers: g.int("workers", 1, 5)}
+	o := size.Options{Budget: 1, Workers: g.int("workers", 1, 5)}
 	if !least {
 		o.Budget = 1 << g.int("budget", 20, 32)
 	}
 	p, err := sized(root, target, o)
-	var short *plan.MemoryError
+	var short *types.MemoryError
 	if errors.As(err, &short) {
 		o.Budget = short.Need - 1<<20
 		if _, err := sized(root, target, o); !errors.As(err, &short) {
@@ -496,7 +498,7 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 }
 
 // reserves compares what opening each stage reserves with what the plan declares, by class.
-func (g *generator) reserves(p *plan.Sized, env exec.Env) {
+func (g *generator) reserves(p *size.Plan, env exec.Env) {
 	got, err := exec.StageBytes(context.Background(), p, env)
 	if err != nil {
 		g.Fatal(err)
@@ -510,7 +512,7 @@ func (g *generator) reserves(p *plan.Sized, env exec.Env) {
 
 // region makes an array somewhere in which there is room for the result, the target,
 // and returns its elements.
-func (g *generator) region(root *graph.Node, target *plan.Target) []byte {
+func (g *generator) region(root *graph.Node, target *compile.Target) []byte {
 	box := grid.Box{Start: make([]int, len(root.Shape)), Shape: root.Shape}
 	whole := make([]int, len(root.Shape))
 	for d, n := range root.Shape {
@@ -531,12 +533,12 @@ func (g *generator) region(root *graph.Node, target *plan.Target) []byte {
 	if err != nil {
 		g.Fatal(err)
 	}
-	*target = plan.Target{Path: path, Region: &box, Whole: whole}
+	*target = compile.Target{Path: path, Region: &box, Whole: whole}
 	return elements
 }
 
 // outside makes sure that nothing was written outside of a region.
-func (g *generator) outside(t dtype.Type, target *plan.Target, before []byte) {
+func (g *generator) outside(t dtype.Type, target *compile.Target, before []byte) {
 	a, err := store.Open(target.Path)
 	if err != nil {
 		g.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 const (
@@ -30,7 +31,7 @@ type ranges struct {
 	time time.Duration // of one task of a worker
 }
 
-func newRanges(s *plan.SizedStage, workers int, tasks Tasks) *ranges {
+func newRanges(s *size.Stage, workers int, tasks Tasks) *ranges {
 	r := &ranges{workers: workers, left: slices.Clone(tasks), each: max(s.Slots/workers, 1)}
 	if s.Kind == plan.MatMulStage {
 		dims := len(s.Grid.Shape)

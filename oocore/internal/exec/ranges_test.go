@@ -6,12 +6,13 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // Ranges of a product are whole rows of tiles where these take less than a second, and
 // fewer tiles where they take longer.
 func TestRangesOfAProductEndWithinASecond(t *testing.T) {
-	s := &plan.SizedStage{Stage: &plan.Stage{Kind: plan.MatMulStage, Grid: grid.Grid{Shape: []int{200, 200}, Chunks: []int{10, 10}}}, Slots: 2}
+	s := &size.Stage{Stage: &plan.Stage{Kind: plan.MatMulStage, Grid: grid.Grid{Shape: []int{200, 200}, Chunks: []int{10, 10}}}, Slots: 2}
 	for _, c := range []struct {
 		each time.Duration
 		want int

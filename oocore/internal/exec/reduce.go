@@ -6,6 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 )
 
@@ -15,12 +16,12 @@ import (
 // that no bit of a result depends on it.
 type folding struct {
 	run     *run
-	stage   *plan.SizedStage
+	stage   *size.Stage
 	folders []kernel.Folder
 	parts   int // tasks that make one result
 }
 
-func newFolding(r *run, s *plan.SizedStage) *folding {
+func newFolding(r *run, s *size.Stage) *folding {
 	f := &folding{run: r, stage: s, parts: s.ChunksPerResult()}
 	for i := range s.Folds {
 		f.folders = append(f.folders, s.Folder(i))
@@ -30,7 +31,7 @@ func newFolding(r *run, s *plan.SizedStage) *folding {
 
 // chunkOf returns the chunk of a stage's task: its number in the grid, and its box. Axes that
 // a reduction keeps vary slowest.
-func chunkOf(s *plan.SizedStage, index int) (int, grid.Box) {
+func chunkOf(s *size.Stage, index int) (int, grid.Box) {
 	g := s.Grid
 	if s.Kind != plan.ReduceStage {
 		return index, g.Box(index)
@@ -55,7 +56,7 @@ func chunkOf(s *plan.SizedStage, index int) (int, grid.Box) {
 }
 
 // resultOf is the box of the output that a chunk's kept axes make.
-func resultOf(s *plan.SizedStage, chunk grid.Box) grid.Box {
+func resultOf(s *size.Stage, chunk grid.Box) grid.Box {
 	b := grid.Box{Start: []int{}, Shape: []int{}}
 	for d := range chunk.Shape {
 		if !s.Folds[0].Folds(d) {

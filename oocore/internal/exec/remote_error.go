@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // remoteError is an error on its way from one process to another. errors.As and errors.Is find
@@ -19,7 +19,7 @@ import (
 type remoteError struct{ err error }
 
 // remoteTypes are structs, whose fields of type error are what they wrap, and numbers.
-var remoteTypes = []error{&TaskError{}, &PanicError{}, &plan.MemoryError{}, &arena.FullError{}, &store.LockedError{}, &fs.PathError{}, syscall.Errno(0)}
+var remoteTypes = []error{&TaskError{}, &PanicError{}, &types.MemoryError{}, &arena.FullError{}, &store.LockedError{}, &fs.PathError{}, syscall.Errno(0)}
 
 var remoteValues = []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, fs.ErrNotExist, fs.ErrExist,
 	fs.ErrPermission, fs.ErrClosed, store.ErrCutShort, store.ErrChanged, store.ErrNotStaged, errGoexit, errCoordinatorGone}

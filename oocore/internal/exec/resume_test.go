@@ -11,16 +11,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // attempt runs a plan that keeps what it has done, with a fault in its writes.
-func attempt(t testing.TB, n *graph.Node, out string, o plan.Options, fault *faultstore.Fault) (record.End, error) {
+func attempt(t testing.TB, n *graph.Node, out string, o size.Options, fault *faultstore.Fault) (record.End, error) {
 	t.Helper()
-	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
+	p := must[*size.Plan](t)(sized(n, compile.Target{Path: out}, o))
 	keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 	return exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Create: func(path string, m store.Meta) (store.Writer, error) {
 		w, err := store.Create(path, m)
@@ -41,11 +42,11 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 		out, want := filepath.Join(dir, "o.npy"), filepath.Join(dir, "want.npy")
 		run(t, n, want)
 		whole := must[[]byte](t)(os.ReadFile(want))
-		tasks := int64(must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, plan.Options{Budget: 64 * mebi, Workers: 2})).Tasks())
+		tasks := int64(must[*size.Plan](t)(sized(n, compile.Target{Path: out}, size.Options{Budget: 64 * mebi, Workers: 2})).Tasks())
 		resumed := false
 		for at := int64(1); ; at++ {
 			fault := &faultstore.Fault{Op: faultstore.Write, N: at, Err: errDisk, Short: at%2 == 0}
-			_, err := attempt(t, n, out, plan.Options{Budget: 64 * mebi, Workers: 2}, fault)
+			_, err := attempt(t, n, out, size.Options{Budget: 64 * mebi, Workers: 2}, fault)
 			if err == nil {
 				_ = os.Remove(out)
 				break
@@ -55,7 +56,7 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 			}
 			var kept *exec.ResumableError
 			errors.As(err, &kept)
-			end, err := attempt(t, n, out, plan.Options{Budget: 200 * mebi, Workers: 1}, &faultstore.Fault{})
+			end, err := attempt(t, n, out, size.Options{Budget: 200 * mebi, Workers: 1}, &faultstore.Fault{})
 			if err != nil {
 				t.Fatalf("%s, after write %d: %v", name, at, err)
 			}
@@ -88,9 +89,9 @@ func TestResumeInsideAReduction(t *testing.T) {
 	run(t, ramp(t, 30_000, 300), src)
 	n := jobs(t, open(t, src))["reduce"]
 	out := filepath.Join(dir, "o.npy")
-	o := plan.Options{Budget: 64 * mebi, Workers: 1}
+	o := size.Options{Budget: 64 * mebi, Workers: 1}
 	for stop := int64(1); ; stop++ {
-		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
+		p := must[*size.Plan](t)(sized(n, compile.Target{Path: out}, o))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		fault := &faultstore.Fault{Op: faultstore.Read, N: 200, Err: errDisk}
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {

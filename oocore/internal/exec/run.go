@@ -33,6 +33,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -76,7 +77,7 @@ func (e *Env) create(path string, m store.Meta) (store.Writer, error) {
 }
 
 // takes checks that there is a buffer for each side reduction.
-func (e *Env) takes(p *plan.Sized) error {
+func (e *Env) takes(p *size.Plan) error {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		if s.Kind != plan.MapStage {
@@ -95,7 +96,7 @@ func (e *Env) takes(p *plan.Sized) error {
 // Run does what the plan says. When it returns an error nothing of the output
 // exists, and nothing is left behind but its checkpoint: then it is a *ResumableError. A
 // cancelled context ends it within a tile.
-func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error) {
+func Run(ctx context.Context, p *size.Plan, env Env) (end record.End, err error) {
 	c := env.Checkpoint
 	if c == nil {
 		c = checkpoint.Temporary(p.Plan)
@@ -149,7 +150,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 
 // raiseProcessors has a processor of Go's scheduler for each slot until done is called; further slots, which wait for
 // a network, need none.
-func raiseProcessors(p *plan.Sized) (done func()) {
+func raiseProcessors(p *size.Plan) (done func()) {
 	most := 0
 	for i := range p.Stages {
 		most = max(most, p.Stages[i].Slots)
@@ -159,7 +160,7 @@ func raiseProcessors(p *plan.Sized) (done func()) {
 
 // run is one execution of a plan.
 type run struct {
-	plan       *plan.Sized
+	plan       *size.Plan
 	env        *Env
 	checkpoint *checkpoint.Checkpoint
 	arena      *arena.Arena
@@ -185,7 +186,7 @@ type run struct {
 	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
 }
 
-func newRun(p *plan.Sized, env *Env, note func(*record.Task)) *run {
+func newRun(p *size.Plan, env *Env, note func(*record.Task)) *run {
 	return &run{plan: p, env: env, note: note, device: CPU{}, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -19,7 +19,7 @@ type source struct {
 	prefetched readPrefetched // the next region; nil where the store is asked
 }
 
-func newSource(s *slot, array int, d plan.Session) (*source, error) {
+func newSource(s *slot, array int, d size.Session) (*source, error) {
 	src := &source{slot: s, array: array}
 	work, err := s.alloc(d.Scratch, d.Heap)
 	if coded, ok := s.run.arrays.readers[array].(store.Coded); ok && err == nil {
@@ -74,7 +74,7 @@ type sink struct {
 }
 
 // newSink is that of a map stage's output, which may be encoded.
-func newSink(s *slot, array int, d *plan.Session) (*sink, error) {
+func newSink(s *slot, array int, d *size.Session) (*sink, error) {
 	out := &sink{slot: s, array: array}
 	work, err := s.alloc(d.Scratch, d.Heap)
 	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -113,7 +114,7 @@ func (r *shellRunner) tasks(ctx context.Context, number int, tasks exec.Range, d
 // inShell runs a plan with two commands at once.
 func inShell(command string) func(p *plan.Plan, env exec.Env) (record.End, error) {
 	return func(p *plan.Plan, env exec.Env) (record.End, error) {
-		s, err := p.Size(plan.Options{Budget: 512 << 20, Overhead: 16 << 20, Workers: 2, Processes: 2})
+		s, err := size.New(p, size.Options{Budget: 512 << 20, Overhead: 16 << 20, Workers: 2, Processes: 2})
 		if err != nil {
 			return record.End{}, err
 		}

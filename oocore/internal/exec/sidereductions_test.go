@@ -14,9 +14,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // squares returns x² with three side reductions: the greatest x, the mean of x² and the variance of x.
@@ -40,9 +42,9 @@ func TestSideReductionsEqualTheFormulas(t *testing.T) {
 	// Of 0 … n-1: the last, (n-1)(2n-1)/6 and (n²-1)/12, of which the first two round once.
 	truth := []float64{n - 1, (n - 1) * (2*n - 1) / 6., (n*n - 1) / 12.}
 	var first []float64
-	for _, o := range []plan.Options{{Budget: 8 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 8}} {
+	for _, o := range []size.Options{{Budget: 8 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 8}} {
 		got := make([]float64, len(folds))
-		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, Chunks: []int{100, 70}, SideReductions: folds}, o))
+		p := must[*size.Plan](t)(sized(y, compile.Target{Path: out, Chunks: []int{100, 70}, SideReductions: folds}, o))
 		if len(p.Stages) != 1 || p.Stages[0].Read != 8*n {
 			t.Fatalf("%d stages, of which the first reads %d bytes", len(p.Stages), p.Stages[0].Read)
 		}
@@ -76,7 +78,7 @@ func TestSideReductionsDoNotDependOnTheBudgetWhereReadByChunks(t *testing.T) {
 	dir := t.TempDir()
 	src, cut := filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.zarr")
 	run(t, ramp(t, side, side), src)
-	p := must[*plan.Sized](t)(sized(open(t, src), plan.Target{Path: cut, Chunks: []int{100, 100}}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+	p := must[*size.Plan](t)(sized(open(t, src), compile.Target{Path: cut, Chunks: []int{100, 100}}, size.Options{Budget: 64 * mebi, Workers: 1}))
 	if _, err := exec.Run(context.Background(), p, exec.Env{}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +86,10 @@ func TestSideReductionsDoNotDependOnTheBudgetWhereReadByChunks(t *testing.T) {
 		y, folds := squares(t, x)
 		var first []float64
 		for _, budget := range []int64{1 * mebi, 3 * mebi / 2, 5 * mebi, 64 * mebi} {
-			target := plan.Target{Path: filepath.Join(dir, "o.npy"), SideReductions: folds}
-			p, err := sized(y, target, plan.Options{Budget: budget, Workers: 2})
-			if short := new(plan.MemoryError); errors.As(err, &short) {
-				p, err = sized(y, target, plan.Options{Budget: short.Need, Workers: 2})
+			target := compile.Target{Path: filepath.Join(dir, "o.npy"), SideReductions: folds}
+			p, err := sized(y, target, size.Options{Budget: budget, Workers: 2})
+			if short := new(types.MemoryError); errors.As(err, &short) {
+				p, err = sized(y, target, size.Options{Budget: short.Need, Workers: 2})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +122,7 @@ func TestSideReductionsResume(t *testing.T) {
 	y, folds := squares(t, open(t, src))
 	whole, got := make([]float64, len(folds)), make([]float64, len(folds))
 	once := func(out string, into []float64, fault *faultstore.Fault) (skipped int64, err error) {
-		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, SideReductions: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+		p := must[*size.Plan](t)(sized(y, compile.Target{Path: out, SideReductions: folds}, size.Options{Budget: 64 * mebi, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, SideReductions: places(into), Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
@@ -160,7 +162,7 @@ func TestSideReductionsRejectProductsAndOtherShapes(t *testing.T) {
 	_, folds := squares(t, x)
 	product := must[*graph.Node](t)(graph.Product(site, x, must[*graph.Node](t)(graph.Transpose(site, x))))
 	rows := must[*graph.Node](t)(graph.Aggregate(site, kernel.Max, x, graph.ReduceOptions{Axes: []int{1}}))
-	p := must[*plan.Sized](t)(sized(x, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), SideReductions: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+	p := must[*size.Plan](t)(sized(x, compile.Target{Path: filepath.Join(t.TempDir(), "o.npy"), SideReductions: folds}, size.Options{Budget: 64 * mebi, Workers: 1}))
 	if _, err := exec.Run(context.Background(), p, exec.Env{SideReductions: places(make([]float64, 1))}); err == nil {
 		t.Error("three side reductions are accepted with one buffer")
 	}
@@ -168,7 +170,7 @@ func TestSideReductionsRejectProductsAndOtherShapes(t *testing.T) {
 		root *graph.Node
 		side *graph.Node
 	}{{product, folds[0]}, {x, rows}, {ramp(t, 30, 40), folds[0]}, {ramp(t, 7), folds[0]}} {
-		if _, err := sized(c.root, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), SideReductions: []*graph.Node{c.side}}, plan.Options{Budget: 64 * mebi, Workers: 1}); err == nil {
+		if _, err := sized(c.root, compile.Target{Path: filepath.Join(t.TempDir(), "o.npy"), SideReductions: []*graph.Node{c.side}}, size.Options{Budget: 64 * mebi, Workers: 1}); err == nil {
 			t.Errorf("%s is accepted as a side reduction of %s", c.side, c.root)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -25,7 +26,7 @@ type counts struct {
 // fills in.
 type slot struct {
 	run     *run
-	stage   *plan.SizedStage
+	stage   *size.Stage
 	index   int
 	buffers []*arena.Buffer
 	close   []func() error
@@ -34,7 +35,7 @@ type slot struct {
 }
 
 // alloc takes buffers that live as long as the slot; nil for those that are none.
-func (s *slot) alloc(declared ...plan.Buffer) ([][]byte, error) {
+func (s *slot) alloc(declared ...size.Buffer) ([][]byte, error) {
 	all := make([][]byte, len(declared))
 	for i, d := range declared {
 		b, err := d.Alloc(s.run.arena, int(s.row.Stage))
@@ -94,14 +95,14 @@ func (e slots) Stage(_ context.Context, stage int) (Runner, error) {
 type pool struct {
 	run   *run
 	index int // of the stage
-	stage *plan.SizedStage
+	stage *size.Stage
 	all   []prepared
 	end   context.CancelCauseFunc // of the context of the last Run, in which writes may go on; nil before the first
 }
 
 // newPool prepares the slots of a stage, sized as it is done; make prepares the worker of
 // one.
-func newPool(r *run, stage int, sized *plan.SizedStage, make func(*slot) (worker, error)) (*pool, error) {
+func newPool(r *run, stage int, sized *size.Stage, make func(*slot) (worker, error)) (*pool, error) {
 	p := &pool{run: r, index: stage, stage: sized}
 	for i := range p.stage.Slots {
 		s := newSlot(r, stage, i)
@@ -246,7 +247,7 @@ func (s *slot) compute(ctx context.Context, f func() error) error {
 }
 
 // taskError says which chunk failed, except where the run was cancelled.
-func taskError(ctx context.Context, s *plan.SizedStage, box grid.Box, err error) error {
+func taskError(ctx context.Context, s *size.Stage, box grid.Box, err error) error {
 	if cancelled(ctx, err) {
 		return context.Cause(ctx)
 	}

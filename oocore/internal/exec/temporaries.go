@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -32,14 +33,14 @@ func (s *temporaries) begin(ctx context.Context, stage int) (err error) {
 	s.uncopied = false
 	for _, i := range s.plan.Stages[stage].Outputs {
 		switch s.plan.Place(i) {
-		case plan.InArena:
+		case size.InArena:
 			err = s.inArena(stage, i)
 			if err == nil && s.checkpoint.Done(stage).Len() > 0 {
 				err = s.resumeInArena(ctx, stage, i)
 			} else if err == nil && s.checkpoint.Enabled() {
 				s.uncopied = s.uncopied || !disk.HasRoom(s.spill.Path, s.plan.Arrays[i].Bytes())
 			}
-		case plan.InSpill:
+		case size.InSpill:
 			if err = s.makeSpill(); err == nil {
 				s.writers[i], err = s.resumeSpill(stage, i)
 			}
@@ -96,7 +97,7 @@ func (s *temporaries) restore(ctx context.Context, stage int) (err error) {
 		if err != nil {
 			return err
 		}
-		if s.plan.Place(i) == plan.InSpill {
+		if s.plan.Place(i) == size.InSpill {
 			s.readers[i] = stored
 			continue
 		}
@@ -115,7 +116,7 @@ func (s *temporaries) restore(ctx context.Context, stage int) (err error) {
 func (s *temporaries) sync(ctx context.Context, stage int, done Tasks) error {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		w := s.writers[i]
-		if s.plan.Place(i) == plan.InArena {
+		if s.plan.Place(i) == size.InArena {
 			if err := s.copyDone(ctx, stage, i, done); err != nil {
 				return err
 			}
@@ -187,7 +188,7 @@ func (s *temporaries) inMemory(i int) store.Array {
 
 // fillsMemory reports a stage with results in memory.
 func (s *temporaries) fillsMemory(stage int) bool {
-	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == plan.InArena })
+	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == size.InArena })
 }
 
 // saves reports whether the end of a stage is noted in the checkpoint: where the staging folder has a
@@ -215,12 +216,12 @@ func (s *temporaries) end(ctx context.Context, stage int, saved bool) (err error
 		}
 		s.writers[i] = nil
 		switch s.plan.Place(i) {
-		case plan.InArena:
+		case size.InArena:
 			s.readers[i] = s.inMemory(i)
 			if saved {
 				err = s.save(ctx, stage, i)
 			}
-		case plan.InSpill:
+		case size.InSpill:
 			s.readers[i], err = s.openSpill(i)
 		}
 		if err != nil {
@@ -242,7 +243,7 @@ const worthFreeing = 4
 func (s *temporaries) frees(stage int) bool {
 	var files []int // that no later stage reads
 	for i := range s.plan.Arrays {
-		if s.plan.Place(i) == plan.InSpill && s.lastUse[i] <= stage && (s.readers[i] != nil || slices.Contains(s.dropped, i)) {
+		if s.plan.Place(i) == size.InSpill && s.lastUse[i] <= stage && (s.readers[i] != nil || slices.Contains(s.dropped, i)) {
 			files = append(files, i)
 		}
 	}
@@ -267,7 +268,7 @@ func (s *temporaries) frees(stage int) bool {
 func (s *temporaries) dropUsed(stage int) error {
 	used := slices.DeleteFunc(slices.Clone(s.ends[stage]), func(i int) bool {
 		place := s.plan.Place(i)
-		return place != plan.InArena && place != plan.InSpill || s.readers[i] == nil
+		return place != size.InArena && place != size.InSpill || s.readers[i] == nil
 	})
 	if len(used)+len(s.dropped) == 0 {
 		return nil
@@ -319,7 +320,7 @@ func (s *temporaries) drop(i int, needed bool) error {
 	switch {
 	case needed:
 		s.dropped = append(s.dropped, i)
-	case s.plan.Place(i) == plan.InSpill || s.checkpoint.Enabled():
+	case s.plan.Place(i) == size.InSpill || s.checkpoint.Enabled():
 		err = errors.Join(err, s.removeFile(i))
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -106,8 +107,8 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := logical.WorkerOptions(budget, workers)
-	p, err := logical.Size(o)
+	o := size.WorkerOptions(logical, budget, workers)
+	p, err := size.New(logical, o)
 	if err != nil {
 		return nil, err
 	}

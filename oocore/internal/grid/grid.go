@@ -304,3 +304,15 @@ func Auto(shape []int, itemsize, target int) []int {
 	}
 	return chunks
 }
+
+// Clip limits chunks to a shape.
+func Clip(chunks, shape []int) []int {
+	if chunks == nil {
+		return nil
+	}
+	out := make([]int, len(shape))
+	for i := range out {
+		out[i] = max(min(chunks[i], shape[i]), 1)
+	}
+	return out
+}

@@ -261,3 +261,6 @@ func (v View) Region(b Box) Region {
 	}
 	return r
 }
+
+// Stride is the distance in the array of neighbours along the domain's axis that array axis d has.
+func (v View) Stride(d int) int { return max(v.Step[d], -v.Step[d]) }

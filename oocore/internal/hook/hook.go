@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -30,7 +30,7 @@ type Cluster interface {
 	// Wait waits for a run that the executor has left, until its outputs are in their places.
 	Wait(ctx context.Context) error
 	// Predict says in the header of a record what is asked for each worker, and what all take.
-	Predict(h *record.Header, p *plan.Sized)
+	Predict(h *record.Header, p *size.Plan)
 	// Records reports whether this process writes the run's record.
 	Records() bool
 }

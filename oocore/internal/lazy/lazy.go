@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // Value is the expression of an array, which embeds it.
@@ -110,12 +110,12 @@ func One[T any, A Array[T]](op string, f func(site graph.Site, n *graph.Node) (*
 }
 
 // Plan is the sized plan of an oocore.Plan, which embeds it.
-type Plan struct{ sized *plan.Sized }
+type Plan struct{ sized *size.Plan }
 
 func (p *Plan) plan() *Plan { return p }
 
 // PlanOf returns the plan that an oocore.Plan shows.
-func PlanOf(p interface{ plan() *Plan }) *plan.Sized { return p.plan().sized }
+func PlanOf(p interface{ plan() *Plan }) *size.Plan { return p.plan().sized }
 
 // NewPlan returns what an oocore.Plan embeds.
-func NewPlan(s *plan.Sized) Plan { return Plan{s} }
+func NewPlan(s *size.Plan) Plan { return Plan{s} }

@@ -12,13 +12,16 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // gpus finds what a device computes of each operation: it plans an example of each for the
 // modelled device, whose own list of operations and types decides.
 type gpus struct {
 	names  map[string]*graph.Node
-	device plan.DeviceSpec
+	device device.Spec
 }
 
 func newGPUs() (*gpus, error) {
@@ -112,17 +115,17 @@ func (g *gpus) computes(f *op.Operation) (string, error) {
 	return "yes", nil // constants, of which nothing has to be computed
 }
 
-func (g *gpus) plan(n *graph.Node) (*plan.Sized, error) {
-	p, err := plan.New(n, plan.Target{})
+func (g *gpus) plan(n *graph.Node) (*size.Plan, error) {
+	p, err := compile.New(n, compile.Target{})
 	if err != nil {
 		return nil, err
 	}
-	return p.Size(plan.Options{Budget: 1 << 30, Workers: 1, Device: g.device})
+	return size.New(p, size.Options{Budget: 1 << 30, Workers: 1, Device: g.device})
 }
 
 // placed reports whether a plan has stages that the device computes, and parts that it
 // leaves to the CPU.
-func placed(s *plan.Sized) (on, off bool) {
+func placed(s *size.Plan) (on, off bool) {
 	for i := range s.Stages {
 		st := &s.Stages[i]
 		on, off = on || s.OnDevice[i] != nil, off || st.Lacks != ""

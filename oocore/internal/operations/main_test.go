@@ -13,7 +13,8 @@ import (
 	engine "github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -107,15 +108,15 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 	}
 	device := cuda.Model("1GiB")
 	compute := func(n *graph.Node, d engine.Device) ([]byte, error) {
-		p, err := plan.New(n, plan.Target{})
+		p, err := compile.New(n, compile.Target{})
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
-		o, env := plan.Options{Budget: 1 << 30, Workers: 2}, engine.Env{}
+		o, env := size.Options{Budget: 1 << 30, Workers: 2}, engine.Env{}
 		if d != nil {
 			o.Device, env.Executor = d.Spec(), engine.OnDevice{Device: d}
 		}
-		s, err := p.Size(o)
+		s, err := size.New(p, o)
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -204,7 +205,7 @@ func passes(t *testing.T, expression string) (reads, writes, files int) {
 		size = max(size, grid.Size(n.Shape))
 	}
 	for _, n := range append(host.asked, root) {
-		p, err := plan.New(n, plan.Target{Path: "out.npy"})
+		p, err := compile.New(n, compile.Target{Path: "out.npy"})
 		if err != nil {
 			t.Fatalf("%s: %v", expression, err)
 		}

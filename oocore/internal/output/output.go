@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -31,7 +31,7 @@ func (s *Settings) Part() bool { return s.Region != "" || s.Grow != nil }
 
 // Output is an expression with its place, as plans have it: "" is memory. chunks are those of the array where the
 // settings have none. An error is one of what can be rejected without planning.
-func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks []int, path string) (out plan.Output, err error) {
+func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks []int, path string) (out compile.Output, err error) {
 	if s.Chunks != nil || s.Part() || path == "" {
 		chunks = s.Chunks
 	}
@@ -42,7 +42,7 @@ func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks [
 		}
 		chunks = nil
 	}
-	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.Shards, Codec: codec, Grow: s.Grow != nil}}
+	out = compile.Output{Root: root, Target: compile.Target{Path: path, Chunks: chunks, Shards: s.Shards, Codec: codec, Grow: s.Grow != nil}}
 	t := &out.Target
 	if t.Details, err = s.Details(root, path); err == nil && s.Region != "" {
 		out.Root, t.Region, t.Whole, err = s.intoRegion(root, path)

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Together makes those outputs that are in one file, or in one new group, a collection. Others
 // that are in one another are rejected.
-func Together(all []plan.Output) error {
-	places := map[string][]*plan.Target{}
+func Together(all []compile.Output) error {
+	places := map[string][]*compile.Target{}
 	for i := range all {
 		t := &all[i].Target
 		path := t.Path
@@ -24,7 +24,7 @@ func Together(all []plan.Output) error {
 		}
 		places[place] = append(places[place], t)
 	}
-	oneFolder := func(a, b *plan.Target) error {
+	oneFolder := func(a, b *compile.Target) error {
 		return fmt.Errorf("%s and %s are in one file or folder: save one after the other", a.Path, b.Path)
 	}
 	for place, of := range places {

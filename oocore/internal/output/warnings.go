@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -18,7 +18,7 @@ func keepsMeaning(path string) bool {
 // Warnings say of which stored arrays outputs take the numbers as they are stored, though they
 // stand for others. An error is that of numbers that would stand for others in the array that they are
 // written into. They name the attributes, too, that copies leave out because JSON has no form for them.
-func (s *Settings) Warnings(outputs []plan.Output) (all []string, err error) {
+func (s *Settings) Warnings(outputs []compile.Output) (all []string, err error) {
 	unread := slices.Clone(s.Unread)
 	for i := range outputs {
 		out := &outputs[i]

@@ -122,7 +122,7 @@ func (p *Plan) checkStage(s *Stage) error {
 			return errors.New("it has no product")
 		}
 		again := *m
-		again.cut()
+		again.Cut()
 		if m.TileM != again.TileM || m.TileN != again.TileN || m.TileK != again.TileK || m.M != s.Grid.Shape[dims-2] || m.N != s.Grid.Shape[dims-1] {
 			return errors.New("its product is cut into other tiles than its lengths ask for")
 		}
@@ -328,7 +328,7 @@ func (p *Plan) checkOp(l *Load) (err error) {
 			err = fmt.Errorf("operation %s is not for a result of shape %s", name, grid.Format(l.Shape))
 		}
 	}()
-	if r, ok := l.rows(); ok {
+	if r, ok := l.Rows(); ok {
 		if err := r.checkLoad(l); err != nil {
 			return err
 		}
@@ -363,7 +363,7 @@ func (s *Stage) checkFormulas() (err error) {
 			err = errors.New("an operation of its program has a formula for other arrays")
 		}
 	}()
-	x := s.expanded()
+	x := s.WithFormulas()
 	if x == s {
 		return nil
 	}
@@ -396,7 +396,7 @@ const maxWork = 1 << 50
 // are long, short, or cut along it alone.
 func forms(shape []int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
-		whole, one := clip(shape, shape), clip(make([]int, len(shape)), shape)
+		whole, one := grid.Clip(shape, shape), grid.Clip(make([]int, len(shape)), shape)
 		if !yield(whole) || !yield(one) {
 			return
 		}
@@ -421,7 +421,7 @@ func inside(v *grid.View, shape, domain []int) bool {
 	for d, a := range v.Axis {
 		last := v.Start[d]
 		if a >= 0 && domain[a] > 1 {
-			if abs(v.Step[d]) > shape[d] || domain[a] > shape[d] {
+			if v.Stride(d) > shape[d] || domain[a] > shape[d] {
 				return false
 			}
 			last += (domain[a] - 1) * v.Step[d]

@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/fft"
@@ -21,11 +22,16 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/graphtest"
 )
 
 func encoded(t testing.TB, root *graph.Node) []byte {
 	t.Helper()
-	p, err := New(root, Target{Path: "o.npy"})
+	p, err := compile.New(root, compile.Target{Path: "o.npy"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +49,9 @@ func TestDecodeSaysWhoseAPlanIs(t *testing.T) {
 		"{}":                                   "this is not a plan",
 		"[1, 2]":                               "this is not a plan",
 		`{"engine": "gonbext-1", "new": true}`: "the plan was made by gonbext-1, another version of gonbext: plan again",
-		`{"engine": "` + firstRevisions + `"}`: "it has no output",
+		`{"engine": "` + plan.FirstRevisions + `"}`: "it has no output",
 	} {
-		if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plan.Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -57,30 +63,30 @@ func TestDecodeSaysWhoseAPlanIs(t *testing.T) {
 // goes into new edits, and not into shorter ones.
 func FuzzDecode(f *testing.F) {
 	t := &testing.T{}
-	x, y := file(t, "x.npy", dtype.Float32, 2000, 500), file(t, "y.npy", dtype.Float32, 500, 300)
+	x, y := graphtest.File(t, "x.npy", dtype.Float32, 2000, 500), graphtest.File(t, "y.npy", dtype.Float32, 500, 300)
 	roots := []*graph.Node{
-		apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)),
-		node(t)(graph.Product(graph.Site{}, x, y)),
-		roll(t, slice(t, x, "::-2")),
-		node(t)(shape.Concatenate(graph.Site{}, 0, x, node(t)(graph.Reshape(graph.Site{}, transpose(t, x), 2000, 500)))),
-		node(t)(filter.Uniform(graph.Site{}, x, []int{3, 5}, window.Border{})),
-		node(t)(order.Sort(graph.Site{}, x, 0, false)),
-		node(t)(scan.Cumulative(graph.Site{}, "cumsum", false, x, 0)),
-		node(t)(linalg.Cholesky(graph.Site{}, node(t)(graph.Product(graph.Site{}, transpose(t, x), x)))),
-		node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")),
+		graphtest.Apply(t, kernel.Subtract, x, graphtest.Fold(t, kernel.Mean, x, 0)),
+		graphtest.Node(t)(graph.Product(graph.Site{}, x, y)),
+		graphtest.Roll(t, graphtest.Slice(t, x, "::-2")),
+		graphtest.Node(t)(shape.Concatenate(graph.Site{}, 0, x, graphtest.Node(t)(graph.Reshape(graph.Site{}, graphtest.Transpose(t, x), 2000, 500)))),
+		graphtest.Node(t)(filter.Uniform(graph.Site{}, x, []int{3, 5}, window.Border{})),
+		graphtest.Node(t)(order.Sort(graph.Site{}, x, 0, false)),
+		graphtest.Node(t)(scan.Cumulative(graph.Site{}, "cumsum", false, x, 0)),
+		graphtest.Node(t)(linalg.Cholesky(graph.Site{}, graphtest.Node(t)(graph.Product(graph.Site{}, graphtest.Transpose(t, x), x)))),
+		graphtest.Node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")),
 		// Of these a device computes formulas.
-		node(t)(window.Reduce(graph.Site{}, kernel.Var, x, 4, 1, 1)),
-		node(t)(filter.MedianOf(graph.Site{}, x, []int{3, 1}, window.Border{})),
-		node(t)(filter.Correlate(graph.Site{}, x, slice(t, x, "0:2, 0:3"), window.Border{})),
-		node(t)(filter.Downsample(graph.Site{}, x, []int{2, 5})),
-		node(t)(scan.GradientAt(graph.Site{}, x, slice(t, x, "0, :"), 1, 2)),
-		node(t)(nn.MaxPool2D(graph.Site{}, node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), nn.PoolOptions{Kernel: [2]int{3, 2}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})),
-		node(t)(nn.Conv2D(graph.Site{}, node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), node(t)(graph.Reshape(graph.Site{}, slice(t, x, "0, 0:90"), 2, 5, 3, 3)), nil, nn.ConvOptions{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1})),
-		node(t)(random.Normals(graph.Site{}, dtype.Float64, 7, 2000, 30)),
-		node(t)(nn.Softmax(graph.Site{}, x, 1)),
+		graphtest.Node(t)(window.Reduce(graph.Site{}, kernel.Var, x, 4, 1, 1)),
+		graphtest.Node(t)(filter.MedianOf(graph.Site{}, x, []int{3, 1}, window.Border{})),
+		graphtest.Node(t)(filter.Correlate(graph.Site{}, x, graphtest.Slice(t, x, "0:2, 0:3"), window.Border{})),
+		graphtest.Node(t)(filter.Downsample(graph.Site{}, x, []int{2, 5})),
+		graphtest.Node(t)(scan.GradientAt(graph.Site{}, x, graphtest.Slice(t, x, "0, :"), 1, 2)),
+		graphtest.Node(t)(nn.MaxPool2D(graph.Site{}, graphtest.Node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), nn.PoolOptions{Kernel: [2]int{3, 2}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})),
+		graphtest.Node(t)(nn.Conv2D(graph.Site{}, graphtest.Node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), graphtest.Node(t)(graph.Reshape(graph.Site{}, graphtest.Slice(t, x, "0, 0:90"), 2, 5, 3, 3)), nil, nn.ConvOptions{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1})),
+		graphtest.Node(t)(random.Normals(graph.Site{}, dtype.Float64, 7, 2000, 30)),
+		graphtest.Node(t)(nn.Softmax(graph.Site{}, x, 1)),
 	}
-	all := TypesOf(func(dtype.Type) bool { return true })
-	everything := Capabilities{Elementwise: map[kernel.Op]Types{}, Casts: all, Folds: map[kernel.Reduction]Types{}, Products: all}
+	all := device.TypesOf(func(dtype.Type) bool { return true })
+	everything := device.Capabilities{Elementwise: map[kernel.Op]device.Types{}, Casts: all, Folds: map[kernel.Reduction]device.Types{}, Products: all}
 	for op := range kernel.Op(255) {
 		everything.Elementwise[op] = all
 	}
@@ -90,11 +96,15 @@ func FuzzDecode(f *testing.F) {
 			f.Add(uint8(len(plans)), []byte{i, 31 * i, i})
 		}
 		plans = append(plans, encoded(f, root))
-		if _, err := Decode(plans[len(plans)-1]); err != nil {
+		if _, err := plan.Decode(plans[len(plans)-1]); err != nil {
 			f.Errorf("%s: %v", root, err)
 		}
 	}
-	pyramid, err := NewAll(levels(t, x, 4, Target{Chunks: []int{64, 64}})...)
+	var levels []compile.Output
+	for i, level := range graphtest.Levels(t, x, 4) {
+		levels = append(levels, compile.Output{Root: level, Target: compile.Target{Path: string(rune('a'+i)) + ".zarr", Chunks: []int{64, 64}}})
+	}
+	pyramid, err := compile.NewAll(levels...)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -121,24 +131,23 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Decode(b)
+		p, err := plan.Decode(b)
 		if err != nil {
 			return
 		}
-		onDevice := options(64 * mebi)
-		onDevice.Device = card(1 << 30)
-		onDevice.Device.Computes = everything
-		_, _ = p.Size(options(64 * mebi))
-		_, _ = p.Size(onDevice)
+		onDevice := options(64 * graphtest.Mebi)
+		onDevice.Device = device.Spec{Name: "card", Memory: 1 << 30, Computes: everything, Rates: device.Rates{Upload: 1e9, Download: 1e9, Arithmetic: 1e12}}
+		_, _ = size.New(p, options(64*graphtest.Mebi))
+		_, _ = size.New(p, onDevice)
 		_ = p.String()
 	})
 }
 
 // An operation that is asked for its memory must not go on without end.
 func TestDecodeRejectsTransformOfNoLength(t *testing.T) {
-	b := string(encoded(t, node(t)(fft.Along(graph.Site{}, fft.Forward, file(t, "x.npy", dtype.Float32, 20, 500), 0, 1, ""))))
+	b := string(encoded(t, graphtest.Node(t)(fft.Along(graph.Site{}, fft.Forward, graphtest.File(t, "x.npy", dtype.Float32, 20, 500), 0, 1, ""))))
 	for _, n := range []string{"0", "-500", "4611686018427387904", "9223372036854775807", "-9223372036854775808"} {
-		_, err := Decode([]byte(strings.Replace(b, `"N":500`, `"N":`+n, 1)))
+		_, err := plan.Decode([]byte(strings.Replace(b, `"N":500`, `"N":`+n, 1)))
 		if err == nil || !strings.HasSuffix(err.Error(), "operation fft is not for a result of shape (20, 500)") {
 			t.Errorf("a transform of %s elements gives the error %v", n, err)
 		}
@@ -147,8 +156,8 @@ func TestDecodeRejectsTransformOfNoLength(t *testing.T) {
 
 func TestDecodeRejectsViewWithoutSteps(t *testing.T) {
 	for _, length := range []int{0, 1} {
-		x := coded(t, "x.zarr", []int{1, 100}, length, 500)
-		p, err := New(apply(t, kernel.Sqrt, x), Target{Path: "o.npy"})
+		x := graphtest.Coded(t, "x.zarr", []int{1, 100}, length, 500)
+		p, err := compile.New(graphtest.Apply(t, kernel.Sqrt, x), compile.Target{Path: "o.npy"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +166,7 @@ func TestDecodeRejectsViewWithoutSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Decode(b); err == nil || !strings.Contains(err.Error(), "reads outside") {
+		if _, err := plan.Decode(b); err == nil || !strings.Contains(err.Error(), "reads outside") {
 			t.Errorf("a view of %d rows in steps of 0 gives the error %v", length, err)
 		}
 	}

@@ -1,17 +1,18 @@
-// Package plan turns an expression into stages of chunk tasks, and says what running
-// them takes. That is three steps:
+// Package plan has what a plan is: stages of chunk tasks with their programs, which encode, are
+// checked when they are decoded, and have a fingerprint. Its floors make and use plans, in three steps:
 //
-//   - Compile (New; files compile_*.go) makes the logical plan, a Plan: stages with their
+//   - Package compile turns an expression into the logical plan, a Plan: stages with their
 //     grids, programs, folds and the order of additions. It is made from shapes, dtypes and
 //     stores alone, so it is the same for every budget, number of workers, device and machine.
-//     It is data: it encodes, and a process that decodes it computes the same bytes.
-//   - Size (Plan.Size; files size*.go) makes a Sized of it for the resources of one run, its
-//     device among them: tiles, slots, which temporary arrays spill, and the predicted bytes.
-//     Whoever runs a plan does that. It never decides what results depend on.
-//   - Cost (Sized.Header; cost.go) counts what each stage takes in nanoseconds of one core at
-//     nominal rates. Package rates converts that to seconds, by what earlier runs on this
-//     machine took. Compiling reads the same table, package cost, to decide what is stored
-//     and what is computed again.
+//     It is data: a process that decodes it computes the same bytes.
+//   - Package size makes a size.Plan of it for the resources of one run, its device (package
+//     device) among them: tiles, slots, which temporary arrays spill, and the predicted bytes.
+//     Whoever runs a plan does that. It never decides what results depend on. Both cut shapes
+//     into boxes by package shapes.
+//   - size.Plan.Header counts what each stage takes in nanoseconds of one core at nominal
+//     rates. Package rates converts that to seconds, by what earlier runs on this machine
+//     took. Compiling reads the same table, package cost, to decide what is stored and what is
+//     computed again.
 //
 // # One expression, from text to tasks
 //

@@ -16,8 +16,8 @@ var ErrNotPortable = errors.New("a plan with a Go function or an array of the pr
 
 // Encode writes the plan for another process.
 func (p *Plan) Encode() ([]byte, error) {
-	if p.function != "" {
-		return nil, fmt.Errorf("%s: %w", p.function, ErrNotPortable)
+	if p.Function != "" {
+		return nil, fmt.Errorf("%s: %w", p.Function, ErrNotPortable)
 	}
 	for i := range p.Arrays {
 		if a := &p.Arrays[i]; a.Place == InFile && store.InProcess(a.Path) {
@@ -54,7 +54,7 @@ func Decode(b []byte) (*Plan, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}
-	if difference := revisionDifference(p.currentRevisions(), p.Revisions); difference != "" {
+	if difference := revisionDifference(p.CurrentRevisions(), p.Revisions); difference != "" {
 		return nil, fmt.Errorf("the plan is of no use: %s: plan again", difference)
 	}
 	return p, nil

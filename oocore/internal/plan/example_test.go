@@ -6,7 +6,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -22,7 +23,7 @@ func ExamplePlan() {
 	}
 
 	// Compile.
-	p, err := plan.New(root, plan.Target{Path: "centred.npy"})
+	p, err := compile.New(root, compile.Target{Path: "centred.npy"})
 	if err != nil {
 		panic(err)
 	}
@@ -33,7 +34,7 @@ func ExamplePlan() {
 	}
 
 	// Size.
-	sized, err := p.Size(plan.Options{Budget: 64 << 20, Overhead: 24 << 20, Workers: 2})
+	sized, err := size.New(p, size.Options{Budget: 64 << 20, Overhead: 24 << 20, Workers: 2})
 	if err != nil {
 		panic(err)
 	}

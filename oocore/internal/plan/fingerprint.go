@@ -47,7 +47,7 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 // Fingerprint is the plan's. version stands for the Go functions that take part; inputs
 // are the versions of the stored arrays that are read, by their index in Arrays.
 func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerprint {
-	if p.function != "" && version == "" {
+	if p.Function != "" && version == "" {
 		return Fingerprint{}
 	}
 	type input struct {
@@ -102,35 +102,6 @@ func outputsOf(arrays []Array, collections []store.CollectionMeta) any {
 	return []any{arrays, all}
 }
 
-// Fingerprint is that of the plan on the run's device.
-func (p *Sized) Fingerprint(version string, inputs map[int]store.Version) Fingerprint {
-	f := p.Plan.Fingerprint(version, inputs)
-	if f != (Fingerprint{}) && slices.ContainsFunc(p.Plan.Stages, p.Device.rounds) {
-		f.Arithmetic += ", " + p.Device.Arithmetic
-	}
-	return f
-}
-
-// rounds reports a stage that the device has kernels for, of which some have other bits than
-// the CPU's: sums of floats, products of them, and extremes, of which either zero may be
-// one. Whether the stage fits is not asked: a fingerprint is the same for each budget.
-func (d *DeviceSpec) rounds(s Stage) bool {
-	if d.Memory == 0 || d.Arithmetic == "" || d.lacks(&s) != "" {
-		return false
-	}
-	if s.MatMul != nil {
-		return s.MatMul.Type.Kind() >= dtype.KindFloat
-	}
-	prog := &s.Programs[0]
-	for i, f := range s.Folds {
-		extreme := f.Kind == kernel.Min || f.Kind == kernel.Max
-		if s.foldRounding(i) > exact || extreme && prog.Type(prog.Out[s.FoldOut(i)]).Kind() >= dtype.KindFloat {
-			return true
-		}
-	}
-	return false
-}
-
 func absolute(path string) string {
 	if whole, err := store.Absolute(path); err == nil {
 		return whole
@@ -182,7 +153,7 @@ func (p *Plan) rounding() (most rounding) {
 func (p *Program) rounding() (most rounding) {
 	for i := range p.Loads {
 		l := &p.Loads[i]
-		r, rows := l.rows()
+		r, rows := l.Rows()
 		switch {
 		case rows:
 			most = max(most, r.Plan.rounding())
@@ -198,6 +169,9 @@ func (p *Program) rounding() (most rounding) {
 	}
 	return most
 }
+
+// RoundsFold reports a fold whose bits depend on how its additions are grouped.
+func (s *Stage) RoundsFold(i int) bool { return s.foldRounding(i) > exact }
 
 func (s *Stage) foldRounding(i int) rounding {
 	prog := &s.Programs[0]

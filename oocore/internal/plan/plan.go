@@ -31,7 +31,7 @@ type Plan struct {
 	// travel.
 	Warnings []string `json:"-"`
 
-	function string // the call of a Go function among its operations, with its line: it does not travel; "" for none
+	Function string `json:"-"` // the call of a Go function among its operations, with its line: it does not travel; "" for none
 }
 
 // Outputs iterates over the indices of all outputs in Arrays.
@@ -121,19 +121,13 @@ func (p *Plan) String() string {
 type Place string
 
 // The places of a logical plan. Temporary arrays are those that one stage writes and
-// another reads; Sized.Place says whether one is in memory or on disk.
+// another reads; a plan that is sized says whether one is in memory or on disk.
 const (
 	InFile    Place = "file"    // a user's stored array
 	InData    Place = "data"    // in the plan itself
 	InTemp    Place = "temp"    // temporary
 	InResult  Place = "result"  // the output, in a file
 	InCollect Place = "collect" // the output, returned as Go values
-)
-
-// The places of a temporary array in a Sized.
-const (
-	InArena Place = "arena" // in memory
-	InSpill Place = "spill" // on disk
 )
 
 // Array is something that stages read or write.
@@ -176,18 +170,18 @@ func (a *Array) SpillMeta() store.Meta {
 	return m
 }
 
-// smallestRead are the lengths of what is read of the array at the least: its chunks, or a
+// SmallestRead are the lengths of what is read of the array at the least: its chunks, or a
 // temporary's blocks. nil is C order.
-func (a *Array) smallestRead() []int {
+func (a *Array) SmallestRead() []int {
 	if a.Blocks != nil {
 		return a.Blocks
 	}
 	return a.Chunks
 }
 
-// readInParts reports an array of whose chunks parts are read as cheaply as of a file in C order.
+// ReadInParts reports an array of whose chunks parts are read as cheaply as of a file in C order.
 // In an object store each part would take a request.
-func (a *Array) readInParts() bool { return a.Open && a.Blocks == nil && !a.Store.Network }
+func (a *Array) ReadInParts() bool { return a.Open && a.Blocks == nil && !a.Store.Network }
 
 // StageKind says what a stage does with its program's values.
 type StageKind string
@@ -260,8 +254,8 @@ func (s *Stage) Folder(i int) kernel.Folder {
 	return f
 }
 
-// reading are the programs that read arrays, as opposed to levels of a pyramid in memory.
-func (s *Stage) reading() []Program { return s.Programs[:len(s.Programs)-len(s.Factors)] }
+// Reading are the programs that read arrays, as opposed to levels of a pyramid in memory.
+func (s *Stage) Reading() []Program { return s.Programs[:len(s.Programs)-len(s.Factors)] }
 
 // Level is the level of a pyramid that an output of a map holds.
 func (s *Stage) Level(output int) int { return min(slices.Index(s.Outputs, output), len(s.Factors)) }
@@ -286,7 +280,7 @@ func (s *Stage) NextLevelBox(level int, box grid.Box) grid.Box {
 // Arrays are the loads of arrays of all the stage's programs.
 func (s *Stage) Arrays() iter.Seq[*Load] {
 	return func(yield func(*Load) bool) {
-		for i := range s.reading() {
+		for i := range s.Reading() {
 			if !s.Programs[i].arrays(yield) {
 				return
 			}
@@ -296,3 +290,85 @@ func (s *Stage) Arrays() iter.Seq[*Load] {
 
 // Tasks is the number of chunk tasks of the stage.
 func (s *Stage) Tasks() int { return s.Grid.Len() }
+
+// Folds reports an axis that is reduced.
+func (f *Fold) Folds(axis int) bool {
+	return slices.Contains(f.Axes, axis)
+}
+
+// Merges reports whether a stage's tasks make partial results, which have to be merged.
+func (s *Stage) Merges() bool {
+	return len(s.Folds) > 0 && (s.Kind == MapStage || s.ChunksPerResult() != 1)
+}
+
+// ChunksPerResult is the number of chunks whose partial results make one result.
+func (s *Stage) ChunksPerResult() int {
+	n := 1
+	for d := range s.Grid.Shape {
+		if s.Folds[0].Folds(d) {
+			n *= s.Grid.Count(d)
+		}
+	}
+	return n
+}
+
+// Accumulators is the number of accumulators of one task of a stage that folds.
+func (s *Stage) Accumulators() int {
+	n := 1
+	for d, c := range s.Grid.Chunks {
+		if !s.Folds[0].Folds(d) {
+			n *= c
+		}
+	}
+	return n
+}
+
+// AddArray adds an array, and returns its index.
+func (p *Plan) AddArray(a Array) int {
+	a.Store = blob.PlaceOf(a.Path).Capabilities
+	p.Arrays = append(p.Arrays, a)
+	return len(p.Arrays) - 1
+}
+
+// Lifetimes are the first and last stage that each array is needed in.
+func (p *Plan) Lifetimes() (born, dies []int) {
+	born, dies = make([]int, len(p.Arrays)), make([]int, len(p.Arrays))
+	for i := range p.Stages {
+		for _, a := range p.Stages[i].Outputs {
+			born[a], dies[a] = i, i
+		}
+		for l := range p.Stages[i].Arrays() {
+			dies[l.Array] = i
+		}
+	}
+	return born, dies
+}
+
+// LastUses are the last stages that need each array.
+func (p *Plan) LastUses() []int {
+	_, dies := p.Lifetimes()
+	return dies
+}
+
+// OpenBytes are what stored inputs take of Go's heap while they are open.
+func (p *Plan) OpenBytes() (n int64) {
+	for i := range p.Arrays {
+		n += p.Arrays[i].Work.Open
+	}
+	return n
+}
+
+// FoldTemporaries are the values of the stage's program that a device writes to its memory
+// only to fold them: neither what a map writes nor elements that are there already.
+func (s *Stage) FoldTemporaries() (all []int) {
+	prog := &s.Programs[0]
+	for i := range s.Folds {
+		v := prog.Out[s.FoldOut(i)]
+		uploaded := v < len(prog.Loads) && prog.Loads[v].Dense()
+		written := s.Kind == MapStage && v == prog.Out[0]
+		if !uploaded && !written && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}

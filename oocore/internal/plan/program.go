@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -250,4 +251,109 @@ func (p *Program) Width() int {
 // straight to where they are wanted.
 func (p *Program) Plain() bool {
 	return len(p.Code) == 0 && len(p.Out) == 1 && p.Loads[p.Out[0]].Dense()
+}
+
+// Box are the lengths in the load's own array of what a tile of the domain needs. A tile may
+// be longer than the domain, where it lies in the chunks of a larger array.
+func (l *Load) Box(tile []int) []int {
+	box := make([]int, len(l.View.Axis))
+	for d, a := range l.View.Axis {
+		box[d] = 1
+		if a >= 0 {
+			box[d] = max(min(tile[a], l.View.Shape[a]), 1)
+		}
+	}
+	return box
+}
+
+// Region is what the load needs of its array for a box of the domain.
+func (l *Load) Region(b grid.Box) grid.Region {
+	r := l.View.Region(b)
+	for d, n := range l.Extent {
+		r.Count[d] = (r.Count[d]-1)*r.Step[d] + n
+		r.Step[d] = 1
+	}
+	return r
+}
+
+// Held are the lengths of what the load holds for a tile of the domain.
+func (l *Load) Held(tile []int) []int {
+	box := l.Box(tile)
+	for d, n := range l.Extent {
+		box[d] = (box[d]-1)*l.View.Step[d] + n
+	}
+	return box
+}
+
+// Reversed reports a load whose array is seen backwards along some axis.
+func (l *Load) Reversed() bool {
+	return slices.ContainsFunc(l.View.Step, func(s int) bool { return s < 0 })
+}
+
+// InputBytes is what reading a tile of the domain takes for a load: its elements
+// in the array's own order.
+func (l *Load) InputBytes(tile []int) int64 {
+	if !l.Reads() {
+		return 0
+	}
+	return arena.Reserved(int64(grid.Size(l.Held(tile))) * int64(l.Type.Size()))
+}
+
+// RegisterBytes is what a program's registers take.
+func (p *Program) RegisterBytes(direct bool) int64 {
+	_, n := p.Registers(direct)
+	return int64(n) * BlockElems * int64(p.Width())
+}
+
+// ItemSize is the size of the widest element that a program reads from an array.
+func (p *Program) ItemSize(least int) int {
+	for _, l := range p.Loads {
+		if l.Reads() {
+			least = max(least, l.Type.Size())
+		}
+	}
+	return least
+}
+
+// HasBlocks reports a program that reads what an operation computes.
+func (p *Program) HasBlocks() bool {
+	return slices.ContainsFunc(p.Loads, func(l Load) bool { return l.Kind == LoadBlocks })
+}
+
+// Moves reports a program that only reads, also through operations that only move elements.
+func (p *Program) Moves() bool {
+	if len(p.Code) > 0 {
+		return false
+	}
+	for i := range p.Loads {
+		if l := &p.Loads[i]; l.Kind == LoadBlocks && !l.Moves() {
+			return false
+		}
+	}
+	return true
+}
+
+// Moves reports an operation that only moves elements, with inputs that are read.
+func (l *Load) Moves() bool {
+	if !blockwise.Has(l.Op.Op, blockwise.OnlyMoves) {
+		return false
+	}
+	for k := range l.Inputs {
+		if !l.Inputs[k].Moves() {
+			return false
+		}
+	}
+	return true
+}
+
+// KernelParameters are those of a kernel that evaluates the program for a tile: a flag, each
+// result, each input that is read, and the tile's size, starts and lengths.
+func (p *Program) KernelParameters() int {
+	n := 2 + len(p.Out) + 2*len(p.Domain)
+	for i := range p.Loads {
+		if p.Loads[i].Reads() {
+			n++
+		}
+	}
+	return n
 }

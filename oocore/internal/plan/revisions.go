@@ -38,8 +38,8 @@ const (
 // Revision returns the present revision of an operation or algorithm.
 func Revision(name string) int { return max(revisions[name], 1) }
 
-// currentRevisions is the revisions of what a plan uses, as text.
-func (p *Plan) currentRevisions() string {
+// CurrentRevisions is the revisions of what a plan uses, as text.
+func (p *Plan) CurrentRevisions() string {
 	used := map[string]bool{planRevision: true}
 	p.revised(used)
 	text := firstRevisions
@@ -85,7 +85,7 @@ func (p *Program) revised(used map[string]bool) {
 			used[randomRevision] = true
 		case LoadBlocks:
 			used[blockwise.Name(l.Op.Op)] = true
-			if r, ok := l.rows(); ok {
+			if r, ok := l.Rows(); ok {
 				r.Plan.revised(used)
 			}
 		}

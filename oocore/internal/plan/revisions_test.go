@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"encoding/json"
@@ -11,31 +11,34 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/fft"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/graphtest"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // The fingerprints of the release before revisions, whose results stay.
 func TestFingerprintsAreThoseOfTheRelease(t *testing.T) {
-	x := file(t, "/data/x.npy", dtype.Float32, 3000, 700)
-	y := file(t, "/data/y.npy", dtype.Int16, 700, 300)
+	x := graphtest.File(t, "/data/x.npy", dtype.Float32, 3000, 700)
+	y := graphtest.File(t, "/data/y.npy", dtype.Int16, 700, 300)
 	id := store.Version{File: store.FileVersion{Size: 8400128, ModTime: time.Unix(1e9, 7).UTC(), ChangeTime: time.Unix(1e9, 9).UTC(), Device: 5, Inode: 77}, Checksum: "ab"}
 	for i, c := range []struct {
 		root *graph.Node
 		want string
 	}{
-		{apply(t, kernel.Sqrt, x), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"a1766b461dadfab44a4cfe16e9b807e1","inputs":"54985bfe3c25dcd0b7eb7faaecd8feb4","expression":"5534fc500247bbe2786e0e8b2eb2be83"}`},
-		{apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"a1766b461dadfab44a4cfe16e9b807e1","inputs":"54985bfe3c25dcd0b7eb7faaecd8feb4","expression":"a33d157eb62c64a9e15e5ff615065678"}`},
-		{node(t)(graph.Product(graph.Site{}, y, node(t)(graph.Transpose(graph.Site{}, y)))), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"718cb41f23ea6373f86022cf39d4d0b2","inputs":"b1bbad9861a745c7df32f15ae4604a86","expression":"7b343ca7f4ff54774907d0437794116a"}`},
-		{fold(t, kernel.Sum, node(t)(order.Sort(graph.Site{}, y, 0, false)), 1), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"6a1a01d60e40a103b8c70cead99ad053","inputs":"b1bbad9861a745c7df32f15ae4604a86","expression":"345a09f8b7660b350ab5309767138f5f"}`},
-		{node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"f7e1225c80595743c68c6f01dd2169ae","inputs":"54985bfe3c25dcd0b7eb7faaecd8feb4","expression":"0268983b52b0fed71ea6c4b71afd3cad"}`},
+		{graphtest.Apply(t, kernel.Sqrt, x), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"a1766b461dadfab44a4cfe16e9b807e1","inputs":"54985bfe3c25dcd0b7eb7faaecd8feb4","expression":"5534fc500247bbe2786e0e8b2eb2be83"}`},
+		{graphtest.Apply(t, kernel.Subtract, x, graphtest.Fold(t, kernel.Mean, x, 0)), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"a1766b461dadfab44a4cfe16e9b807e1","inputs":"54985bfe3c25dcd0b7eb7faaecd8feb4","expression":"a33d157eb62c64a9e15e5ff615065678"}`},
+		{graphtest.Node(t)(graph.Product(graph.Site{}, y, graphtest.Node(t)(graph.Transpose(graph.Site{}, y)))), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"718cb41f23ea6373f86022cf39d4d0b2","inputs":"b1bbad9861a745c7df32f15ae4604a86","expression":"7b343ca7f4ff54774907d0437794116a"}`},
+		{graphtest.Fold(t, kernel.Sum, graphtest.Node(t)(order.Sort(graph.Site{}, y, 0, false)), 1), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"6a1a01d60e40a103b8c70cead99ad053","inputs":"b1bbad9861a745c7df32f15ae4604a86","expression":"345a09f8b7660b350ab5309767138f5f"}`},
+		{graphtest.Node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")), `{"engine":"gonbext-7e2f50edf8c0","arithmetic":"","output":"f7e1225c80595743c68c6f01dd2169ae","inputs":"54985bfe3c25dcd0b7eb7faaecd8feb4","expression":"0268983b52b0fed71ea6c4b71afd3cad"}`},
 	} {
-		p, err := New(c.root, Target{Path: "/data/o.zarr"})
+		p, err := compile.New(c.root, compile.Target{Path: "/data/o.zarr"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		inputs := map[int]store.Version{}
 		for i := range p.Arrays {
-			if p.Arrays[i].Place == InFile {
+			if p.Arrays[i].Place == plan.InFile {
 				inputs[i] = id
 			}
 		}
@@ -54,25 +57,23 @@ func TestFingerprintsAreThoseOfTheRelease(t *testing.T) {
 // revise sets the revisions of a test.
 func revise(t *testing.T, to map[string]int) {
 	t.Helper()
-	had := revisions
-	t.Cleanup(func() { revisions = had })
-	revisions = to
+	t.Cleanup(plan.Revise(to))
 }
 
 func TestRevisionChangesFingerprintsOfWhatUsesItOnly(t *testing.T) {
-	x := file(t, "x.npy", dtype.Float32, 3000, 700)
-	sine := apply(t, kernel.Sin, x)
+	x := graphtest.File(t, "x.npy", dtype.Float32, 3000, 700)
+	sine := graphtest.Apply(t, kernel.Sin, x)
 	for name, c := range map[string]struct{ with, without *graph.Node }{
-		"sin":        {fold(t, kernel.Max, sine, 0), fold(t, kernel.Max, x, 0)},
-		"sum":        {fold(t, kernel.Sum, x, 0), fold(t, kernel.Mean, x, 0)},
-		"merge":      {fold(t, kernel.Sum, x, 0), sine},
-		"cast":       {node(t)(graph.AsType(graph.Site{}, x, dtype.Int8)), sine},
-		"matmul":     {node(t)(graph.Product(graph.Site{}, x, node(t)(graph.Transpose(graph.Site{}, x)))), sine},
-		"fft":        {node(t)(fft.Along(graph.Site{}, fft.RealForward, sine, 0, 0, "")), sine},
-		"sort_lines": {node(t)(order.Sort(graph.Site{}, x, 0, false)), sine},
+		"sin":        {graphtest.Fold(t, kernel.Max, sine, 0), graphtest.Fold(t, kernel.Max, x, 0)},
+		"sum":        {graphtest.Fold(t, kernel.Sum, x, 0), graphtest.Fold(t, kernel.Mean, x, 0)},
+		"merge":      {graphtest.Fold(t, kernel.Sum, x, 0), sine},
+		"cast":       {graphtest.Node(t)(graph.AsType(graph.Site{}, x, dtype.Int8)), sine},
+		"matmul":     {graphtest.Node(t)(graph.Product(graph.Site{}, x, graphtest.Node(t)(graph.Transpose(graph.Site{}, x)))), sine},
+		"fft":        {graphtest.Node(t)(fft.Along(graph.Site{}, fft.RealForward, sine, 0, 0, "")), sine},
+		"sort_lines": {graphtest.Node(t)(order.Sort(graph.Site{}, x, 0, false)), sine},
 	} {
-		of := func(root *graph.Node) Fingerprint {
-			p, err := New(root, Target{Path: "o.npy"})
+		of := func(root *graph.Node) plan.Fingerprint {
+			p, err := compile.New(root, compile.Target{Path: "o.npy"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,26 +97,26 @@ func TestRevisionChangesFingerprintsOfWhatUsesItOnly(t *testing.T) {
 func TestDifferenceOfRevisions(t *testing.T) {
 	revise(t, map[string]int{"sin": 3})
 	for earlier, want := range map[string]string{
-		firstRevisions + ", sin 3":          "",
-		firstRevisions:                      "it was begun by an earlier version of gonbext, whose sin was another",
-		firstRevisions + ", sin 2":          "it was begun by an earlier version of gonbext, whose sin was another",
-		firstRevisions + ", sin 4":          "it was begun by a later version of gonbext",
-		firstRevisions + ", bessel 2":       "it was begun by a later version of gonbext",
-		firstRevisions + ", sin":            "it was begun by another version of gonbext",
-		firstRevisions + ", sin 3, x y 1, ": "it was begun by another version of gonbext",
-		"gonbext-000000000000":              "it was begun by another version of gonbext",
-		"":                                  "it was begun by another version of gonbext",
+		plan.FirstRevisions + ", sin 3":          "",
+		plan.FirstRevisions:                      "it was begun by an earlier version of gonbext, whose sin was another",
+		plan.FirstRevisions + ", sin 2":          "it was begun by an earlier version of gonbext, whose sin was another",
+		plan.FirstRevisions + ", sin 4":          "it was begun by a later version of gonbext",
+		plan.FirstRevisions + ", bessel 2":       "it was begun by a later version of gonbext",
+		plan.FirstRevisions + ", sin":            "it was begun by another version of gonbext",
+		plan.FirstRevisions + ", sin 3, x y 1, ": "it was begun by another version of gonbext",
+		"gonbext-000000000000":                   "it was begun by another version of gonbext",
+		"":                                       "it was begun by another version of gonbext",
 	} {
-		if got := revisionDifference(firstRevisions+", sin 3", earlier); got != want {
+		if got := plan.RevisionDifference(plan.FirstRevisions+", sin 3", earlier); got != want {
 			t.Errorf("%q: %q, want %q", earlier, got, want)
 		}
 	}
 }
 
 func TestDecodeRejectsPlanOfOtherRevisions(t *testing.T) {
-	b := encoded(t, apply(t, kernel.Sin, file(t, "x.npy", dtype.Float32, 20, 500)))
+	b := encoded(t, graphtest.Apply(t, kernel.Sin, graphtest.File(t, "x.npy", dtype.Float32, 20, 500)))
 	revise(t, map[string]int{"sin": 2})
-	if _, err := Decode(b); err == nil || !strings.Contains(err.Error(), "earlier version of gonbext, whose sin was another: plan again") {
+	if _, err := plan.Decode(b); err == nil || !strings.Contains(err.Error(), "earlier version of gonbext, whose sin was another: plan again") {
 		t.Errorf("the plan of an earlier revision gives %v", err)
 	}
 }

@@ -32,12 +32,12 @@ func (r Rows) Fill(ctx context.Context, t *blockwise.Task) error { return FillRo
 
 // Requirements is what filling a box takes: all of its rows are read.
 func (r Rows) Requirements(box []int) blockwise.Requirements {
-	rows := r.rows(box)
+	rows := r.RowsOf(box)
 	var scratch blockwise.ScratchLayout
 	r.Buffers(&scratch, box)
 	need := blockwise.Requirements{Scratch: scratch.Size(), DisjointReads: slices.Equal(rows, box), Work: int64(float64(grid.Size(rows)) * r.nanos())}
 	for i := range r.Inputs() {
-		need.Reads = append(need.Reads, clip(rows, r.Plan.Arrays[i].Shape))
+		need.Reads = append(need.Reads, grid.Clip(rows, r.Plan.Arrays[i].Shape))
 	}
 	return need
 }
@@ -51,8 +51,8 @@ func (r Rows) Inputs() int {
 // shape is that of the result.
 func (r Rows) shape() []int { return r.Plan.Arrays[r.Plan.Output].Shape }
 
-// rows are the lengths of a box of the rows of one.
-func (r Rows) rows(box []int) []int {
+// RowsOf are the lengths of a box of the rows of one.
+func (r Rows) RowsOf(box []int) []int {
 	return append(slices.Clone(box[:r.First]), r.shape()[r.First:]...)
 }
 
@@ -60,14 +60,14 @@ func (r Rows) rows(box []int) []int {
 func (r Rows) Whole(b grid.Box) grid.Box {
 	start := slices.Clone(b.Start)
 	clear(start[r.First:])
-	return grid.Box{Start: start, Shape: r.rows(b.Shape)}
+	return grid.Box{Start: start, Shape: r.RowsOf(b.Shape)}
 }
 
 // HeldBox is what a box of the domain needs of an array of the plan, along whose axes of length one it is
 // broadcast.
 func (r Rows) HeldBox(array int, b grid.Box) grid.Box {
 	shape := r.Plan.Arrays[array].Shape
-	held := grid.Box{Start: slices.Clone(b.Start[:len(shape)]), Shape: clip(b.Shape, shape)}
+	held := grid.Box{Start: slices.Clone(b.Start[:len(shape)]), Shape: grid.Clip(b.Shape, shape)}
 	for d, n := range shape {
 		if n == 1 {
 			held.Start[d] = 0
@@ -110,7 +110,7 @@ func (r Rows) Block(s *Stage, group []int) []int {
 	if s.Kind == MapStage {
 		return grid.Auto(group, 1, BlockElems)
 	}
-	along := clip(s.FoldBlock, s.Grid.Shape)[r.First:]
+	along := grid.Clip(s.FoldBlock, s.Grid.Shape)[r.First:]
 	return append(grid.Auto(group[:r.First], grid.Size(along), BlockElems), along...)
 }
 
@@ -125,7 +125,7 @@ type RowBuffers struct {
 
 // Buffers takes what filling a box works in.
 func (r Rows) Buffers(from *blockwise.ScratchLayout, box []int) (b RowBuffers) {
-	rows := r.rows(box)
+	rows := r.RowsOf(box)
 	group := r.Group(rows)
 	values := grid.Size(group[:r.First])
 	cut := false
@@ -149,7 +149,7 @@ func (r Rows) Buffers(from *blockwise.ScratchLayout, box []int) (b RowBuffers) {
 			b.Arrays = append(b.Arrays, from.Take(values*a.DType.Size()))
 			continue
 		}
-		b.Arrays = append(b.Arrays, from.Take(grid.Size(clip(rows, a.Shape))*a.DType.Size()))
+		b.Arrays = append(b.Arrays, from.Take(grid.Size(grid.Clip(rows, a.Shape))*a.DType.Size()))
 		part := 0
 		if cut {
 			part = BlockElems * a.DType.Size()
@@ -160,32 +160,8 @@ func (r Rows) Buffers(from *blockwise.ScratchLayout, box []int) (b RowBuffers) {
 	return b
 }
 
-// rowElems is the number of elements of the rows that a program computes together at the least; 0 where it
-// has no operation of rows.
-func (p *Plan) rowElems(prog *Program) (most int) {
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
-		if r, ok := l.rows(); ok {
-			for k := range l.Inputs {
-				most = max(most, p.rowsAtOnce(&l.Inputs[k], l.Shape, r.First))
-			}
-		}
-	}
-	return most
-}
-
-// rowsAtOnce is the number of elements of the rows of a shape that are read together of an input: of one
-// where rows are parts of several encoded chunks, those of whole chunks, which would be decoded for each row otherwise.
-func (p *Plan) rowsAtOnce(in *Program, shape []int, first int) int {
-	n, stored := grid.Size(shape[first:]), p.storedChunks(in)
-	if stored != nil && !p.readsInParts(in) && !slices.Equal(stored[first:], in.Domain[first:]) {
-		n *= grid.Size(stored[:first])
-	}
-	return n
-}
-
-// rows is the load's operation of rows, if it is one.
-func (l *Load) rows() (r Rows, ok bool) {
+// Rows is the load's operation of rows, if it is one.
+func (l *Load) Rows() (r Rows, ok bool) {
 	if l.Op != nil {
 		r, ok = l.Op.Op.(Rows)
 	}
@@ -222,11 +198,11 @@ func (r Rows) checkLoad(l *Load) error {
 	for i := range r.Plan.Stages {
 		s := &r.Plan.Stages[i]
 		if s.Kind == MatMulStage || s.Factors != nil || (s.Kind == MapStage) != (i == last) || s.Kind == MapStage && len(s.Folds) > 0 ||
-			!slices.Equal(s.Grid.Shape, shape) || s.Kind == ReduceStage && !s.reducesRows(r.First) || grid.Size(r.Block(s, shape)) > BlockElems {
+			!slices.Equal(s.Grid.Shape, shape) || s.Kind == ReduceStage && !s.ReducesRows(r.First) || grid.Size(r.Block(s, shape)) > BlockElems {
 			return fmt.Errorf("stage %d of its plan is no reduction of rows", i)
 		}
 		for l := range s.Arrays() {
-			if !l.alongRows(r.Plan.Arrays[l.Array].Shape) {
+			if !l.AlongRows(r.Plan.Arrays[l.Array].Shape) {
 				return fmt.Errorf("stage %d of its plan reads other rows", i)
 			}
 		}
@@ -239,8 +215,8 @@ func (r Rows) checkLoad(l *Load) error {
 	return nil
 }
 
-// alongRows reports a load whose first axes are those of the domain, in order, all of them or of length one.
-func (l *Load) alongRows(shape []int) bool {
+// AlongRows reports a load whose first axes are those of the domain, in order, all of them or of length one.
+func (l *Load) AlongRows(shape []int) bool {
 	for d, n := range shape {
 		if a := l.View.Axis[d]; l.View.Start[d] != 0 || n != 1 && (a != d || n != l.View.Shape[d] || l.View.Step[d] != 1) || a >= 0 && a != d {
 			return false
@@ -249,9 +225,9 @@ func (l *Load) alongRows(shape []int) bool {
 	return true
 }
 
-// reducesRows reports a reduction along all axes from one on. The bits of such a one do not depend on
+// ReducesRows reports a reduction along all axes from one on. The bits of such a one do not depend on
 // which rows are folded together, unless a block has one element of each: then rows are its columns.
-func (s *Stage) reducesRows(first int) bool {
+func (s *Stage) ReducesRows(first int) bool {
 	last := len(s.Grid.Shape) - 1
 	return s.Kind == ReduceStage && last >= first && len(s.Folds[0].Axes) == last+1-first && s.Folds[0].Axes[0] == first && s.Grid.Shape[last] > 1 &&
 		s.FoldTile[last] > 1 && s.Grid.Shape[last]%s.FoldTile[last] != 1 && s.FoldBlock[last] > 1

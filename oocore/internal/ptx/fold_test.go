@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -63,7 +64,7 @@ func (c folds) whole() grid.Box {
 // folding is a chunk that the kernels of a module fold.
 type folding struct {
 	module                         ptx.Module
-	stage                          *plan.DeviceStage
+	stage                          *size.DeviceStage
 	chunk                          grid.Box
 	n, partials                    int // accumulators of the chunk, and partial results of each
 	rare, stopped, states, results []byte
@@ -75,7 +76,7 @@ func (c folds) begin(s *plan.Stage) (*folding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folding{module: m, stage: &plan.DeviceStage{SizedStage: plan.SizedStage{Stage: s, Chunk: s.FoldTile, Block: s.FoldBlock}}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
+	f := &folding{module: m, stage: &size.DeviceStage{Stage: size.Stage{Stage: s, Chunk: s.FoldTile, Block: s.FoldBlock}}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
 	for d, length := range f.chunk.Shape {
 		if !s.Folds[0].Folds(d) {
 			f.n *= length

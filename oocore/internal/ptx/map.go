@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
 )
 
 // MostParameters bounds the parameters of a kernel: CUDA passes 4,096 bytes of them before
@@ -325,17 +326,17 @@ func (m *mapper) offset(s *source, at []string) string {
 }
 
 // Capabilities are the operations and types that Map, Fold and Product have kernels for.
-func Capabilities() plan.Capabilities {
+func Capabilities() device.Capabilities {
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
-	c := plan.Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Casts: plan.TypesOf(real), Folds: map[kernel.Reduction]plan.Types{}}
+	c := device.Capabilities{Elementwise: map[kernel.Op]device.Types{}, Casts: device.TypesOf(real), Folds: map[kernel.Reduction]device.Types{}}
 	for _, op := range kernel.Ops() {
-		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool { return computes(op, t) })
+		c.Elementwise[op] = device.TypesOf(func(t dtype.Type) bool { return computes(op, t) })
 	}
 	for _, row := range kernel.Reductions() {
 		r := row.Reduction
-		c.Folds[r] = plan.TypesOf(func(t dtype.Type) bool { _, ok := newFolding(r, t); return ok })
+		c.Folds[r] = device.TypesOf(func(t dtype.Type) bool { _, ok := newFolding(r, t); return ok })
 	}
-	c.Products = plan.TypesOf(func(t dtype.Type) bool { _, err := Product(t, kernel.GemmType(t)); return err == nil })
+	c.Products = device.TypesOf(func(t dtype.Type) bool { _, err := Product(t, kernel.GemmType(t)); return err == nil })
 	return c
 }
 

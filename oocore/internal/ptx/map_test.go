@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/device"
 	"github.com/gonbext/gonbext/oocore/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -55,7 +56,7 @@ func mapTile(t *testing.T, p *plan.Program, m ptx.Module, tile grid.Box, inputs 
 // maps is a random program, tile by tile.
 type maps struct {
 	random *rand.Rand
-	can    plan.Capabilities
+	can    device.Capabilities
 	prog   *plan.Program
 }
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // checkInputs rejects outputs that would replace an input of one of them.
-func checkInputs(outputs []plan.Output) error {
+func checkInputs(outputs []compile.Output) error {
 	replaced := map[fileKey]string{}
 	add := func(path string) {
 		if path == "" {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -16,7 +18,7 @@ type clusterMemory struct{ measured }
 // clusterWorkers is how many workers of a cluster run at once where no option says it.
 const clusterWorkers = 8
 
-func (m *clusterMemory) check(op string, outputs []plan.Output) error {
+func (m *clusterMemory) check(op string, outputs []compile.Output) error {
 	switch {
 	case m.Budget == 0:
 		return &types.OptionError{Err: errors.New("on a cluster Memory is the budget of a worker: say what one may take, such as 2GiB")}
@@ -40,7 +42,7 @@ func (m *clusterMemory) fit(j *Job, p *plan.Plan) (err error) {
 		return err
 	}
 	err = m.size(p, func() (err error) {
-		j.Plan, err = p.Size(m.workers(m.overhead))
+		j.Plan, err = size.New(p, m.workers(m.overhead))
 		return err
 	})
 	if small, ok := errors.AsType[*types.MemoryError](err); ok {
@@ -53,12 +55,12 @@ func (m *clusterMemory) fit(j *Job, p *plan.Plan) (err error) {
 }
 
 // workers are the resources of the workers, for a run whose process takes overhead.
-func (o *Options) workers(overhead int64) plan.Options {
+func (o *Options) workers(overhead int64) size.Options {
 	n := o.Processes
 	if n == 0 {
 		n = clusterWorkers
 	}
-	return plan.Options{Overhead: overhead, Workers: n * max(o.Workers, 1), Processes: n, EachBudget: o.Budget}
+	return size.Options{Overhead: overhead, Workers: n * max(o.Workers, 1), Processes: n, EachBudget: o.Budget}
 }
 
 // reserve says what this process takes for a run whose workers have memory of their own.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -14,7 +16,7 @@ import (
 // dryMemory is as much as a plan needs, which it notes.
 type dryMemory struct{ *Options }
 
-func (m *dryMemory) check(string, []plan.Output) error { return nil }
+func (m *dryMemory) check(string, []compile.Output) error { return nil }
 
 func (m *dryMemory) fit(j *Job, p *plan.Plan) error {
 	o := m.resources()
@@ -24,7 +26,7 @@ func (m *dryMemory) fit(j *Job, p *plan.Plan) error {
 		m.Dry.note(short)
 	}
 	o.Budget = math.MaxInt64 / 16
-	if j.Plan, err = p.Size(o); err == nil {
+	if j.Plan, err = size.New(p, o); err == nil {
 		j.Plan.Budget = m.Dry.budget
 	}
 	return err

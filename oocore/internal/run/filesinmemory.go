@@ -8,22 +8,23 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // sizeFiles sizes a plan for the part of a budget that files in memory, as in a tmpfs, leave: see
 // filesInMemory. held are the bytes of these files, which are part of what the plan needs.
-func (o *Options) sizeFiles(p *plan.Plan, r plan.Options) (s *plan.Sized, held int64, err error) {
+func (o *Options) sizeFiles(p *plan.Plan, r size.Options) (s *size.Plan, held int64, err error) {
 	files := o.filesInMemory(p)
 	if files == nil {
-		s, err = p.Size(r)
+		s, err = size.New(p, r)
 		return s, 0, err
 	}
 	budget := r.Budget
-	sized := func(budget int64) (s *plan.Sized, bytes int64, err error) {
+	sized := func(budget int64) (s *size.Plan, bytes int64, err error) {
 		r.Budget = budget
-		if s, err = p.Size(r); err == nil {
+		if s, err = size.New(p, r); err == nil {
 			bytes = files(s)
 		}
 		return s, bytes, err
@@ -37,7 +38,7 @@ func (o *Options) sizeFiles(p *plan.Plan, r plan.Options) (s *plan.Sized, held i
 	if err != nil {
 		return nil, 0, err
 	}
-	need := plan.WholeMiB(short.Need + bytes)
+	need := size.WholeMiB(short.Need + bytes)
 	if budget < need {
 		return nil, 0, &types.MemoryError{Op: short.Op, Need: need, Limit: budget, Held: bytes, Holder: "files in memory (tmpfs)"}
 	}
@@ -62,7 +63,7 @@ const recordBytes, recordRoom = 320, 256 << 10
 
 // filesInMemory returns what counts the bytes that a run of a sized plan has in files in memory, as in a tmpfs, where the
 // kernel takes nothing of them back: outputs, what is spilled, and the record. It is nil where all files are on disks.
-func (o *Options) filesInMemory(p *plan.Plan) func(*plan.Sized) int64 {
+func (o *Options) filesInMemory(p *plan.Plan) func(*size.Plan) int64 {
 	var bytes int64
 	var path string
 	var array, spills, spilled bool
@@ -87,10 +88,10 @@ func (o *Options) filesInMemory(p *plan.Plan) func(*plan.Sized) int64 {
 	if bytes == 0 && !spilled {
 		return nil
 	}
-	return func(s *plan.Sized) int64 {
+	return func(s *size.Plan) int64 {
 		all := bytes
 		for k := range p.Arrays {
-			if spilled && s.Place(k) == plan.InSpill {
+			if spilled && s.Place(k) == size.InSpill {
 				all += exec.SpillBytes(&p.Arrays[k])
 			}
 		}

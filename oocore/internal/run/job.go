@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -19,7 +20,7 @@ import (
 type Job struct {
 	Site  graph.Site
 	Roots []*graph.Node // of the plan's outputs
-	Plan  *plan.Sized
+	Plan  *size.Plan
 
 	limits   machine.Limits
 	pool     *budget.Pool

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -23,8 +23,8 @@ func newJob(t *testing.T, path string) *Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := func([]plan.Output) ([]string, error) { return nil, nil }
-	j, err := (&Options{Budget: 256 << 20}).Prepare(graph.Site{}, "save", none, plan.Output{Root: n, Target: plan.Target{Path: path}})
+	none := func([]compile.Output) ([]string, error) { return nil, nil }
+	j, err := (&Options{Budget: 256 << 20}).Prepare(graph.Site{}, "save", none, compile.Output{Root: n, Target: compile.Target{Path: path}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package run
 
 import (
 	"github.com/gonbext/gonbext/oocore/internal/budget"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -11,5 +11,5 @@ import (
 func besideLoops(op string, need, overhead, limit int64, loops budget.Loops) error {
 	foreseen := max(overhead, budget.Foreseen(limit))
 	need = foreseen + max(need-overhead+loops.Bytes, (need-overhead)<<loops.N)
-	return &types.MemoryError{Op: op, Need: plan.WholeMiB(need), Limit: limit, Held: loops.Bytes, Holder: loops.Name}
+	return &types.MemoryError{Op: op, Need: size.WholeMiB(need), Limit: limit, Held: loops.Bytes, Holder: loops.Name}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -59,7 +60,7 @@ func (o *Options) wholePool() bool { return o.Pool != nil && o.Budget == 0 }
 // name notes the budget that a rejection names. Of a run that has all of a pool it is the pool's, in which the process takes bytes too.
 func (o *Options) name(small *types.MemoryError, process int64) {
 	if o.wholePool() {
-		small.Op, small.Need, small.Limit = "the pool of "+small.Op, plan.WholeMiB(small.Need+process), o.Pool.Limit
+		small.Op, small.Need, small.Limit = "the pool of "+small.Op, size.WholeMiB(small.Need+process), o.Pool.Limit
 	}
 	if o.Pool == nil || o.Budget == 0 {
 		budget.Named(small.Need)
@@ -80,8 +81,8 @@ func isSmall(err error) bool {
 }
 
 // resources are what computes, without its memory.
-func (o *Options) resources() plan.Options {
-	r := plan.Options{Workers: cmp.Or(o.Workers, machine.Cores()), Processes: o.Processes}
+func (o *Options) resources() size.Options {
+	r := size.Options{Workers: cmp.Or(o.Workers, machine.Cores()), Processes: o.Processes}
 	if o.Device != nil {
 		r.Device = o.Device.Spec()
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -35,11 +35,11 @@ type Options struct {
 
 	SideReductions *SideReductions // nil where a run gives nothing but its array
 	Cell           string
-	Hosted         bool                    // runs leave a record, of a cell or of none
-	Progress       *Watcher                // nil where nobody asks
-	Report         Report                  // nil where nobody asks
-	Warn           func(string)            // of what a plan warns; nil where nobody asks
-	Inspect        func(*plan.Sized) error // before anything is read; nil where nobody asks
+	Hosted         bool                   // runs leave a record, of a cell or of none
+	Progress       *Watcher               // nil where nobody asks
+	Report         Report                 // nil where nobody asks
+	Warn           func(string)           // of what a plan warns; nil where nobody asks
+	Inspect        func(*size.Plan) error // before anything is read; nil where nobody asks
 }
 
 // OfRun reports options that a run has, and an output does not.

@@ -4,6 +4,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -11,7 +12,7 @@ import (
 // memory is what a plan is fitted into.
 type memory interface {
 	// check rejects what can be rejected before anything is planned.
-	check(op string, outputs []plan.Output) error
+	check(op string, outputs []compile.Output) error
 	// fit sizes a plan, and says in the job what it takes.
 	fit(j *Job, p *plan.Plan) error
 }
@@ -28,7 +29,7 @@ func (o *Options) memory(l machine.Limits) memory {
 
 // Prepare plans a run that makes outputs, and rejects what can be rejected without reading. warnings are what a
 // plan says of the outputs.
-func (o *Options) Prepare(site graph.Site, op string, warnings func([]plan.Output) ([]string, error), outputs ...plan.Output) (*Job, error) {
+func (o *Options) Prepare(site graph.Site, op string, warnings func([]compile.Output) ([]string, error), outputs ...compile.Output) (*Job, error) {
 	failure := &types.Error{Op: op, Site: site}
 	failed := func(err error) (*Job, error) {
 		failure.Err = err
@@ -43,7 +44,7 @@ func (o *Options) Prepare(site graph.Site, op string, warnings func([]plan.Outpu
 		j.Roots = append(j.Roots, out.Root)
 		failure.Shapes, failure.Types = append(failure.Shapes, out.Root.Shape), append(failure.Types, out.Root.DType)
 	}
-	logical, err := plan.NewAll(outputs...)
+	logical, err := compile.NewAll(outputs...)
 	if err != nil {
 		return failed(err)
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -14,7 +16,7 @@ type processMemory struct {
 	budget int64 // of the process: the plan's own is less where loops over batches hold some
 }
 
-func (m *processMemory) check(_ string, outputs []plan.Output) error {
+func (m *processMemory) check(_ string, outputs []compile.Output) error {
 	if err := checkInputs(outputs); err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (m *processMemory) reserve(j *Job, files int64) {
 }
 
 // fitPool leaves to a run in a pool its share, and rejects a share that could never fit.
-func (m *processMemory) fitPool(p *plan.Plan, o *plan.Options) error {
+func (m *processMemory) fitPool(p *plan.Plan, o *size.Options) error {
 	limit := m.Pool.Limit
 	if err := m.limits.Check(limit); err != nil {
 		return err
@@ -108,7 +110,7 @@ func (m *processMemory) fitPool(p *plan.Plan, o *plan.Options) error {
 			return nil
 		}
 		if tried {
-			need = plan.WholeMiB(need)
+			need = size.WholeMiB(need)
 			budget.Named(need)
 			return &types.MemoryError{Op: "the pool of " + p.Title, Need: need, Limit: limit, Held: m.process}
 		}
@@ -118,7 +120,7 @@ func (m *processMemory) fitPool(p *plan.Plan, o *plan.Options) error {
 
 // sizeOne sizes a plan. The run of a loop takes half of the budget where that will do, and leaves the
 // rest to runs in the loop.
-func (o *Options) sizeOne(p *plan.Plan, r plan.Options) (*plan.Sized, int64, error) {
+func (o *Options) sizeOne(p *plan.Plan, r size.Options) (*size.Plan, int64, error) {
 	if o.Loop != "" {
 		half := r
 		half.Budget = r.Overhead + max(r.Budget-r.Overhead, 0)/2

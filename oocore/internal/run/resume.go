@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -24,7 +25,7 @@ func Resume(ctx context.Context, file string, text json.RawMessage, c hook.Clust
 	o := &Options{Cluster: c, Cell: s.Cell, Hosted: s.Recorded, Budget: s.Memory, Processes: s.Workers, Workers: s.Cores}
 	m := &clusterMemory{measured{Options: o, overhead: budget.Overhead(s.Memory) + p.OpenBytes()}}
 	j := &Job{limits: machine.Read(), print: s.Fingerprint, inputs: s.Inputs, elsewhere: true}
-	if j.Plan, err = p.Size(o.workers(m.overhead)); err != nil {
+	if j.Plan, err = size.New(p, o.workers(m.overhead)); err != nil {
 		return err
 	}
 	m.reserve(j)

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -33,7 +34,7 @@ func (o *Options) State(ctx context.Context, name string, root *graph.Node, para
 		device = o.Device.Spec().Name
 	}
 	t := &state{o: o, of: []string{name, string(encoded), device, kernel.Vectors(), kernel.Multiplier()}}
-	if t.input, err = plan.New(root, plan.Target{}); err != nil {
+	if t.input, err = compile.New(root, compile.Target{}); err != nil {
 		return nil, err
 	}
 	if t.print, err = t.fingerprint(ctx); err != nil {

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // Progress is how far the run of a plan has come.
 type Progress struct {
-	Plan *plan.Sized
+	Plan *size.Plan
 	exec.Progress
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
 )
 
@@ -38,7 +39,7 @@ func begin(t *testing.T) (*Checkpoint, *plan.Plan, plan.Fingerprint) {
 	t.Helper()
 	x, err := graph.Full(graph.Site{}, dtype.ValueOf(1.0), 100)
 	check(t, err)
-	p, err := plan.New(x, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy")})
+	p, err := compile.New(x, compile.Target{Path: filepath.Join(t.TempDir(), "o.npy")})
 	check(t, err)
 	print := p.Fingerprint("", nil)
 	c, err := New(p, print, false)

@@ -8,7 +8,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -131,11 +132,11 @@ func TestPlanSaysWhatIsSavedOfMatrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := plan.New(inv, plan.Target{})
+		p, err := compile.New(inv, compile.Target{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := p.Size(plan.Options{Budget: 1 << 30, Workers: 1})
+		s, err := size.New(p, size.Options{Budget: 1 << 30, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

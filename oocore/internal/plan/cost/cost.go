@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
@@ -113,4 +115,26 @@ func Codec(text string) (decode, encode float64) {
 		encode += codecs[word].encode
 	}
 	return decode, encode
+}
+
+// Generator is what an element of a generator takes that is seen through a view.
+func Generator(random bool, v grid.View) float64 {
+	own, last := Iota, len(v.Axis)-1
+	if random {
+		own = Random
+	}
+	if row := len(v.Shape) - 1; last >= 0 && row >= 0 && v.Shape[row] > 1 && (v.Axis[last] != row || v.Step[last] != 1) {
+		own += Single
+	}
+	return own
+}
+
+// Boxes is what an operation takes to fill a box of its result, without computing what it
+// reads of inputs of the given shapes.
+func Boxes(op blockwise.Op, t dtype.Type, box []int, need blockwise.Requirements, inputs [][]int) float64 {
+	elements := grid.Size(box)
+	for k, reads := range need.Reads {
+		elements += grid.Size(grid.Clip(reads, inputs[k]))
+	}
+	return max(float64(need.Work), float64(elements)*Block(blockwise.Name(op))*float64(t.Size()))
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -31,7 +33,7 @@ type Run func(p *plan.Plan, env exec.Env) (record.End, error)
 
 // Slots runs a plan in this process.
 func Slots(p *plan.Plan, env exec.Env) (record.End, error) {
-	s, err := p.Size(plan.Options{Budget: 256 << 20, Overhead: 16 << 20, Workers: 2})
+	s, err := size.New(p, size.Options{Budget: 256 << 20, Overhead: 16 << 20, Workers: 2})
 	if err != nil {
 		return record.End{}, err
 	}
@@ -117,10 +119,10 @@ func Cases(dir string) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	cubed := func(n *graph.Node, t plan.Target) func(string) (*plan.Plan, error) {
+	cubed := func(n *graph.Node, t compile.Target) func(string) (*plan.Plan, error) {
 		return func(path string) (*plan.Plan, error) {
 			t.Path = path
-			return plan.New(n, t)
+			return compile.New(n, t)
 		}
 	}
 	z, err := stored(filepath.Join(dir, "z.npy"), tallRows, tallCols, store.Meta{})
@@ -197,7 +199,7 @@ func Cases(dir string) ([]Case, error) {
 		if err := zeros(path, rows+300, cols); err != nil {
 			return nil, err
 		}
-		return plan.New(apply(kernel.Sqrt, x), plan.Target{Path: path, Region: region, Whole: []int{rows + 300, cols}})
+		return compile.New(apply(kernel.Sqrt, x), compile.Target{Path: path, Region: region, Whole: []int{rows + 300, cols}})
 	}
 	within := func() []float64 {
 		w := make([]float64, (rows+300)*cols)
@@ -205,11 +207,11 @@ func Cases(dir string) ([]Case, error) {
 		return w
 	}
 	cases := []Case{
-		{Name: "map", Path: "o.npy", Plan: cubed(apply(kernel.Sqrt, x), plan.Target{Chunks: []int{100, cols}}), Want: roots},
-		{Name: "map of encoded chunks", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), plan.Target{Chunks: []int{70, 500}, Codec: "zstd:1"}), Want: roots},
-		{Name: "map of shards", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), plan.Target{Chunks: []int{50, cols}, Shards: []int{200, cols}}), Want: roots},
-		{Name: "map of open chunks", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), plan.Target{Chunks: []int{50, cols}, Codec: "none"}), Want: roots},
-		{Name: "map with side reductions", Path: "o.npy", Plan: cubed(apply(kernel.Sqrt, x), plan.Target{Chunks: []int{100, cols}, SideReductions: side}), Want: roots,
+		{Name: "map", Path: "o.npy", Plan: cubed(apply(kernel.Sqrt, x), compile.Target{Chunks: []int{100, cols}}), Want: roots},
+		{Name: "map of encoded chunks", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), compile.Target{Chunks: []int{70, 500}, Codec: "zstd:1"}), Want: roots},
+		{Name: "map of shards", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), compile.Target{Chunks: []int{50, cols}, Shards: []int{200, cols}}), Want: roots},
+		{Name: "map of open chunks", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), compile.Target{Chunks: []int{50, cols}, Codec: "none"}), Want: roots},
+		{Name: "map with side reductions", Path: "o.npy", Plan: cubed(apply(kernel.Sqrt, x), compile.Target{Chunks: []int{100, cols}, SideReductions: side}), Want: roots,
 			Sums: func() []float64 {
 				sum := 0.0
 				for _, a := range v {
@@ -217,19 +219,19 @@ func Cases(dir string) ([]Case, error) {
 				}
 				return []float64{sum, slices.Max(v)}
 			}},
-		{Name: "collected", Plan: cubed(apply(kernel.Sqrt, x), plan.Target{Chunks: []int{100, cols}}), Want: roots},
+		{Name: "collected", Plan: cubed(apply(kernel.Sqrt, x), compile.Target{Chunks: []int{100, cols}}), Want: roots},
 		{Name: "region", Path: "o.npy", Plan: regional, Want: within},
 		{Name: "region of chunks", Path: "o.zarr", Plan: regional, Want: within},
-		{Name: "reduction with partials", Path: "o.npy", Plan: cubed(fold(kernel.Sum, x, 0), plan.Target{}), Want: column(sumOf)},
-		{Name: "reduction of encoded chunks", Path: "o.npy", Plan: cubed(fold(kernel.Sum, y, 0), plan.Target{}), Want: column(sumOf)},
-		{Name: "reduction without partials", Path: "o.npy", Plan: cubed(fold(kernel.Max, x, 1), plan.Target{}),
+		{Name: "reduction with partials", Path: "o.npy", Plan: cubed(fold(kernel.Sum, x, 0), compile.Target{}), Want: column(sumOf)},
+		{Name: "reduction of encoded chunks", Path: "o.npy", Plan: cubed(fold(kernel.Sum, y, 0), compile.Target{}), Want: column(sumOf)},
+		{Name: "reduction without partials", Path: "o.npy", Plan: cubed(fold(kernel.Max, x, 1), compile.Target{}),
 			Want: func() (w []float64) {
 				for r := range rows {
 					w = append(w, slices.Max(v[r*cols:(r+1)*cols]))
 				}
 				return w
 			}},
-		{Name: "reduction to a number", Plan: cubed(fold(kernel.Sum, x, 0, 1), plan.Target{}),
+		{Name: "reduction to a number", Plan: cubed(fold(kernel.Sum, x, 0, 1), compile.Target{}),
 			Want: func() []float64 {
 				sum := 0.0
 				for _, a := range v {
@@ -237,12 +239,12 @@ func Cases(dir string) ([]Case, error) {
 				}
 				return []float64{sum}
 			}},
-		{Name: "product", Path: "o.npy", Plan: cubed(product, plan.Target{}), Want: multiply},
-		{Name: "product to encoded chunks", Path: "o.zarr", Plan: cubed(product, plan.Target{Chunks: []int{100, 900}}), Want: multiply},
-		{Name: "rechunk", Path: "o.zarr", Plan: cubed(y, plan.Target{Chunks: []int{rows, 40}}), Want: func() []float64 { return v }},
-		{Name: "transpose", Path: "o.npy", Plan: cubed(b.node(graph.Transpose(site, y)), plan.Target{}), Want: transposed(func([]float64) {})},
-		{Name: "sort", Path: "o.npy", Plan: cubed(sorted, plan.Target{}), Want: transposed(slices.Sort)},
-		{Name: "temporary arrays", Path: "o.npy", Plan: cubed(apply(kernel.Subtract, apply(kernel.Multiply, x, x), fold(kernel.Max, b.node(order.Sort(site, y, 0, false)), 0)), plan.Target{Chunks: []int{100, cols}}),
+		{Name: "product", Path: "o.npy", Plan: cubed(product, compile.Target{}), Want: multiply},
+		{Name: "product to encoded chunks", Path: "o.zarr", Plan: cubed(product, compile.Target{Chunks: []int{100, 900}}), Want: multiply},
+		{Name: "rechunk", Path: "o.zarr", Plan: cubed(y, compile.Target{Chunks: []int{rows, 40}}), Want: func() []float64 { return v }},
+		{Name: "transpose", Path: "o.npy", Plan: cubed(b.node(graph.Transpose(site, y)), compile.Target{}), Want: transposed(func([]float64) {})},
+		{Name: "sort", Path: "o.npy", Plan: cubed(sorted, compile.Target{}), Want: transposed(slices.Sort)},
+		{Name: "temporary arrays", Path: "o.npy", Plan: cubed(apply(kernel.Subtract, apply(kernel.Multiply, x, x), fold(kernel.Max, b.node(order.Sort(site, y, 0, false)), 0)), compile.Target{Chunks: []int{100, cols}}),
 			Want: func() (w []float64) {
 				most := make([]float64, cols)
 				for i, a := range v {
@@ -253,9 +255,9 @@ func Cases(dir string) ([]Case, error) {
 				}
 				return w
 			}},
-		{Name: "qr", Path: "o.npy", Plan: cubed(q, plan.Target{}), Want: func() []float64 { return orthonormal(tallRows, tallCols) }, Tolerance: 1e-9},
-		{Name: "nothing", Path: "o.npy", Plan: cubed(b.node(graph.Slice(site, x, "0:0")), plan.Target{}), Want: func() []float64 { return nil }},
-		{Name: "sums of nothing", Path: "o.npy", Plan: cubed(fold(kernel.Sum, b.node(graph.Slice(site, x, "0:0")), 0), plan.Target{}), Want: func() []float64 { return make([]float64, cols) }},
+		{Name: "qr", Path: "o.npy", Plan: cubed(q, compile.Target{}), Want: func() []float64 { return orthonormal(tallRows, tallCols) }, Tolerance: 1e-9},
+		{Name: "nothing", Path: "o.npy", Plan: cubed(b.node(graph.Slice(site, x, "0:0")), compile.Target{}), Want: func() []float64 { return nil }},
+		{Name: "sums of nothing", Path: "o.npy", Plan: cubed(fold(kernel.Sum, b.node(graph.Slice(site, x, "0:0")), 0), compile.Target{}), Want: func() []float64 { return make([]float64, cols) }},
 	}
 	return cases, b.err
 }
