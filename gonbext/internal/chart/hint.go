@@ -100,8 +100,7 @@ func (s *summary) slowHint() hint {
 // planHint is what to change about a plan.
 func (s *summary) planHint() hint {
 	h := s.h
-	switch {
-	case h.Need > h.Budget && h.Need > 0:
+	if h.Need > h.Budget && h.Need > 0 {
 		return hint{"Set a budget that will do, or choose smaller chunks from the table.", s.budgetLine(h.Need)}
 	}
 	if best := s.bestRow(); best.Text != "" {

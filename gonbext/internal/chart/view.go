@@ -162,13 +162,14 @@ type quantity struct {
 }
 
 func (v *view) operationHead() []string {
+	head := []string{"operation", "chunks", "predicted"}
 	switch {
 	case !v.Planned:
-		return []string{"operation", "chunks", "predicted", "requested", "reserved", "allocations", "reuses", "moved", "time"}
+		return append(head, "requested", "reserved", "allocations", "reuses", "moved", "time")
 	case v.Timed():
-		return []string{"operation", "chunks", "predicted", "to move", "time"}
+		return append(head, "to move", "time")
 	}
-	return []string{"operation", "chunks", "predicted", "to move"}
+	return append(head, "to move")
 }
 
 // operationCells are the figures of an operation, below operationHead.
@@ -181,11 +182,9 @@ func (v *view) operationCells(o *operation) []quantity {
 		return append(cells, moved, quantity{text: o.Likely})
 	case v.Planned:
 		return append(cells, moved)
-	case !o.Measured:
-		return append(cells, size(0), size(0), quantity{}, quantity{}, size(0), size(0))
 	}
 	var allocations, reuses quantity
-	if o.Head {
+	if o.Head && o.Measured {
 		allocations.text, reuses.text = dashIfNone(o.Allocations, units.Count(o.Allocations)), dashIfNone(o.Reuses, units.Count(o.Reuses))
 	}
 	return append(cells, size(o.Requested), size(o.Reserved), allocations, reuses, moved, quantity{text: dashIfNone(int64(o.Time), units.Duration(o.Time))})
@@ -408,41 +407,41 @@ func (v *view) rest() {
 // facts are the exact figures behind the rounded ones.
 func (v *view) facts() {
 	s := v.s
-	say := func(name string, n int64) {
-		v.Facts = append(v.Facts, fact{name, units.Both(n)})
-	}
+	say := func(name, value string) { v.Facts = append(v.Facts, fact{name, value}) }
 	if s.h.Budget > 0 {
-		say("budget", s.h.Budget)
+		say("budget", units.Both(s.h.Budget))
 	}
 	if s.h.Need > 0 {
-		say("smallest budget that would do", s.h.Need)
+		say("smallest budget that would do", units.Both(s.h.Need))
 	}
 	if c := s.h.Cluster; c != nil {
-		say("asked for each worker", c.Memory)
+		say("asked for each worker", units.Both(c.Memory))
 	}
 	if !s.h.Process {
-		say("predicted peak", s.h.Predicted.Host())
+		say("predicted peak", units.Both(s.h.Predicted.Host()))
 	}
 	if s.h.Process {
-		say("largest private memory of the process", s.peak)
+		say("largest private memory of the process", units.Both(s.peak))
 	} else if !v.Planned {
-		say("measured peak", s.peak)
+		say("measured peak", units.Both(s.peak))
 		if s.hasSample {
-			say("largest private memory of the process", s.processPeak())
+			say("largest private memory of the process", units.Both(s.processPeak()))
 		}
-		say("read", s.read)
-		say("written", s.written)
-		v.Facts = append(v.Facts, fact{"chunks", units.Count(s.done)})
+		say("read", units.Both(s.read))
+		say("written", units.Both(s.written))
+		say("chunks", units.Count(s.done))
 		if s.retries > 0 {
-			v.Facts = append(v.Facts, fact{"retries", units.Count(s.retries)})
+			say("retries", units.Count(s.retries))
 		}
 	}
+	workers := s.h.Workers
 	if c := s.h.Cluster; c != nil {
-		v.Facts = append(v.Facts, fact{"workers", units.Count(int64(c.Workers))})
-	} else if s.h.Workers > 0 {
-		v.Facts = append(v.Facts, fact{"workers", units.Count(int64(s.h.Workers))})
+		workers = c.Workers
 	}
-	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})
+	if workers > 0 || s.h.Cluster != nil {
+		say("workers", units.Count(int64(workers)))
+	}
+	say("run", plain(s.h.Run))
 }
 
 // likely is the time that is predicted; "" where it is not known.
