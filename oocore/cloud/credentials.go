@@ -36,11 +36,11 @@ var metadata = &http.Client{Transport: &http.Transport{
 // provider gives credentials, and fetches new ones before they expire. It is safe for
 // concurrent use.
 type provider struct {
-	place string // for people
+	place string // where they come from, for messages
 	mu    sync.Mutex
 	held  aws.Credentials
 	since time.Time                                      // they were fetched
-	fetch func(context.Context) (aws.Credentials, error) // nil where they are there from the start
+	fetch func(context.Context) (aws.Credentials, error) // nil where those that are held never expire
 }
 
 // early is how long before their end credentials are replaced.
@@ -52,7 +52,7 @@ const fetching = 30 * time.Second
 // errNoCredentials is returned where none of the places has credentials.
 var errNoCredentials = errors.New("no credentials are found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_NO_SIGN_REQUEST=true for a public bucket")
 
-// errAnswer is an answer that is something else.
+// errAnswer is returned where a server or a program answers with something other than credentials.
 var errAnswer = errors.New("the answer holds no credentials")
 
 // providerOf is the provider of what Amazon's module has chosen.

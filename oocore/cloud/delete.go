@@ -70,7 +70,7 @@ func (b *bucket) deleteMany(ctx context.Context, keys []string) (left []string, 
 		XMLName xml.Name `xml:"DeleteResult"`
 		Error   []object
 	}
-	var other error // an answer of a server that took it for something else
+	var other error // why the answer is no DeleteResult: not all servers know the request
 	err = b.send(ctx, request{
 		ofBucket: true, method: http.MethodPost, body: body,
 		query:  url.Values{"delete": {""}},

@@ -65,7 +65,7 @@ func rejected(resp *http.Response) error {
 	return e
 }
 
-// repeats reports a text that holds what a request was signed with.
+// repeats reports whether a server's text holds a secret that the request was sent with.
 func repeats(text string, r *http.Request) bool {
 	for _, name := range []string{"Authorization", "X-Amz-Security-Token"} {
 		if v := r.Header.Get(name); v != "" && strings.Contains(text, v) {

@@ -86,7 +86,7 @@ func (b *bucket) Create(_ context.Context, key string) (blob.Upload, error) {
 	return &upload{bucket: b, key: key}, nil
 }
 
-// gone are the answers, besides 200, to the removal of what may not be there.
+// gone are the statuses, besides 200, of the removal of an object that may be missing.
 var gone = []int{http.StatusNoContent, http.StatusNotFound}
 
 func (b *bucket) Delete(ctx context.Context, key string) error {

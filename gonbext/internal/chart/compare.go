@@ -222,7 +222,7 @@ var runMeasures = []measure[*summary]{
 	{"written", func(s *summary) int64 { return s.written }, units.Traffic},
 	{"passes over stored data", func(s *summary) int64 { return int64(s.passes()) }, units.Count},
 	{"chunks computed", func(s *summary) int64 { return s.done }, units.Count},
-	{"chunks that were there", (*summary).there, units.Count},
+	{"chunks that were there", (*summary).skipped, units.Count},
 }
 
 var stageMeasures = []measure[*stageSummary]{

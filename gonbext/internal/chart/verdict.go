@@ -90,8 +90,8 @@ func ending(how string) string {
 	return "the process ended: " + how
 }
 
-// there is how many chunks an earlier run had left.
-func (s *summary) there() int64 {
+// skipped is how many chunks an earlier run had done.
+func (s *summary) skipped() int64 {
 	if s.run.End != nil {
 		return s.run.End.Skipped
 	}
@@ -105,7 +105,7 @@ func (s *summary) there() int64 {
 // resumed says what the run made of what an earlier one had left, "" where there
 // was nothing.
 func (s *summary) resumed() string {
-	if n := s.there(); n > 0 {
+	if n := s.skipped(); n > 0 {
 		var all int64
 		for _, st := range s.stages {
 			all += int64(st.Tasks)

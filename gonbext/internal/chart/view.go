@@ -39,7 +39,7 @@ func (v *view) PlanLine() string {
 	if n := v.s.passes(); n > 0 {
 		line += ", " + counted(n, "pass", "passes") + " over stored data"
 	}
-	if s := v.s.h.Seconds; s != nil && v.s.there() == 0 && !v.s.modelled() {
+	if s := v.s.h.Seconds; s != nil && v.s.skipped() == 0 && !v.s.modelled() {
 		if v.s.h.Cluster != nil || s.Known() {
 			line += ", predicted " + secondsRange(s)
 		}
