@@ -129,64 +129,42 @@ func addNamed(to map[string]int64, b Bytes) {
 	}
 }
 
-// Branch is one line of a tree of stages.
-type Branch struct {
-	Stage, Depth int
-	Again        bool   // the stage stands above already
-	Below        bool   // it lies too deep, and follows as a tree of its own
-	first, rest  string // what the stage's lines begin with
-}
-
 // mostIndented is how deep a tree is drawn; what lies deeper follows below it.
 const mostIndented = 24
 
-// Branches returns the lines of the tree of stages: the last stage first, and below each
-// those whose results it reads.
-func Branches(stages []StageReport) []Branch {
-	var all []Branch
+// Tree writes stages as a tree: the last stage first, and below each those whose results it reads.
+func Tree(stages []StageReport) string {
+	var b strings.Builder
 	done := make([]bool, len(stages))
-	var visit func(b Branch)
-	visit = func(b Branch) {
-		b.Again = done[b.Stage]
-		b.Below = !b.Again && b.Depth > mostIndented
-		all = append(all, b)
-		if b.Again || b.Below {
+	var visit func(stage, depth int, first, rest string) // which the stage's first line and its others begin with
+	visit = func(stage, depth int, first, rest string) {
+		switch {
+		case done[stage]:
+			fmt.Fprintf(&b, "%sstage %d, as above\n", first, stage)
+			return
+		case depth > mostIndented: // it follows as a tree of its own
+			fmt.Fprintf(&b, "%sstage %d, below\n", first, stage)
 			return
 		}
-		done[b.Stage] = true
+		done[stage] = true
+		stages[stage].write(&b, first, rest)
 		var from []int // of a damaged record, without what is no stage
-		for _, stage := range stages[b.Stage].From {
-			if stage >= 0 && stage < len(stages) {
-				from = append(from, stage)
+		for _, child := range stages[stage].From {
+			if child >= 0 && child < len(stages) {
+				from = append(from, child)
 			}
 		}
-		for k, stage := range from {
-			child := Branch{Stage: stage, Depth: b.Depth + 1, first: b.rest + "├─ ", rest: b.rest + "│  "}
-			if k == len(from)-1 {
-				child.first, child.rest = b.rest+"└─ ", b.rest+"   "
+		for k, child := range from {
+			if k < len(from)-1 {
+				visit(child, depth+1, rest+"├─ ", rest+"│  ")
+			} else {
+				visit(child, depth+1, rest+"└─ ", rest+"   ")
 			}
-			visit(child)
 		}
 	}
 	for i := len(stages) - 1; i >= 0; i-- {
 		if !done[i] {
-			visit(Branch{Stage: i})
-		}
-	}
-	return all
-}
-
-// Tree writes stages as a tree, in the order of Branches.
-func Tree(stages []StageReport) string {
-	var b strings.Builder
-	for _, at := range Branches(stages) {
-		switch s := &stages[at.Stage]; {
-		case at.Again:
-			fmt.Fprintf(&b, "%sstage %d, as above\n", at.first, at.Stage)
-		case at.Below:
-			fmt.Fprintf(&b, "%sstage %d, below\n", at.first, at.Stage)
-		default:
-			s.write(&b, at.first, at.rest)
+			visit(i, 0, "", "")
 		}
 	}
 	return b.String()

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,15 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 	}
 }
 
-func TestBranchesMarksSharedDeepAndMissingStages(t *testing.T) {
+func TestTreeMarksSharedDeepAndMissingStages(t *testing.T) {
+	heads := func(stages []StageReport) (all []string) {
+		for line := range strings.Lines(Tree(stages)) {
+			if strings.Contains(line, "stage ") {
+				all = append(all, strings.TrimRight(line, ": \n"))
+			}
+		}
+		return all
+	}
 	chain := make([]StageReport, 40) // each reads the one before
 	for i := range chain {
 		chain[i] = StageReport{Stage: i}
@@ -66,12 +75,12 @@ func TestBranchesMarksSharedDeepAndMissingStages(t *testing.T) {
 			chain[i].From = []int{i - 1}
 		}
 	}
-	deep := Branches(chain)
-	if n := len(deep); n != 41 || !deep[25].Below || deep[25].Depth != 25 || deep[26].Depth != 0 || deep[26].Stage != deep[25].Stage {
-		t.Errorf("a chain of 40: %d branches, %+v", n, deep)
+	deep := heads(chain)
+	if n := len(deep); n != 41 || deep[25] != strings.Repeat(" ", 3*24)+"└─ stage 14, below" || deep[26] != "stage 14" {
+		t.Errorf("a chain of 40: %d lines, %q", n, deep)
 	}
-	got := Branches([]StageReport{{}, {Stage: 1, From: []int{0, 0, 7, -1, 1}}})
-	if len(got) != 4 || got[1].Again || !got[2].Again || !got[3].Again {
-		t.Errorf("shared, missing and own stages: %+v", got)
+	got := heads([]StageReport{{}, {Stage: 1, From: []int{0, 0, 7, -1, 1}}})
+	if want := []string{"stage 1", "├─ stage 0", "├─ stage 0, as above", "└─ stage 1, as above"}; !slices.Equal(got, want) {
+		t.Errorf("shared, missing and own stages: %q", got)
 	}
 }
