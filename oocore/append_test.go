@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -41,7 +42,7 @@ func TestAppendGrowsAlongAnyAxis(t *testing.T) {
 					t.Fatalf("axis %d, append %d of %v: shape %v, want %v, or other elements", axis, seed, shape, x.Shape(), all.Shape())
 				}
 			}
-			info, err := store.Describe(path)
+			info, err := storage.Describe(path)
 			if err != nil || !strings.Contains(string(info.Details.Attributes), `"K"`) {
 				t.Errorf("attributes %s, %v", info.Details.Attributes, err)
 			}
@@ -133,7 +134,7 @@ func TestAppendThatIsEndedResumesIntoSameArrayOnly(t *testing.T) {
 func TestAppendKeepsOthersOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.zarr")
 	saved(t, oocore.Ones(oocore.Float64, 5, 512), path, oocore.Chunks(4, 64))
-	ws, err := store.NewStagingDir(path)
+	ws, err := storage.NewStagingDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}

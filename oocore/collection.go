@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/omezarr"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -40,7 +41,7 @@ type named struct {
 // header of an array is read when it is asked for.
 func OpenAll(path string) *Collection {
 	c := &Collection{site: graph.Caller(), path: path}
-	members, err := store.Members(context.Background(), path)
+	members, err := storage.Members(context.Background(), path)
 	if err != nil {
 		c.err = &Error{Op: "open", Site: c.site, Err: err}
 		return c

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -48,7 +49,7 @@ func (e *openError) Unwrap() error { return e.err }
 // dtype. Only their headers are read, and reading opens one file at a time for each task. Open
 // of frames/*.zarr?axis=time gives the new axis, the first, a name.
 func OpenStack(pattern string, axis int) *Array {
-	return OpenContext(context.Background(), store.StackPath(pattern, axis))
+	return OpenContext(context.Background(), storage.StackPath(pattern, axis))
 }
 
 // FromStore returns an array that the program reads by itself, such as a store.Array of another library's file. It
@@ -59,7 +60,7 @@ func FromStore(a store.Array) *Array {
 	if a == nil {
 		return made(nil, &Error{Op: "from_store", Site: site, Err: errors.New("the store.Array is nil")})
 	}
-	return made(graph.Open(site, store.Attach(a), filepath.Base(a.Info().Path)))
+	return made(graph.Open(site, storage.Attach(a), filepath.Base(a.Info().Path)))
 }
 
 // PathIn returns a path of a file of an fs.FS, for Open, OpenAll and whatever else reads paths, such as oocore.PathIn(embedded, "data/x.npy"): of an

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -42,13 +42,13 @@ func TestDatesOfNpyAreIntegersWithUnits(t *testing.T) {
 		if got, err := oocore.Collect[int64](t.Context(), x); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, %v", descr, got, err)
 		}
-		info, err := store.Describe(path)
+		info, err := storage.Describe(path)
 		if err != nil || !strings.Contains(string(info.Details.Attributes), units) {
 			t.Errorf("%s: attributes %s, %v", descr, info.Details.Attributes, err)
 		}
 		copied := filepath.Join(t.TempDir(), "dates.zarr")
 		saved(t, x, copied)
-		if info, err := store.Describe(copied); err != nil || !strings.Contains(string(info.Details.Attributes), units) {
+		if info, err := storage.Describe(copied); err != nil || !strings.Contains(string(info.Details.Attributes), units) {
 			t.Errorf("%s: attributes of a copy %s, %v", descr, info.Details.Attributes, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // inMemory is a folder of a tmpfs.
@@ -79,7 +79,7 @@ func TestTemporaryFilesAvoidMemory(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("XDG_CACHE_HOME", cache)
-	s, err := store.TempStagingDir()
+	s, err := storage.TempStagingDir()
 	if err != nil {
 		t.Fatal(err)
 	}

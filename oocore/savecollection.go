@@ -11,7 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Save computes all arrays into a collection, in one run, and returns the collection that is then
@@ -99,19 +99,19 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 	case s.ShardSize != 0 && !isCheckpoint(path):
 		return failed("", errors.New("a shard size is of a checkpoint: save to NAME.safetensors.index.json"))
 	}
-	m := &store.CollectionMeta{Path: path, ShardSize: s.ShardSize, Metadata: c.texts(), Files: c.besides(path)}
+	m := &storage.CollectionMeta{Path: path, ShardSize: s.ShardSize, Metadata: c.texts(), Files: c.besides(path)}
 	if c.image != nil {
 		m.Attributes = c.image.Attributes
 	}
 	if strings.HasSuffix(path, ".zarr") && c.path != "" && c.image == nil {
-		if m.Groups, err = store.Groups(context.Background(), c.path, func(name string) { s.Unread = append(s.Unread, name) }); err != nil {
+		if m.Groups, err = storage.Groups(context.Background(), c.path, func(name string) { s.Unread = append(s.Unread, name) }); err != nil {
 			return failed("", err)
 		}
 		m.Attributes = m.Groups[""]
 		delete(m.Groups, "")
 	}
 	if len(c.source) > 0 {
-		if m.Template, err = store.TemplateFor(path, c.source[0].Path); err != nil {
+		if m.Template, err = storage.TemplateFor(path, c.source[0].Path); err != nil {
 			return failed("", err)
 		}
 	}
@@ -122,7 +122,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 			return failed("", fmt.Errorf("two arrays have the name %.80q", name))
 		}
 		names[name] = true
-		member, err := store.MemberPath(path, name)
+		member, err := storage.MemberPath(path, name)
 		if err != nil {
 			return failed("", err)
 		}
@@ -159,9 +159,9 @@ func (c *Collection) texts() map[string]string {
 	if len(c.source) == 0 {
 		return nil
 	}
-	info, err := store.Describe(c.source[0].Path)
+	info, err := storage.Describe(c.source[0].Path)
 	var texts map[string]string
-	if _, _, file := store.Split(c.source[0].Path); err != nil || !file || json.Unmarshal(info.Details.Attributes, &texts) != nil {
+	if _, _, file := storage.Split(c.source[0].Path); err != nil || !file || json.Unmarshal(info.Details.Attributes, &texts) != nil {
 		return nil
 	}
 	return texts

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -240,7 +240,7 @@ func TestCollectionSaveKeepsAttributesInNewGroup(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a", "b"} {
-		info, err := store.Describe(filepath.Join(to, name))
+		info, err := storage.Describe(filepath.Join(to, name))
 		if err != nil || !strings.Contains(string(info.Details.Attributes), `"K`+name+`"`) {
 			t.Errorf("%s: attributes %s, %v", name, info.Details.Attributes, err)
 		}

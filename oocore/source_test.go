@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -121,7 +122,7 @@ func TestFromStoreReadsAndForgets(t *testing.T) {
 	if err := oocore.FromStore(nil).Err(); err == nil || !strings.Contains(err.Error(), "the store.Array is nil") {
 		t.Error(err)
 	}
-	info := store.Attach(s)
+	info := storage.Attach(s)
 	path := info.Path
 	if again, err := store.Open(path); err != nil {
 		t.Fatal(err)

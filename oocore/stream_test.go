@@ -12,7 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -22,7 +22,7 @@ var errReadsTwice = errors.New("the plan reads an input twice, or in another ord
 func streams(planned *bool) oocore.Option {
 	return host.Inspect(func(p *host.Plan) error {
 		for i := range p.Arrays {
-			if a := &p.Arrays[i]; a.Place == "file" && store.InProcess(a.Path) && !p.Streams(i) {
+			if a := &p.Arrays[i]; a.Place == "file" && storage.InProcess(a.Path) && !p.Streams(i) {
 				return errReadsTwice
 			}
 		}
@@ -86,7 +86,7 @@ func TestOperationsReadStreamsAsTheirPlansSay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				pipe, err := store.NewStream("pipe", file, "")
+				pipe, err := storage.NewStream("pipe", file, "")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/run"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -121,7 +123,7 @@ func (w *Writer[T]) begin() error {
 		if err != nil {
 			return err
 		}
-		if w.folder, err = os.MkdirTemp(store.ExistingFolder(path), ".rows-*"); err != nil {
+		if w.folder, err = os.MkdirTemp(storage.ExistingFolder(path), ".rows-*"); err != nil {
 			return err
 		}
 		path = filepath.Join(w.folder, "rows.bin")
@@ -140,7 +142,7 @@ func (s *settings) inPlace(path string, m store.Meta, grows bool) bool {
 	if s.Chunks != nil || s.Shards != nil || s.Codec != "" {
 		return false
 	}
-	l, err := store.LayoutOf(path, m)
+	l, err := storage.LayoutOf(path, m)
 	return err == nil && (l.Unit == nil || l.Open) && (!grows || strings.HasSuffix(path, ".npy"))
 }
 
@@ -205,7 +207,7 @@ func (w *Writer[T]) isOpen(op string) error {
 func (w *Writer[T]) usable(op string) error {
 	switch {
 	case w.ended:
-		return w.failed(op, store.ErrClosed)
+		return w.failed(op, fs.ErrClosed)
 	case w.err != nil:
 		return w.err
 	case w.ctx.Err() != nil:
@@ -246,7 +248,7 @@ func (w *Writer[T]) resize(op string) error {
 	if w.store == nil {
 		return nil
 	}
-	if err := store.Resize(w.store, w.shape[0]); err != nil {
+	if err := storage.Resize(w.store, w.shape[0]); err != nil {
 		return w.failed(op, err)
 	}
 	return nil
@@ -328,7 +330,7 @@ func (w *Writer[T]) Commit() (_ *Array, err error) {
 		return Zeros(dtype.Of[T](), w.shape...).Save(w.ctx, w.path, w.opts...)
 	}
 	if w.grows {
-		err = store.Resize(w.store, w.rows)
+		err = storage.Resize(w.store, w.rows)
 	}
 	if err == nil {
 		err = w.store.Commit(w.ctx)
@@ -339,11 +341,11 @@ func (w *Writer[T]) Commit() (_ *Array, err error) {
 	w.ended = true
 	m := store.Meta{Shape: w.shape, DType: dtype.Of[T]()}
 	if w.folder == "" {
-		out := OpenContext(context.WithoutCancel(w.ctx), store.Stored(w.path, m)) // an interrupt is too late
+		out := OpenContext(context.WithoutCancel(w.ctx), storage.Stored(w.path, m)) // an interrupt is too late
 		return out, out.Err()
 	}
 	defer w.remove()
-	x := Open(store.Stored(filepath.Join(w.folder, "rows.bin"), m))
+	x := Open(storage.Stored(filepath.Join(w.folder, "rows.bin"), m))
 	if grid.Size(w.shape) == 0 {
 		x = Zeros(m.DType, w.shape...)
 	}
@@ -437,7 +439,7 @@ func FromReader(ctx context.Context, r io.Reader, format, path string, opts ...O
 	if r == nil {
 		return failed(errors.New("the io.Reader is nil"))
 	}
-	folder, err := os.MkdirTemp(store.ExistingFolder(path), ".stream-*")
+	folder, err := os.MkdirTemp(storage.ExistingFolder(path), ".stream-*")
 	if err != nil {
 		return failed(err)
 	}
@@ -454,8 +456,8 @@ func FromReader(ctx context.Context, r io.Reader, format, path string, opts ...O
 	if err = errors.Join(err, f.Close()); err != nil {
 		return failed(err)
 	}
-	if _, err := store.Describe(f.Name() + query); err != nil {
-		return failed(fmt.Errorf("the stream, as %s: %w", format, store.Plain(err)))
+	if _, err := storage.Describe(f.Name() + query); err != nil {
+		return failed(fmt.Errorf("the stream, as %s: %w", format, storage.Plain(err)))
 	}
 	out, err := Open(f.Name()+query).Save(ctx, path, opts...)
 	if err != nil {

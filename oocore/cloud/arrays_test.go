@@ -30,6 +30,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/tiff"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -86,7 +87,7 @@ func stored(t testing.TB, dir, name string, m store.Meta, data []byte) store.Arr
 	if err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	place, query, _ := strings.Cut(store.Stored(file, m), "?")
+	place, query, _ := strings.Cut(storage.Stored(file, m), "?")
 	upload(t, place, "in/"+filepath.Base(place))
 	path := "s3://data/in/" + filepath.Base(place)
 	if query != "" {
@@ -218,7 +219,7 @@ func TestWindows(t *testing.T) {
 		if err := near.Read(context.Background(), want, region); err != nil {
 			r.Fatal(err)
 		}
-		s, err := far.(store.Coded).Session(make([]byte, rapid.Int64Range(work.Stream, work.Whole).Draw(r, "work")))
+		s, err := far.(storage.Coded).Session(make([]byte, rapid.Int64Range(work.Stream, work.Whole).Draw(r, "work")))
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -231,7 +232,7 @@ func TestWindows(t *testing.T) {
 			r.Fatalf("%+v: %d bytes read for %d", region, n, bytesOf)
 		}
 	})
-	if _, err := far.(store.Coded).Session(make([]byte, work.Stream-1)); err == nil {
+	if _, err := far.(storage.Coded).Session(make([]byte, work.Stream-1)); err == nil {
 		t.Error("a buffer that is too small is taken")
 	}
 }
@@ -301,7 +302,7 @@ func TestRefusedArrays(t *testing.T) {
 		if _, err := store.Create(path, m); err == nil || !strings.Contains(err.Error(), ".zarr there") {
 			t.Errorf("%s: %v", path, err)
 		}
-		if _, err := store.LayoutOf(path, m); err == nil {
+		if _, err := storage.LayoutOf(path, m); err == nil {
 			t.Errorf("%s has a layout", path)
 		}
 	}

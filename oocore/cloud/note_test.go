@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // staged makes the staging folder that an output in an object store has in a folder.
-func staged(t *testing.T, folder, output string) *store.StagingDir {
+func staged(t *testing.T, folder, output string) *storage.StagingDir {
 	t.Helper()
-	w, err := store.NewStagingDir(store.StagingIn(folder, output))
+	w, err := storage.NewStagingDir(storage.StagingIn(folder, output))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,43 +31,43 @@ func TestFolderIsNotedBesideTheOutput(t *testing.T) {
 			above = "s3://data/a/b/"
 		}
 		one, other := t.TempDir(), t.TempDir()
-		if folder, err := store.NotedFolder(t.Context(), out); folder != "" || err != nil {
+		if folder, err := storage.NotedFolder(t.Context(), out); folder != "" || err != nil {
 			t.Errorf("%s: before a run there is %q: %v", out, folder, err)
 		}
-		if err := store.NoteFolder(t.Context(), out, one); err != nil {
+		if err := storage.NoteFolder(t.Context(), out, one); err != nil {
 			t.Fatal(err)
 		}
 		w := staged(t, one, out)
-		if err := store.NoteFolder(t.Context(), out, one); err != nil {
+		if err := storage.NoteFolder(t.Context(), out, one); err != nil {
 			t.Errorf("%s: the same folder again: %v", out, err)
 		}
-		if err := store.NoteFolder(t.Context(), out, other); err == nil || !strings.Contains(err.Error(), "another run on a cluster computes it") {
+		if err := storage.NoteFolder(t.Context(), out, other); err == nil || !strings.Contains(err.Error(), "another run on a cluster computes it") {
 			t.Errorf("%s: another folder: %v", out, err)
 		}
-		if folder, err := store.NotedFolder(t.Context(), out); folder != one || err != nil {
+		if folder, err := storage.NotedFolder(t.Context(), out); folder != one || err != nil {
 			t.Errorf("%s: there is %q, want %q: %v", out, folder, one, err)
 		}
 		for _, at := range []string{out, above} {
-			if all, err := store.StagingDirs(t.Context(), at); err != nil || !slices.Equal(all, []string{w.Path}) {
+			if all, err := storage.StagingDirs(t.Context(), at); err != nil || !slices.Equal(all, []string{w.Path}) {
 				t.Errorf("%s: %s has %q, want %q: %v", out, at, all, w.Path, err)
 			}
 		}
-		if err := store.ForgetFolder(t.Context(), out, other); err != nil {
+		if err := storage.ForgetFolder(t.Context(), out, other); err != nil {
 			t.Error(err)
 		}
-		if folder, _ := store.NotedFolder(t.Context(), out); folder != one {
+		if folder, _ := storage.NotedFolder(t.Context(), out); folder != one {
 			t.Errorf("%s: another run has forgotten %s", out, one)
 		}
 		if err := w.Remove(); err != nil {
 			t.Fatal(err)
 		}
-		if folder, err := store.NotedFolder(t.Context(), out); folder != "" || err != nil {
+		if folder, err := storage.NotedFolder(t.Context(), out); folder != "" || err != nil {
 			t.Errorf("%s: without a staging folder there is %q: %v", out, folder, err)
 		}
-		if err := store.NoteFolder(t.Context(), out, other); err != nil {
+		if err := storage.NoteFolder(t.Context(), out, other); err != nil {
 			t.Errorf("%s: in place of a run that is gone: %v", out, err)
 		}
-		if err := store.ForgetFolder(t.Context(), out, other); err != nil {
+		if err := storage.ForgetFolder(t.Context(), out, other); err != nil {
 			t.Error(err)
 		}
 		for e, err := range at(t, "s3://data").List(t.Context(), "") {
@@ -85,16 +85,16 @@ func TestTwoRunsNoteFoldersAtOnce(t *testing.T) {
 	var first atomic.Bool
 	f.on(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodPut && first.CompareAndSwap(false, true) {
-			if err := store.NoteFolder(t.Context(), out, one); err != nil {
+			if err := storage.NoteFolder(t.Context(), out, one); err != nil {
 				t.Error(err)
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
-	if err := store.NoteFolder(t.Context(), out, other); err == nil || !strings.Contains(err.Error(), "another run on a cluster computes it") {
+	if err := storage.NoteFolder(t.Context(), out, other); err == nil || !strings.Contains(err.Error(), "another run on a cluster computes it") {
 		t.Errorf("the second: %v", err)
 	}
-	if folder, err := store.NotedFolder(t.Context(), out); folder != one || err != nil {
+	if folder, err := storage.NotedFolder(t.Context(), out); folder != one || err != nil {
 		t.Errorf("there is %q, want %q: %v", folder, one, err)
 	}
 }
@@ -107,7 +107,7 @@ func TestNoteThatLeadsNowhere(t *testing.T) {
 	if err := os.Mkdir(far, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.NoteFolder(t.Context(), out, far); err != nil {
+	if err := storage.NoteFolder(t.Context(), out, far); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(far); err != nil {
@@ -119,9 +119,9 @@ func TestNoteThatLeadsNowhere(t *testing.T) {
 		if c.name == "damaged" {
 			put(t, at(t, "s3://data"), "a/.gonbext/x.zarr.json", []byte("{"))
 		}
-		_, noted := store.NotedFolder(t.Context(), out)
-		_, listed := store.StagingDirs(t.Context(), "s3://data/a")
-		for _, err := range []error{noted, listed, store.NoteFolder(t.Context(), out, t.TempDir())} {
+		_, noted := storage.NotedFolder(t.Context(), out)
+		_, listed := storage.StagingDirs(t.Context(), "s3://data/a")
+		for _, err := range []error{noted, listed, storage.NoteFolder(t.Context(), out, t.TempDir())} {
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v", c.name, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 const (
@@ -48,7 +48,7 @@ func (u *upload) Entry() blob.Entry { return u.entry }
 // Write appends. Its memory is the upload's buffer of at most partBytes.
 func (u *upload) Write(ctx context.Context, p []byte) error {
 	if u.ended {
-		return u.bucket.fail("write", u.key, store.ErrClosed)
+		return u.bucket.fail("write", u.key, fs.ErrClosed)
 	}
 	u.entry.Key = u.key
 	u.entry.Size += int64(len(p))
@@ -134,7 +134,7 @@ func (u *upload) part(ctx context.Context, p []byte) error {
 // Close puts the object, or completes its parts. Where it fails nothing is left.
 func (u *upload) Close(ctx context.Context) error {
 	if u.ended {
-		return u.bucket.fail("close", u.key, store.ErrClosed)
+		return u.bucket.fail("close", u.key, fs.ErrClosed)
 	}
 	if err := u.finish(ctx, u.buffer); err != nil {
 		u.Abort()

@@ -18,9 +18,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -166,13 +166,13 @@ func (s *stages) begin(ctx context.Context, file string, old *run, err error) er
 	}
 	p := s.Plan()
 	r := &run{ID: rand.Text(), On: s.batch, Begun: time.Now(), Options: s.options, Memory: p.Each.Budget, Cores: p.Each.Workers, Saved: s.saved}
-	if r.Output, err = store.Absolute(p.Arrays[p.Output].Path); err != nil {
+	if r.Output, err = storage.Absolute(p.Arrays[p.Output].Path); err != nil {
 		return err
 	}
-	if r.In, err = store.Absolute(p.WholePath(p.Output)); err != nil {
+	if r.In, err = storage.Absolute(p.WholePath(p.Output)); err != nil {
 		return err
 	}
-	r.Before, _ = store.VersionOf(ctx, r.Output) // none where there is no output yet
+	r.Before, _ = storage.VersionOf(ctx, r.Output) // none where there is no output yet
 	if r.Plan, err = filepath.Abs(file); err != nil {
 		return err
 	}
@@ -478,7 +478,7 @@ func (r *runner) listFiles() error {
 	var paths []string
 	for i := range r.run.Stages {
 		for _, path := range r.Files(i).Reads {
-			local, err := store.Absolute(path)
+			local, err := storage.Absolute(path)
 			if err == nil && filepath.Dir(local) != filepath.Dir(r.run.Plan) && !slices.Contains(paths, local) {
 				paths = append(paths, local)
 			}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Run is a run on a batch system whose output is not in its place yet. It is known from the
@@ -30,7 +30,7 @@ func (r *Run) Trust(on string) {
 
 // Find returns the runs whose outputs lie in a folder or below an object store's address, or the run of an output.
 func Find(ctx context.Context, path string) (all []*Run, err error) {
-	dirs, err := store.StagingDirs(ctx, path)
+	dirs, err := storage.StagingDirs(ctx, path)
 	for _, dir := range dirs {
 		if r, err := load(dir); err == nil {
 			all = append(all, &Run{of: r})
@@ -43,11 +43,11 @@ func Find(ctx context.Context, path string) (all []*Run, err error) {
 
 // Ended returns the run of an output that was cancelled or has failed, and why it has; both are nil where there is none.
 func Ended(ctx context.Context, output string) (*Run, error) {
-	output, err := store.Absolute(output)
+	output, err := storage.Absolute(output)
 	if err != nil {
 		return nil, nil
 	}
-	dirs, _ := store.StagingDirs(ctx, output)
+	dirs, _ := storage.StagingDirs(ctx, output)
 	for _, dir := range dirs {
 		if r, err := loadFile(filepath.Join(filepath.Dir(runFile(dir)), endedFile)); err == nil && r.Output == output {
 			why := r.failure()
@@ -101,7 +101,7 @@ func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
 	if err := r.of.wait(ctx, tell); err != nil {
 		return err
 	}
-	now, err := store.VersionOf(ctx, r.of.Output)
+	now, err := storage.VersionOf(ctx, r.of.Output)
 	return hook.CheckWritten(r.of.Output, r.of.Before, now, err)
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // run is a run on a batch system, as the file beside its plan has it: from there any machine that
@@ -39,7 +39,7 @@ type run struct {
 	Probe   string          `json:"probe,omitempty"`
 	Stages  []stage         `json:"stages"`
 	Saved   json.RawMessage `json:"saved"`
-	Before  store.Version   `json:"before"` // of the output, when the run was begun
+	Before  storage.Version `json:"before"` // of the output, when the run was begun
 }
 
 // stage is a stage's jobs.
@@ -69,7 +69,7 @@ const endedFile = "ended.json"
 const failedFile = "failed.json"
 
 // runFile is the path of a run's file, for the folder of its plan.
-func runFile(staging string) string { return filepath.Join(staging, store.ElsewhereFile) }
+func runFile(staging string) string { return filepath.Join(staging, storage.ElsewhereFile) }
 
 // folder has the run's file, its reports and logs.
 func (r *run) folder() string { return filepath.Dir(runFile(filepath.Dir(r.Plan))) }
@@ -101,7 +101,7 @@ func (r *run) inside(staging string) error {
 	if rest, ok := strings.CutPrefix(r.Output, r.In); !ok || rest != "" && !strings.ContainsRune("/#", rune(rest[0])) {
 		return errors.New("its output is not in what it computes")
 	}
-	own, err := store.StagingPath(store.StagingIn(filepath.Dir(staging), r.In))
+	own, err := storage.StagingPath(storage.StagingIn(filepath.Dir(staging), r.In))
 	is, err1 := os.Stat(staging)
 	for _, dir := range []string{own, filepath.Dir(r.Plan)} {
 		if named, err2 := os.Stat(dir); errors.Join(err, err1, err2) != nil || !os.SameFile(is, named) {

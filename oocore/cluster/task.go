@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -210,7 +211,7 @@ func Merge(ctx context.Context, plan string, stage int) error {
 // first, the run's file last.
 func sweep(staging string) error {
 	output := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(staging), "."), ".gonbext")
-	dir, err := store.ExistingStagingDir(filepath.Join(filepath.Dir(staging), output))
+	dir, err := storage.ExistingStagingDir(filepath.Join(filepath.Dir(staging), output))
 	if dir == nil { // nothing is left, or another run has it
 		return err
 	}

@@ -41,7 +41,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // internals plan and group the runs of a decomposition.
@@ -51,7 +51,7 @@ var internals = hook.Get(oocore.Plan{})
 type tensor struct {
 	ctx      context.Context
 	opts     []oocore.Option
-	dir      *store.StagingDir // of temporary files; nil until there is one
+	dir      *storage.StagingDir // of temporary files; nil until there is one
 	x        *oocore.Array
 	shape    []int
 	norm     float64       // Frobenius
@@ -181,7 +181,7 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	}
 	t.files++
 	if t.dir == nil {
-		dir, err := store.TempStagingDir()
+		dir, err := storage.TempStagingDir()
 		if err != nil {
 			return nil, err
 		}

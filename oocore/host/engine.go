@@ -16,9 +16,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // A plan as hosts compare it with others, and a stage of it.
@@ -79,7 +79,7 @@ func NewWorker(plan string, budget int64, workers int) (*Worker, error) {
 
 // CheckCodec returns an error that names what may be given where the text is no codec.
 func CheckCodec(text string) error {
-	if _, ok := store.Encoded("x.gguf", text); ok {
+	if _, ok := storage.Encoded("x.gguf", text); ok {
 		return nil
 	}
 	_, err := codec.Parse(text, []int{1}, dtype.Uint8)

@@ -93,6 +93,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -119,9 +120,8 @@ type Info struct {
 	ID      FileVersion
 	Work    Work // of reading
 	Details Details
-	opened  *stack // for the next Open of its path
-	// attached keeps an array of the program, which its path names.
-	attached *attachment
+	// Keep is what the next Open finds by the path, for as long as an Info has it.
+	Keep any `json:"-"`
 }
 
 // Details is what a format stores of an array in addition to its elements.
@@ -157,7 +157,7 @@ type Work struct {
 	// read it.
 	Open int64 `json:"open,omitempty"`
 	// Encoded is the most that an encoded chunk has, where it is read or stored by one request:
-	// of an array that is a Prefetcher, and of a writer whose sessions are Encoders. 0 elsewhere.
+	// where encoded chunks are read before there is memory to decode them, or written after. 0 elsewhere.
 	Encoded int64 `json:"encoded,omitempty"`
 }
 
@@ -174,25 +174,21 @@ type FileVersion struct {
 	Settles time.Duration `json:"-"`
 }
 
-// lastChange returns when the file last changed, as far as the system tells.
-func (i FileVersion) lastChange() time.Time {
-	if i.ChangeTime.IsZero() {
-		return i.ModTime
-	}
-	return i.ChangeTime
-}
-
 // Equal reports the same version of the same file.
 func (i FileVersion) Equal(j FileVersion) bool {
-	return i.ChangeTime.Equal(j.ChangeTime) && i.sameContents(j)
+	return i.ChangeTime.Equal(j.ChangeTime) && i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode && i.Version == j.Version
 }
 
-// sameContents is Equal but for what links and permissions change too.
-func (i FileVersion) sameContents(j FileVersion) bool {
-	return i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode && i.Version == j.Version
-}
-
-// Array is an open stored array. It is safe for concurrent use.
+// Array is an open stored array. It is safe for concurrent use. It may have methods more, which whoever reads it looks for:
+//
+//	Session(work []byte) (Session, error)     it has to decode what it reads, in memory that the caller provides: a buffer of at least
+//	                                          Info().Work.Whole or, with less, Stream bytes. One goroutine at a time uses a session
+//	Reshape(shape []int) (Array, error)       its elements lie in C order in one run, and can be read in any other shape of the same size
+//	WillRead(r types.Region)                  a hint that a region is read soon, which does not wait
+//	Chunks(ctx context.Context, each func(index []int, bytes int64) error) error
+//	Digest(ctx context.Context) (string, error)
+//	                                          its chunks are stored by themselves. Chunks lists those that are stored, by their index in the grid
+//	                                          of Info().Chunks, in no order; Digest identifies the version of every stored object
 type Array interface {
 	Info() Info
 	// Read fills dst with the region's elements: dense, in C order, in this
@@ -202,29 +198,7 @@ type Array interface {
 	Close() error
 }
 
-// Reshaper is an Array whose elements lie in C order in one run, so that it can
-// be read in any other shape of the same size.
-type Reshaper interface {
-	Array
-	Reshape(shape []int) (Array, error)
-}
-
-// Ahead is an Array that can begin with what is read soon.
-type Ahead interface {
-	// WillRead is a hint that a region is read soon. It does not wait.
-	WillRead(r types.Region)
-}
-
-// Coded is an Array that has to decode what it reads, in memory that the caller
-// provides.
-type Coded interface {
-	Array
-	// Session prepares to read with a buffer of at least Info().Work.Whole or, with
-	// less, Stream bytes. One goroutine at a time uses it.
-	Session(work []byte) (Session, error)
-}
-
-// Session reads from a Coded array.
+// Session reads from an array that has to decode.
 type Session interface {
 	// Read is as Array's. It returns how many bytes came from the store. A region that
 	// continues where the one before ended in a chunk does not decode it again.
@@ -232,28 +206,10 @@ type Session interface {
 	Close() error
 }
 
-// Prefetcher is a Coded array whose encoded chunks can be read before there is memory to
-// decode them.
-type Prefetcher interface {
-	Coded
-	// Prefetch reads the encoded chunk that a region lies in to p, which has at least
-	// Info().Work.Encoded bytes. What it returns is Read of that region in a session of the array,
-	// which takes the chunk from p.
-	Prefetch(ctx context.Context, p []byte, r types.Region) (func(ctx context.Context, s Session, dst []byte) (stored int64, err error), error)
-}
-
-// Listed is an Array whose chunks are stored by themselves.
-type Listed interface {
-	Array
-	// Chunks lists the chunks that are stored, by their index in the grid of
-	// Info().Chunks, in no order. It reads shards' indexes and no elements.
-	Chunks(ctx context.Context, each func(index []int, bytes int64) error) error
-	// Digest identifies the version of every stored object. It lists them all.
-	Digest(ctx context.Context) (string, error)
-}
-
 // Writer fills a new array. Writes of boxes that do not overlap may run at
-// once, but where Layout says that units have one owner.
+// once, but where Layout says that units have one owner. One that encodes has a method Session(work []byte) (WriteSession, error),
+// with a buffer of at least Layout.Work.Whole or, with less, Stream bytes; one goroutine at a time uses a session. One that
+// can resume has Resumed() bool, which reports whether it resumes what an earlier one left.
 type Writer interface {
 	// Write stores a box's elements: dense, in C order.
 	Write(ctx context.Context, src []byte, b types.Box) error
@@ -271,15 +227,7 @@ type Writer interface {
 	Abort() error
 }
 
-// CodedWriter is a Writer that encodes, in memory that the caller provides.
-type CodedWriter interface {
-	Writer
-	// Session prepares to write with a buffer of at least Layout.Work.Whole or, with
-	// less, Stream bytes. One goroutine at a time uses it.
-	Session(work []byte) (WriteSession, error)
-}
-
-// WriteSession writes to a CodedWriter.
+// WriteSession writes to an array that is encoded.
 type WriteSession interface {
 	// Write stores a box's elements. Boxes come unit by unit of the Layout, in it chunk
 	// by chunk in C order, and in a chunk as runs of whole rows in C order; the box of
@@ -289,14 +237,6 @@ type WriteSession interface {
 	Write(ctx context.Context, src []byte, b types.Box) (stored int64, err error)
 	// Close gives up a unit that is not whole.
 	Close() error
-}
-
-// Encoder is a WriteSession that can leave it to its caller when a unit is stored.
-type Encoder interface {
-	WriteSession
-	// Encode is Write of a whole unit, which it encodes to p, of at least Layout.Work.Encoded bytes.
-	// put stores it from there, at the same time as the session encodes others; nil where there is nothing to store.
-	Encode(ctx context.Context, p, src []byte, b types.Box) (put func(context.Context) error, stored int64, err error)
 }
 
 // Layout is how a new array will lie, which planning needs before it exists.
@@ -340,7 +280,7 @@ type Meta struct {
 	Details Details
 	// StagingDir holds what is unfinished; where it is nil Create makes one for the writer. A Format
 	// is always given one.
-	StagingDir *StagingDir
+	StagingDir StagingDir
 	// Resume resumes what an earlier writer of the same StagingDir, path and Meta
 	// made durable.
 	Resume bool
@@ -351,3 +291,33 @@ type Meta struct {
 	// Zarr arrays grow.
 	Grow bool
 }
+
+// StagingDir is a hidden folder beside an output, where a writer keeps what is unfinished. It is this user's, and nobody else can write
+// to it; a lock, which ends with the process, keeps all others out.
+type StagingDir interface {
+	// Join returns the path of what has a name in the folder.
+	Join(name string) string
+	// Attached reports whether another process holds the folder, and this one writes some of the chunks: then it removes nothing, and Commit
+	// is an error.
+	Attached() bool
+	// Fence is called before what lies at a path, in the folder or in the place of a region, is published. Where a process that was
+	// given up may still write to it, a copy takes its place.
+	Fence(ctx context.Context, path string) error
+}
+
+// Extent is where an array's elements lie in a file, in one run, and what they
+// are.
+type Extent struct {
+	Offset int64 // of the first element
+	Shape  []int // the array's, also where Fortran is set
+	DType  dtype.Type
+	Big    bool // big-endian
+	// FlipSign says that the highest bit of each integer is stored inverted, as FITS stores uint16
+	// as int16 less 32768.
+	FlipSign bool
+	Fortran  bool
+	Details  Details
+}
+
+// Bytes returns the size of the elements.
+func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }

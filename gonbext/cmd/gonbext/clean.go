@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -38,7 +39,7 @@ It says what it removed, and how many bytes that had.`,
 			told := []leftover{}
 			var failed []error
 			for _, path := range paths {
-				all, err := store.Leftovers(path)
+				all, err := host.Leftovers(path)
 				if err != nil {
 					failed = append(failed, err)
 				}

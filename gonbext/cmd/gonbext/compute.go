@@ -16,7 +16,6 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func newCompute() *cobra.Command {
@@ -277,7 +276,7 @@ func stacked(path string) string {
 	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "*") || strings.Contains(path, "axis=") {
 		return path
 	}
-	return store.StackPath(path, 0)
+	return host.StackPath(path, 0)
 }
 
 // openNames opens the arrays of NAME=PATH arguments.

@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func newConvert() *cobra.Command {
@@ -91,11 +90,11 @@ func alone(ctx context.Context, from, to string) bool {
 	if filepath.Ext(to) != ".zarr" || host.Remote(to) {
 		return false
 	}
-	members, err := store.Members(ctx, from)
+	members, err := host.Members(ctx, from)
 	if err != nil || len(members) != 1 || !strings.HasPrefix(members[0].Path, from+"#") {
 		return false
 	}
-	groups, err := store.Groups(ctx, from)
+	groups, err := host.Groups(ctx, from)
 	return err == nil && len(groups) > 0
 }
 

@@ -27,7 +27,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -505,7 +504,7 @@ func checkWritten(flag, path string, arrays ...string) error {
 		return usagef("%s %s: this is not a regular file", flag, path)
 	}
 	for _, array := range arrays {
-		if store.Holds(array, path) {
+		if host.Holds(array, path) {
 			return usagef("%s %s: this is, or lies in, %s, which the command reads or writes: take another file", flag, path, array)
 		}
 	}

@@ -17,17 +17,16 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // pipes are a command's standard input and output where arrays go through them.
 type pipes struct {
-	in     *store.Stream // nil for none
-	opened string        // the path that stands for the input: of the temporary file once there is one
-	begun  bool          // a run reads the stream
-	again  bool          // what runs now is not the last to read the input
-	spools bool          // of a plan: the input goes to a temporary file first
-	out    string        // "npy" or "bin" where the result goes to standard output
+	in     *host.Stream // nil for none
+	opened string       // the path that stands for the input: of the temporary file once there is one
+	begun  bool         // a run reads the stream
+	again  bool         // what runs now is not the last to read the input
+	spools bool         // of a plan: the input goes to a temporary file first
+	out    string       // "npy" or "bin" where the result goes to standard output
 }
 
 // errSpool is of a run that reads standard input in another way than a pipe can be read.
@@ -71,7 +70,7 @@ func (p *pipes) open(c *cobra.Command, path string) (*oocore.Array, error) {
 		}
 		widenPipe(os.Stdin)
 		var err error
-		if p.in, err = store.NewStream("standard input", interruptible{c.Context(), os.Stdin}, query); err != nil {
+		if p.in, err = host.NewStream("standard input", interruptible{c.Context(), os.Stdin}, query); err != nil {
 			return nil, err
 		}
 		p.opened = path
@@ -92,7 +91,7 @@ func (p *pipes) close() {
 // inspect decides whether a run, or one that is only planned, can read standard input as it comes.
 func (p *pipes) inspect(plan *host.Plan, planned bool) error {
 	for i := range plan.Arrays {
-		if a := &plan.Arrays[i]; a.Place == "file" && store.InProcess(a.Path) && (p.again || p.begun || !plan.Streams(i)) {
+		if a := &plan.Arrays[i]; a.Place == "file" && host.InProcess(a.Path) && (p.again || p.begun || !plan.Streams(i)) {
 			if p.spools = true; planned {
 				return nil
 			}
@@ -150,12 +149,8 @@ func agree(path string, a *oocore.Array) error {
 	if !ok || path == "-" || a.Err() != nil {
 		return nil
 	}
-	l, err := store.LayoutOf("x.bin?"+query, store.Meta{Shape: a.Shape(), DType: a.DType()})
-	if err == nil && l.Work.Heap > 0 {
-		err = errors.New("elements go through a pipe in C order and little-endian")
-	}
-	if err != nil {
-		return usagef("-o %s: %w", path, store.Plain(err))
+	if err := host.CheckPiped(query, a.Shape(), a.DType()); err != nil {
+		return usagef("-o %s: %w", path, err)
 	}
 	return nil
 }

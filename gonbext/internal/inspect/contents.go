@@ -46,7 +46,7 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 	} else if errors.As(err, &small) {
 		return nil, err
 	}
-	members, inside := store.Members(ctx, path)
+	members, inside := host.Members(ctx, path)
 	if errors.As(inside, &small) {
 		return nil, inside
 	}

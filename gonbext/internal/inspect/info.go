@@ -142,7 +142,7 @@ func Chunks(ctx context.Context, path string) (*chart.ChunkMap, error) {
 
 func listChunks(ctx context.Context, a store.Array) (*chart.ChunkMap, error) {
 	s := a.Info()
-	listed, ok := a.(store.Listed)
+	listed, ok := a.(host.Listed)
 	if !ok || len(s.Chunks) != len(s.Shape) {
 		return nil, fmt.Errorf("%s: %w", s.Path, errOnePiece)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Complete answers Tab in a magic, and in the quotes of a path in Go; ok is
@@ -174,7 +173,7 @@ func CompleteFile(dir, word string) (matches []string) {
 			return nil // Tab waits for no network
 		}
 		path := from(dir, file)
-		members, err := store.Members(context.Background(), path)
+		members, err := host.Members(context.Background(), path)
 		if err != nil {
 			return nil
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/gonbext/gonbext/gonbext/internal/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // What %disk clean removes.
@@ -36,12 +36,12 @@ func (r *rewriting) disk(operands []string) error {
 			return chart.Output{}, err
 		}
 		removed := int64(0)
-		unfinished, err := store.Leftovers(here)
+		unfinished, err := host.Leftovers(here)
 		if err != nil {
 			return chart.Output{}, err
 		}
 		if cleaned == cleanUnfinished {
-			unfinished = slices.DeleteFunc(unfinished, func(l store.Leftover) bool {
+			unfinished = slices.DeleteFunc(unfinished, func(l host.Leftover) bool {
 				n, _ := setup.BytesBelow(l.Path)
 				if l.Remove() != nil { // of a run that goes on
 					return false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -20,7 +21,7 @@ import (
 // array is a column whose rows are stored in groups, each of which is decoded as a whole.
 type array struct {
 	info   store.Info
-	object store.Object
+	object storage.Object
 	ends   []int // the rows at which groups end
 	// decode fills dst with the elements of a group.
 	decode func(ctx context.Context, group int, dst []byte) error
@@ -29,7 +30,7 @@ type array struct {
 
 // newArray returns a column of rows of a shape, of which groups have so many. heap is what decoding takes
 // of Go's heap besides the elements.
-func newArray(info store.Info, o store.Object, groups []int, heap int64) (*array, error) {
+func newArray(info store.Info, o storage.Object, groups []int, heap int64) (*array, error) {
 	a := &array{info: info, object: o}
 	rows, most := 0, 1
 	for _, n := range groups {
@@ -88,7 +89,7 @@ func (a *array) fail(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &fs.PathError{Op: "read", Path: a.info.Path, Err: store.Plain(err)}
+	return &fs.PathError{Op: "read", Path: a.info.Path, Err: storage.Plain(err)}
 }
 
 // Session decodes groups to the buffer, which has the last of them.
@@ -119,7 +120,7 @@ func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored 
 	case err != nil:
 		return 0, err
 	case s.closed.Load():
-		return 0, store.ErrClosed
+		return 0, fs.ErrClosed
 	case ctx.Err() != nil || len(dst) == 0:
 		return 0, ctx.Err()
 	}

@@ -31,19 +31,20 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() {
-	store.Register(parquetFormat{store.Extensions{".parquet"}, "Parquet files are read only: save to NAME.zarr or NAME.npy"})
+	store.Register(parquetFormat{storage.Extensions{".parquet"}, "Parquet files are read only: save to NAME.zarr or NAME.npy"})
 }
 
 type parquetFormat struct {
-	store.Extensions
+	storage.Extensions
 	store.ReadOnly
 }
 
-var headers store.Headers[*metadata.FileMetaData]
+var headers storage.Headers[*metadata.FileMetaData]
 
 // readMetadata reads the footer of a file of so many bytes.
 func readMetadata(name string, r io.ReaderAt, size int64) (*metadata.FileMetaData, error) {
@@ -107,11 +108,11 @@ func elementType(c *schema.Column) (t dtype.Type, attributes json.RawMessage, er
 			return unsigned[i], nil, nil
 		}
 	case schema.DateLogicalType:
-		attributes, err = store.TimeAttributes('M', "D")
+		attributes, err = storage.TimeAttributes('M', "D")
 		return dtype.Int32, attributes, err
 	case schema.TimestampLogicalType:
 		unit := map[schema.TimeUnitType]string{schema.TimeUnitMillis: "ms", schema.TimeUnitMicros: "us", schema.TimeUnitNanos: "ns"}[logical.TimeUnit()]
-		attributes, err = store.TimeAttributes('M', unit)
+		attributes, err = storage.TimeAttributes('M', unit)
 		return dtype.Int64, attributes, err
 	case schema.Float16LogicalType:
 		return dtype.Float16, nil, nil
@@ -149,16 +150,16 @@ func find(m *metadata.FileMetaData, name string) (column, error) {
 	}
 	switch {
 	case name != "":
-		return column{}, fmt.Errorf("there is no column %.80q: the file has %s", name, store.QuoteNames("column that is an array", names))
+		return column{}, fmt.Errorf("there is no column %.80q: the file has %s", name, storage.QuoteNames("column that is an array", names))
 	case len(names) != 1:
-		return column{}, fmt.Errorf("the file has %s: name one, as NAME.parquet#column", store.QuoteNames("column that is an array", names))
+		return column{}, fmt.Errorf("the file has %s: name one, as NAME.parquet#column", storage.QuoteNames("column that is an array", names))
 	}
 	return all[found], nil
 }
 
 func (x parquetFormat) Open(ctx context.Context, path string) (store.Array, error) {
 	name, of, _ := x.Cut(path)
-	o, id, err := store.OpenObject(ctx, name)
+	o, id, err := storage.OpenObject(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -169,9 +170,9 @@ func (x parquetFormat) Open(ctx context.Context, path string) (store.Array, erro
 	return a, nil
 }
 
-func openColumn(ctx context.Context, path, name, of string, o store.Object, id store.FileVersion) (_ *array, err error) {
+func openColumn(ctx context.Context, path, name, of string, o storage.Object, id store.FileVersion) (_ *array, err error) {
 	defer recovered(&err)
-	m, err := readMetadata(name, store.HeadOf(ctx, o, id.Size), id.Size)
+	m, err := readMetadata(name, storage.HeadOf(ctx, o, id.Size), id.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func openColumn(ctx context.Context, path, name, of string, o store.Object, id s
 	}
 	a.decode = func(ctx context.Context, group int, dst []byte) (err error) {
 		defer recovered(&err)
-		f, err := file.NewParquetReader(io.NewSectionReader(store.HeadOf(ctx, o, id.Size), 0, id.Size), file.WithMetadata(m))
+		f, err := file.NewParquetReader(io.NewSectionReader(storage.HeadOf(ctx, o, id.Size), 0, id.Size), file.WithMetadata(m))
 		if err != nil {
 			return err
 		}
@@ -312,7 +313,7 @@ func drain[T any](r columnOf[T], n, length, first int, put func(at int, values [
 // Members lists the columns that are arrays.
 func (x parquetFormat) Members(ctx context.Context, path string) ([]store.Member, error) {
 	name, of, _ := x.Cut(path)
-	return store.InFile(ctx, name, of, func(r io.ReaderAt, size int64) (names []string, err error) {
+	return storage.InFile(ctx, name, of, func(r io.ReaderAt, size int64) (names []string, err error) {
 		defer recovered(&err)
 		m, err := readMetadata(name, r, size)
 		if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 func init() { kerchunk.Rows = readRows }
 
 // readRows reads a file of Kerchunk's references.
 func readRows(ctx context.Context, path string, most int) (rows []kerchunk.Row, err error) {
-	o, id, err := store.OpenObject(ctx, path)
+	o, id, err := storage.OpenObject(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
 	defer recovered(&err)
-	f, err := file.NewParquetReader(io.NewSectionReader(store.HeadOf(ctx, o, id.Size), 0, id.Size))
+	f, err := file.NewParquetReader(io.NewSectionReader(storage.HeadOf(ctx, o, id.Size), 0, id.Size))
 	if err != nil {
 		return nil, err
 	}

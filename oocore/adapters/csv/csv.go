@@ -27,7 +27,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -142,7 +142,7 @@ func read(ctx context.Context, file, output string, o Options, together bool) (t
 	defer f.Close()
 	defer func() {
 		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s: %w", file, store.Plain(err))
+			err = fmt.Errorf("%s: %w", file, storage.Plain(err))
 		}
 	}()
 	from := &bounded{r: f, comma: []byte(string(cmp.Or(o.Comma, ',')))}
@@ -166,7 +166,7 @@ func read(ctx context.Context, file, output string, o Options, together bool) (t
 		}
 		seen[name] = true
 	}
-	if t.folder, err = os.MkdirTemp(store.ExistingFolder(output), ".csv-*"); err != nil {
+	if t.folder, err = os.MkdirTemp(storage.ExistingFolder(output), ".csv-*"); err != nil {
 		return nil, err
 	}
 	if err := t.fill(ctx, from, rows, first, o.NoHeader, together); err != nil {
@@ -297,7 +297,7 @@ func (o Options) columns(first []string) ([]column, error) {
 		c := column{name: name, field: field, parse: parser(t), spool: &spool{dtype: t}}
 		switch {
 		case !known:
-			return nil, fmt.Errorf("there is no column %q: the first row has %s", name, store.QuoteNames("column", names))
+			return nil, fmt.Errorf("there is no column %q: the first row has %s", name, storage.QuoteNames("column", names))
 		case o.Columns == nil:
 			c.field = i // also where two have one name
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -39,11 +40,11 @@ func (format) Owns(path string) bool {
 func (format) Place(path string) string { return path }
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
-	o, id, err := store.OpenObject(ctx, path)
+	o, id, err := storage.OpenObject(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	h, err := readHeader(store.HeadOf(ctx, o, id.Size), id.Size)
+	h, err := readHeader(storage.HeadOf(ctx, o, id.Size), id.Size)
 	if err == nil {
 		err = grid.Check(h.shape(), h.dtype.Size())
 	}
@@ -212,7 +213,7 @@ func isProgressive(r io.Reader) (bool, error) {
 type file struct {
 	header
 	info   store.Info
-	object store.Object
+	object storage.Object
 	closed atomic.Bool
 }
 
@@ -246,7 +247,7 @@ func (f *file) fail(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &fs.PathError{Op: "read", Path: f.info.Path, Err: store.Plain(err)}
+	return &fs.PathError{Op: "read", Path: f.info.Path, Err: storage.Plain(err)}
 }
 
 // Session decodes the picture with its first read and holds it until it is closed. Rows go through
@@ -281,7 +282,7 @@ func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored 
 	case err != nil:
 		return 0, err
 	case s.closed.Load():
-		return 0, store.ErrClosed
+		return 0, fs.ErrClosed
 	case ctx.Err() != nil || len(dst) == 0:
 		return 0, ctx.Err()
 	}
@@ -312,7 +313,7 @@ func (s *session) decode(ctx context.Context) error {
 	if s.codec == "jpeg" {
 		decode = jpeg.Decode
 	}
-	m, err := decode(bufio.NewReaderSize(io.NewSectionReader(store.HeadOf(ctx, s.object, s.info.Bytes), 0, s.info.Bytes), bufferBytes))
+	m, err := decode(bufio.NewReaderSize(io.NewSectionReader(storage.HeadOf(ctx, s.object, s.info.Bytes), 0, s.info.Bytes), bufferBytes))
 	if err != nil {
 		return cutShort(err)
 	}

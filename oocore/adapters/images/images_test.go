@@ -24,6 +24,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/adapters/images"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -171,7 +172,7 @@ func TestHeapOfDecodingIsAsTold(t *testing.T) {
 		}
 		defer a.Close()
 		info := a.Info()
-		s, err := a.(store.Coded).Session(make([]byte, info.Work.Stream))
+		s, err := a.(storage.Coded).Session(make([]byte, info.Work.Stream))
 		if err != nil {
 			t.Fatal(err)
 		}

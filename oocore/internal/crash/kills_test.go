@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -169,7 +169,7 @@ func TestKilledSavesEndWhole(t *testing.T) {
 		}
 		kills += k.kills
 		t.Setenv("TMPDIR", k.temp)
-		swept, err := store.TempStagingDir() // as every run that needs one
+		swept, err := storage.TempStagingDir() // as every run that needs one
 		check(t, err)
 		check(t, swept.Remove())
 		for name := range files(t, k.temp) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -30,7 +31,7 @@ type arrayTable struct {
 	checkpoint *checkpoint.Checkpoint // nil in a worker process
 	shared     bool                   // worker processes run the tasks
 	detached   bool                   // and may outlive this one
-	spill      *store.StagingDir      // nil until there is a need for one
+	spill      *storage.StagingDir    // nil until there is a need for one
 	readers    []store.Array
 	writers    []store.Writer
 	memory     []*arena.Buffer // of arrays that are materialised in the arena
@@ -49,7 +50,7 @@ func newArrays(p *size.Plan, env *Env, a *arena.Arena) *arrays {
 	return &arrays{
 		arrayTable:  t,
 		inputs:      inputs{t},
-		outputs:     outputs{arrayTable: t, members: newMembers(t), staging: make([]*store.StagingDir, n)},
+		outputs:     outputs{arrayTable: t, members: newMembers(t), staging: make([]*storage.StagingDir, n)},
 		temporaries: temporaries{arrayTable: t, copies: make([]store.Writer, n)},
 	}
 }
@@ -202,12 +203,12 @@ func (s *arrayTable) stored(i int) bool {
 func (s *arrayTable) createSpill(i int, resume bool) (store.Writer, error) {
 	m := s.plan.Arrays[i].SpillMeta()
 	m.Resume = resume
-	return store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
+	return storage.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
 }
 
 // openSpill opens the file of a temporary array that is whole.
 func (s *arrayTable) openSpill(i int) (store.Array, error) {
-	return store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), s.plan.Arrays[i].SpillMeta())
+	return storage.OpenBlocks(s.spill, checkpoint.ArrayFile(i), s.plan.Arrays[i].SpillMeta())
 }
 
 // makeSpill makes the folder of temporary arrays, where there is none.
@@ -217,18 +218,18 @@ func (s *arrayTable) makeSpill() (err error) {
 }
 
 // SpillBytes is the size of the file of a temporary array.
-func SpillBytes(d *plan.Array) int64 { return store.BlocksBytes(d.SpillMeta()) }
+func SpillBytes(d *plan.Array) int64 { return storage.BlocksBytes(d.SpillMeta()) }
 
 // attachArrays opens what a plan reads, in a worker process. What stages write for each
 // other, and the first output, are in the staging folder; each other output has its own.
 // attach opens them stage by stage.
-func attachArrays(p *size.Plan, env *Env, a *arena.Arena, staging *store.StagingDir) (*arrays, error) {
+func attachArrays(p *size.Plan, env *Env, a *arena.Arena, staging *storage.StagingDir) (*arrays, error) {
 	s := newArrays(p, env, a)
 	s.spill, s.shared = staging, true
 	for i := range p.Staged() {
 		if p.Arrays[i].Place == plan.InResult && i != p.Output {
 			var err error
-			if s.staging[i], err = store.AttachStagingDir("", p.StagingPath(i)); err == nil {
+			if s.staging[i], err = storage.AttachStagingDir("", p.StagingPath(i)); err == nil {
 				err = s.staging[i].Register()
 			}
 			if err != nil {
@@ -270,7 +271,7 @@ func (s *arrays) attach(stage int) (err error) {
 
 // ended reports that the run which a worker process is attached to has ended, or has begun anew.
 func (s *arrays) ended() bool {
-	return s.spill.Lost() || slices.ContainsFunc(s.staging, func(ws *store.StagingDir) bool { return ws != nil && ws.Lost() })
+	return s.spill.Lost() || slices.ContainsFunc(s.staging, func(ws *storage.StagingDir) bool { return ws != nil && ws.Lost() })
 }
 
 // leave closes what attach opened.

@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -93,7 +94,7 @@ func TestBlockwise(t *testing.T) {
 	if err := errors.Join(w.Write(t.Context(), dtype.Bytes(x), grid.Entire([]int{rows, cols})), w.Commit(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	info, err := store.Describe(path)
+	info, err := storage.Describe(path)
 	if err != nil {
 		t.Fatal(err)
 	}

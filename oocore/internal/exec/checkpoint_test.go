@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -195,7 +196,7 @@ func TestLargeFileGoesWhenASmallResultOfItIsSaved(t *testing.T) {
 		t.Fatalf("they are in %s and %s", p.Place(large), p.Place(small))
 	}
 	keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
-	staging := must[*store.StagingDir](t)(keep.StagingDir())
+	staging := must[*storage.StagingDir](t)(keep.StagingDir())
 	file = staging.Join(checkpoint.ArrayFile(large))
 	if _, err := exec.Run(t.Context(), p, exec.Env{Checkpoint: keep}); err != nil {
 		t.Error("the large file is there while the last stage runs:", err)

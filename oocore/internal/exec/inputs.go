@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -65,7 +66,7 @@ func openStored(d *plan.Array, env *Env) (store.Array, error) {
 	if slices.Equal(info.Shape, d.Shape) {
 		return a, nil
 	}
-	r, ok := a.(store.Reshaper)
+	r, ok := a.(storage.Reshaper)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("%s cannot be read in the shape %s", d.Path, grid.Format(d.Shape)), a.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -11,13 +12,13 @@ import (
 // files are open as one stage needs.
 type members struct {
 	*arrayTable
-	sets    []store.CollectionWriter
+	sets    []storage.CollectionWriter
 	numbers []int // of each array in its collection
 	pending []int // stages that have filled members, and that are not noted yet
 }
 
 func newMembers(t *arrayTable) members {
-	m := members{arrayTable: t, sets: make([]store.CollectionWriter, len(t.plan.Collections)), numbers: make([]int, len(t.plan.Arrays))}
+	m := members{arrayTable: t, sets: make([]storage.CollectionWriter, len(t.plan.Collections)), numbers: make([]int, len(t.plan.Arrays))}
 	counts := make([]int, len(m.sets)+1)
 	for i := range t.plan.Outputs() {
 		c := t.plan.Arrays[i].Collection
@@ -28,7 +29,7 @@ func newMembers(t *arrayTable) members {
 }
 
 // set is the collection that an output is in; nil where it is in none, or that has not begun.
-func (s *members) set(output int) store.CollectionWriter {
+func (s *members) set(output int) storage.CollectionWriter {
 	if c := s.plan.Arrays[output].Collection; c > 0 {
 		return s.sets[c-1]
 	}
@@ -36,17 +37,17 @@ func (s *members) set(output int) store.CollectionWriter {
 }
 
 // createCollection begins the collection of which an output is the first, or resumes it.
-func (s *members) createCollection(first int, staging *store.StagingDir, resume bool) error {
+func (s *members) createCollection(first int, staging *storage.StagingDir, resume bool) error {
 	number := s.plan.Arrays[first].Collection
 	m := s.plan.Collections[number-1]
 	m.Resume, m.StagingDir = resume, staging
 	for i := range s.plan.Outputs() {
 		if d := &s.plan.Arrays[i]; d.Collection == number {
-			m.Members = append(m.Members, store.NewMember{Name: d.Member, Meta: store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Details: d.Details}})
+			m.Members = append(m.Members, storage.NewMember{Name: d.Member, Meta: store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Details: d.Details}})
 		}
 	}
 	var err error
-	s.sets[number-1], err = store.CreateCollection(m)
+	s.sets[number-1], err = storage.CreateCollection(m)
 	return err
 }
 
@@ -66,9 +67,9 @@ func (s *members) openMembers(stage int) (err error) {
 			return err
 		}
 		if s.shared {
-			store.Share(s.writers[i])
+			storage.Share(s.writers[i])
 		}
-		if resume && !store.Resumed(s.writers[i]) {
+		if resume && !storage.Resumed(s.writers[i]) {
 			if err := s.lose(stage); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -15,8 +16,8 @@ import (
 type outputs struct {
 	*arrayTable
 	members
-	staging []*store.StagingDir // of the outputs after the first, which has the checkpoint's; of a collection its first output's
-	placed  bool                // by an earlier run: one of the outputs, for which it had computed all of them
+	staging []*storage.StagingDir // of the outputs after the first, which has the checkpoint's; of a collection its first output's
+	placed  bool                  // by an earlier run: one of the outputs, for which it had computed all of them
 }
 
 // openCollected allocates the result that is collected, where there is one.
@@ -93,12 +94,12 @@ func (s *outputs) tryOutputs() (complete bool, err error) {
 		if s.writers[i], err = s.env.create(d.Path, m); err != nil {
 			return false, err
 		}
-		if m.Resume && !store.Resumed(s.writers[i]) {
+		if m.Resume && !storage.Resumed(s.writers[i]) {
 			return false, nil
 		}
-		s.placed = s.placed || store.Placed(s.writers[i])
+		s.placed = s.placed || storage.Placed(s.writers[i])
 		if s.shared {
-			store.Share(s.writers[i])
+			storage.Share(s.writers[i])
 		}
 	}
 	return true, nil
@@ -108,7 +109,7 @@ func (s *outputs) tryOutputs() (complete bool, err error) {
 // is resumed.
 func (s *outputs) claimStaging(i int) (err error) {
 	if s.staging[i] == nil {
-		if s.staging[i], err = store.NewStagingDir(s.plan.StagingPath(i)); err != nil {
+		if s.staging[i], err = storage.NewStagingDir(s.plan.StagingPath(i)); err != nil {
 			return err
 		}
 	}
@@ -130,7 +131,7 @@ func (s *outputs) releaseStaging(i int, kept bool) error {
 }
 
 // stagingOf is the staging folder of an output that has one.
-func (s *outputs) stagingOf(output int) *store.StagingDir {
+func (s *outputs) stagingOf(output int) *storage.StagingDir {
 	if output == s.plan.Output {
 		return s.spill
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -87,7 +88,7 @@ func (f *prefetcher) fetch(ctx context.Context, box grid.Box) ([]readPrefetched,
 			continue
 		}
 		var err error
-		if read[i], err = f.slot.run.arrays.readers[l.Array].(store.Prefetcher).Prefetch(ctx, f.encoded[i], l.Region(box)); err != nil {
+		if read[i], err = f.slot.run.arrays.readers[l.Array].(storage.Prefetcher).Prefetch(ctx, f.encoded[i], l.Region(box)); err != nil {
 			return nil, err
 		}
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -463,7 +464,7 @@ func TestWorkerRejects(t *testing.T) {
 	for _, c := range []struct {
 		stage, first, end int
 		want              string
-	}{{-1, 0, 1, "no stage -1"}, {1, 0, 1, "no stage 1"}, {0, -1, 1, "-1..1"}, {0, 0, 101, "0..101"}, {0, 5, 5, "5..5"}, {0, 7, 3, "7..3"}, {0, 0, 1, store.ErrNotStaged.Error()}} {
+	}{{-1, 0, 1, "no stage -1"}, {1, 0, 1, "no stage 1"}, {0, -1, 1, "-1..1"}, {0, 0, 101, "0..101"}, {0, 5, 5, "5..5"}, {0, 7, 3, "7..3"}, {0, 0, 1, storage.ErrNotStaged.Error()}} {
 		if _, err := w.Run(context.Background(), c.stage, exec.Range{First: c.first, End: c.end}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("stage %d, tasks %d..%d: %v, want that it says %q", c.stage, c.first, c.end, err, c.want)
 		}
@@ -506,7 +507,7 @@ func BenchmarkWorker(b *testing.B) {
 	}
 	out := filepath.Join(b.TempDir(), "o.npy")
 	p := must[*plan.Plan](b)(compile.New(x, compile.Target{Path: out, Chunks: []int{1, 1}}))
-	staging := must[*store.StagingDir](b)(store.NewStagingDir(out))
+	staging := must[*storage.StagingDir](b)(storage.NewStagingDir(out))
 	w := must[store.Writer](b)(store.Create(out, store.Meta{Shape: x.Shape, DType: x.DType, StagingDir: staging}))
 	file := exec.WritePlanFile(b, staging.Join("plan"), must[[]byte](b)(p.Encode()))
 	command := workers(1).Command(file, 256<<20, 1)

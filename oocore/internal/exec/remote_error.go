@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -22,7 +23,7 @@ type remoteError struct{ err error }
 var remoteTypes = []error{&TaskError{}, &PanicError{}, &types.MemoryError{}, &arena.FullError{}, &store.LockedError{}, &fs.PathError{}, syscall.Errno(0)}
 
 var remoteValues = []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, fs.ErrNotExist, fs.ErrExist,
-	fs.ErrPermission, fs.ErrClosed, store.ErrCutShort, store.ErrChanged, store.ErrNotStaged, errGoexit, errCoordinatorGone}
+	fs.ErrPermission, fs.ErrClosed, store.ErrCutShort, store.ErrChanged, storage.ErrNotStaged, errGoexit, errCoordinatorGone}
 
 // encodedError is an error of a type or value that both sides know, or else its text.
 type encodedError struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -22,7 +23,7 @@ type source struct {
 func newSource(s *slot, array int, d size.Session) (*source, error) {
 	src := &source{slot: s, array: array}
 	work, err := s.alloc(d.Scratch, d.Heap)
-	if coded, ok := s.run.arrays.readers[array].(store.Coded); ok && err == nil {
+	if coded, ok := s.run.arrays.readers[array].(storage.Coded); ok && err == nil {
 		if src.session, err = coded.Session(work[0]); err == nil {
 			s.close = append(s.close, src.session.Close)
 		}
@@ -59,7 +60,7 @@ func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (er
 
 // willRead lets the array's disk begin with a region.
 func (src *source) willRead(region grid.Region) {
-	if a, ok := src.slot.run.arrays.readers[src.array].(store.Ahead); ok {
+	if a, ok := src.slot.run.arrays.readers[src.array].(storage.Ahead); ok {
 		a.WillRead(region)
 	}
 }
@@ -80,7 +81,7 @@ func newSink(s *slot, array int, d *size.Session) (*sink, error) {
 	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
 		return out, err
 	}
-	out.session, err = s.run.arrays.writers[out.array].(store.CodedWriter).Session(work[0])
+	out.session, err = s.run.arrays.writers[out.array].(storage.CodedWriter).Session(work[0])
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (w *sink) write(ctx context.Context, src []byte, box grid.Box) (err error) 
 	}
 	switch {
 	case w.encoded != nil:
-		w.put, n, err = w.session.(store.Encoder).Encode(ctx, w.encoded, src, box)
+		w.put, n, err = w.session.(storage.Encoder).Encode(ctx, w.encoded, src, box)
 	case w.session == nil:
 		err = s.run.arrays.writers[w.array].Write(ctx, src, box)
 	default:

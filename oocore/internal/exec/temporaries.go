@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -57,7 +58,7 @@ func (s *temporaries) begin(ctx context.Context, stage int) (err error) {
 func (s *temporaries) resumeSpill(stage, i int) (store.Writer, error) {
 	resume := s.resumes(stage)
 	w, err := s.createSpill(i, resume)
-	if err == nil && resume && !store.Resumed(w) {
+	if err == nil && resume && !storage.Resumed(w) {
 		err = s.lose(stage)
 	}
 	return w, err
@@ -65,11 +66,11 @@ func (s *temporaries) resumeSpill(stage, i int) (store.Writer, error) {
 
 // resumeInArena reads what an earlier run left of a temporary array into the arena.
 func (s *temporaries) resumeInArena(ctx context.Context, stage, i int) (err error) {
-	if s.copies[i], err = s.resumeSpill(stage, i); err != nil || !store.Resumed(s.copies[i]) {
+	if s.copies[i], err = s.resumeSpill(stage, i); err != nil || !storage.Resumed(s.copies[i]) {
 		return err
 	}
 	d := &s.plan.Arrays[i]
-	stored, err := store.OpenUnfinishedBlocks(s.spill, checkpoint.ArrayFile(i), d.SpillMeta())
+	stored, err := storage.OpenUnfinishedBlocks(s.spill, checkpoint.ArrayFile(i), d.SpillMeta())
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // planMark begins a file with an encoded plan, before the plan's checksum.
@@ -112,7 +112,7 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	ws, err := store.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))
+	ws, err := storage.AttachStagingDir(filepath.Dir(file), p.StagingPath(p.Output))
 	if err == nil {
 		err = ws.Register()
 	}
@@ -121,7 +121,7 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	}
 	// From here on the plan's run waits for this process, or fences it: the plan has to be that run's.
 	if now, err := planSum(file); err != nil || now != sum {
-		return nil, errors.Join(store.ErrNotStaged, ws.Close())
+		return nil, errors.Join(storage.ErrNotStaged, ws.Close())
 	}
 	limited, raised := machine.LimitRuntime(o.Overhead+p.Heap()), raiseProcessors(p)
 	w := &Worker{stage: -1, restore: func() { raised(); limited() }}
@@ -194,7 +194,7 @@ func (w *Worker) open(ctx context.Context, stage int) (err error) {
 	}
 	err = w.run.arrays.attach(stage)
 	if err == nil && w.run.arrays.ended() { // then what was opened may be another run's
-		err = store.ErrNotStaged
+		err = storage.ErrNotStaged
 	}
 	if err != nil {
 		return errors.Join(err, w.leave())

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Carrier is what oocore.Plan embeds, so that packages which import oocore reach the methods of
@@ -37,7 +37,7 @@ type Cluster interface {
 
 // CheckWritten returns an error where a run on a cluster has ended, and the version of an output, which was
 // read with err, is the one that it had before.
-func CheckWritten(output string, before, now store.Version, err error) error {
+func CheckWritten(output string, before, now storage.Version, err error) error {
 	if err == nil && (now.Unknown || !now.Equal(before)) {
 		return nil
 	}

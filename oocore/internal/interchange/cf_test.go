@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // names of NumPy's units of time in attributes.
@@ -50,7 +50,7 @@ func TestDecodeCFIsXarrays(t *testing.T) {
 		if want.DType() != oocore.Int64 {
 			continue
 		}
-		info, err := store.Describe(copied)
+		info, err := storage.Describe(copied)
 		if err != nil || !strings.Contains(string(info.Details.Attributes), `"`+unitNames[f[3]]) {
 			t.Errorf("%s: the copy has the attributes %s, %v", line, info.Details.Attributes, err)
 		}

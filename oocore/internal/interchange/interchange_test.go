@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -84,7 +85,7 @@ func least(t *testing.T, path string, c theirs, want []byte) {
 	defer a.Close()
 	info := a.Info()
 	read := func(dst []byte, r grid.Region) error { return a.Read(t.Context(), dst, r) }
-	if coded, ok := a.(store.Coded); ok {
+	if coded, ok := a.(storage.Coded); ok {
 		s, err := coded.Session(make([]byte, info.Work.Stream))
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext", "oocore/internal/simd", "oocore/internal/testkit/sources"},
+	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext", "oocore/internal/simd", "oocore/internal/storage/door", "oocore/internal/testkit/sources"},
 	{"oocore/units", "oocore/dtype", "oocore/internal/suggest", "oocore/testcases"},
 	{"oocore/types"},
 	{"oocore/internal/grid"},
@@ -29,7 +29,8 @@ var layers = [][]string{
 	{"oocore/internal/strided"},
 	{"oocore/internal/codec", "oocore/internal/blockwise"},
 	{"oocore/store", "oocore/internal/testkit/blockwisetest", "oocore/internal/plan/cost"},
-	{"oocore/internal/format", "oocore/internal/memstore", "oocore/internal/testkit/faultstore"},
+	{"oocore/internal/storage"},
+	{"oocore/store/storetest", "oocore/internal/format", "oocore/internal/memstore", "oocore/internal/testkit/faultstore"},
 	{"oocore/cloud", "oocore/internal/graph", "oocore/internal/rates", "oocore/internal/plan"},
 	{"oocore/internal/op", "oocore/internal/plan/shapes", "oocore/internal/plan/device"},
 	{"oocore/internal/plan/compile", "oocore/internal/plan/size", "oocore/internal/expr", "oocore/internal/testkit/graphtest"},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync/atomic"
 
@@ -80,7 +81,7 @@ func layout(ctx context.Context, closed *atomic.Bool, info store.Info, length in
 		return strided.Layout{}, err
 	}
 	if closed.Load() {
-		return strided.Layout{}, fmt.Errorf("read %s: %w", info.Path, store.ErrClosed)
+		return strided.Layout{}, fmt.Errorf("read %s: %w", info.Path, fs.ErrClosed)
 	}
 	l, err := strided.Of(info.Shape, info.DType.Size(), r)
 	if err == nil && length != l.Bytes() {

@@ -76,7 +76,7 @@ func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
 	return w, nil
 }
 
-// Resumed is asked by store.Resumed.
+// Resumed is asked by storage.Resumed.
 func (w *writer) Resumed() bool { return w.resumed }
 
 func (w *writer) fits(shape []int, t dtype.Type) bool {
@@ -110,7 +110,7 @@ func (w *writer) Write(ctx context.Context, src []byte, b grid.Box) error {
 		return err
 	}
 	if w.done {
-		return &fs.PathError{Op: "write", Path: w.name, Err: store.ErrClosed}
+		return &fs.PathError{Op: "write", Path: w.name, Err: fs.ErrClosed}
 	}
 	if r := w.meta.Region; r != nil && !strided.Inside(b, *r) {
 		return fmt.Errorf("write %s: box %s is not in the region %s", w.name, b, r)
@@ -132,7 +132,7 @@ func (w *writer) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.done {
-		return &fs.PathError{Op: "commit", Path: w.name, Err: store.ErrClosed}
+		return &fs.PathError{Op: "commit", Path: w.name, Err: fs.ErrClosed}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (w *writer) Sync(ctx context.Context) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.done {
-		return &fs.PathError{Op: "sync", Path: w.name, Err: store.ErrClosed}
+		return &fs.PathError{Op: "sync", Path: w.name, Err: fs.ErrClosed}
 	}
 	return ctx.Err()
 }

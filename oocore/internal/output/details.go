@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -41,7 +42,7 @@ func (s *Settings) Details(root *graph.Node, path string) (store.Details, error)
 		case s.Region != "" || s.Grow != nil:
 			return given, errors.New("a part of an array is written: dimension names, attributes and fill value are those of the stored array")
 		}
-		if err := store.Keeps(path, given); err != nil {
+		if err := storage.Keeps(path, given); err != nil {
 			return given, err
 		}
 	}
@@ -135,7 +136,7 @@ func describedBy(n *graph.Node) (d store.Details, copied bool) {
 			if copied = copied && ok; !slices.Equal(cf.Packing("", d, from, true), cf.Packing("", other, from, true)) {
 				return store.Details{}, false
 			}
-			d = store.Common(d, other)
+			d = storage.Common(d, other)
 		}
 		return d, copied
 	case n.Kind == graph.Reduce && (n.Fold.Kind == kernel.Min || n.Fold.Kind == kernel.Max): // of missing values, too

@@ -8,7 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -36,7 +36,7 @@ func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks [
 		chunks = s.Chunks
 	}
 	codec := s.Codec
-	if name, ok := store.Encoded(path, codec); ok {
+	if name, ok := storage.Encoded(path, codec); ok {
 		if root, codec, err = inQ8(site, root, name); err != nil {
 			return out, err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // intoRegion is what is to be written to a region of a stored array,
@@ -21,7 +21,7 @@ func (s *Settings) intoRegion(root *graph.Node, path string) (of *graph.Node, bo
 	if s.Chunks != nil || s.Shards != nil || s.Codec != "" {
 		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the stored array", s.Region)
 	}
-	info, err := store.Describe(path)
+	info, err := storage.Describe(path)
 	if err != nil {
 		return root, nil, nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Together makes those outputs that are in one file, or in one new group, a collection. Others
@@ -15,10 +15,10 @@ func Together(all []compile.Output) error {
 	for i := range all {
 		t := &all[i].Target
 		path := t.Path
-		if group, _, ok := store.Split(path); ok {
+		if group, _, ok := storage.Split(path); ok {
 			path = group
 		}
-		place, err := store.Place(path)
+		place, err := storage.Place(path)
 		if err != nil {
 			return err
 		}
@@ -36,10 +36,10 @@ func Together(all []compile.Output) error {
 		if len(of) == 1 {
 			continue
 		}
-		var m store.CollectionMeta
+		var m storage.CollectionMeta
 		names := map[string]bool{}
 		for _, t := range of {
-			path, name, ok := store.Split(t.Path)
+			path, name, ok := storage.Split(t.Path)
 			if !ok || m.Path != "" && path != m.Path || names[name] {
 				return oneFolder(of[0], t)
 			}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // keepsMeaning reports a path whose format keeps all that attributes say of the numbers of one array.
 func keepsMeaning(path string) bool {
-	return path != "" && store.Keeps(path, store.Details{Fill: "0", Attributes: []byte("{}")}) == nil
+	return path != "" && storage.Keeps(path, store.Details{Fill: "0", Attributes: []byte("{}")}) == nil
 }
 
 // Warnings say of which stored arrays outputs take the numbers as they are stored, though they
@@ -35,7 +36,7 @@ func (s *Settings) Warnings(outputs []compile.Output) (all []string, err error) 
 		}
 		var warnings []string
 		if out.Target.Region != nil && path != "" {
-			info, err := store.Describe(path)
+			info, err := storage.Describe(path)
 			if err != nil {
 				return nil, err
 			}

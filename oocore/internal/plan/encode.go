@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // ErrNotPortable is returned for a plan with a Go function, or an array of the program, which
@@ -20,7 +20,7 @@ func (p *Plan) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", p.Function, ErrNotPortable)
 	}
 	for i := range p.Arrays {
-		if a := &p.Arrays[i]; a.Place == InFile && store.InProcess(a.Path) {
+		if a := &p.Arrays[i]; a.Place == InFile && storage.InProcess(a.Path) {
 			return nil, fmt.Errorf("%s is of the program's own: %w", a.Name, ErrNotPortable)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -46,13 +47,13 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 
 // Fingerprint is the plan's. version stands for the Go functions that take part; inputs
 // are the versions of the stored arrays that are read, by their index in Arrays.
-func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerprint {
+func (p *Plan) Fingerprint(version string, inputs map[int]storage.Version) Fingerprint {
 	if p.Function != "" && version == "" {
 		return Fingerprint{}
 	}
 	type input struct {
 		Place   string
-		Version store.Version
+		Version storage.Version
 	}
 	var read []input
 	what := Plan{Arrays: slices.Clone(p.Arrays), Output: p.Output, Others: p.Others}
@@ -91,8 +92,8 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 }
 
 // outputsOf is what says where outputs go and how they are stored.
-func outputsOf(arrays []Array, collections []store.CollectionMeta) any {
-	all := slices.DeleteFunc(slices.Clone(collections), func(m store.CollectionMeta) bool { return m.Add })
+func outputsOf(arrays []Array, collections []storage.CollectionMeta) any {
+	all := slices.DeleteFunc(slices.Clone(collections), func(m storage.CollectionMeta) bool { return m.Add })
 	if len(all) == 0 {
 		return arrays
 	}
@@ -103,7 +104,7 @@ func outputsOf(arrays []Array, collections []store.CollectionMeta) any {
 }
 
 func absolute(path string) string {
-	if whole, err := store.Absolute(path); err == nil {
+	if whole, err := storage.Absolute(path); err == nil {
 		return whole
 	}
 	return path

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -22,7 +23,7 @@ type Plan struct {
 	Output    int     `json:"output"`           // index into Arrays
 	Others    []int   `json:"others,omitempty"` // the other outputs
 	// Collections hold outputs that appear together.
-	Collections []store.CollectionMeta `json:"collections,omitempty"`
+	Collections []storage.CollectionMeta `json:"collections,omitempty"`
 	// Folder has the staging folders of outputs in object stores, where other machines work on
 	// the plan; "" for this user's cache.
 	Folder string `json:"folder,omitempty"`
@@ -41,7 +42,7 @@ func (p *Plan) Outputs() iter.Seq[int] {
 
 // StagingPath is the path whose staging folder an output grows in.
 func (p *Plan) StagingPath(output int) string {
-	return store.StagingIn(p.Folder, p.WholePath(output))
+	return storage.StagingIn(p.Folder, p.WholePath(output))
 }
 
 // WholePath is the path of what an output is in: its own, or that of its collection.

@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/graphtest"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -21,7 +22,7 @@ import (
 func TestFingerprintsAreThoseOfTheRelease(t *testing.T) {
 	x := graphtest.File(t, "/data/x.npy", dtype.Float32, 3000, 700)
 	y := graphtest.File(t, "/data/y.npy", dtype.Int16, 700, 300)
-	id := store.Version{File: store.FileVersion{Size: 8400128, ModTime: time.Unix(1e9, 7).UTC(), ChangeTime: time.Unix(1e9, 9).UTC(), Device: 5, Inode: 77}, Checksum: "ab"}
+	id := storage.Version{File: store.FileVersion{Size: 8400128, ModTime: time.Unix(1e9, 7).UTC(), ChangeTime: time.Unix(1e9, 9).UTC(), Device: 5, Inode: 77}, Checksum: "ab"}
 	for i, c := range []struct {
 		root *graph.Node
 		want string
@@ -36,7 +37,7 @@ func TestFingerprintsAreThoseOfTheRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs := map[int]store.Version{}
+		inputs := map[int]storage.Version{}
 		for i := range p.Arrays {
 			if p.Arrays[i].Place == plan.InFile {
 				inputs[i] = id

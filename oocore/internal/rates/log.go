@@ -15,9 +15,9 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/plan/cost"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // mostRecords is how many of the latest records are read: all that the log keeps. Many may
@@ -139,14 +139,14 @@ func missing(w *record.Work) (part float64) {
 		asked.at, asked.parts = time.Now(), map[string]float64{}
 	}
 	path := w.Path
-	if file, _, ok := store.Split(path); ok { // of many arrays
+	if file, _, ok := storage.Split(path); ok { // of many arrays
 		path = file
 	}
 	part, ok := asked.parts[path]
 	if ok {
 		return part
 	}
-	if place, err := store.Place(path); err == nil {
+	if place, err := storage.Place(path); err == nil {
 		if cached, ok := disk.Cached(place); ok {
 			part = 1 - cached
 		}

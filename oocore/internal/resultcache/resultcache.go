@@ -17,8 +17,8 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Entry says that one version of an output holds what a fingerprint stands for.
@@ -26,7 +26,7 @@ type Entry struct {
 	Path        string           `json:"path"`   // the output's, absolute
 	Region      string           `json:"region"` // of it; "" is the whole
 	Fingerprint plan.Fingerprint `json:"fingerprint"`
-	Version     store.Version    `json:"version"`
+	Version     storage.Version  `json:"version"`
 }
 
 // mostEntries bounds the entries that are stored.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 type state struct{ Values []float64 }
@@ -105,7 +105,7 @@ func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GONBEXT_RUNS", dir)
-	want := Entry{Path: "/data/out.zarr", Region: "0:2", Fingerprint: plan.Fingerprint{Output: "zarr", Expression: "sqrt"}, Version: store.Version{Objects: "some digest"}}
+	want := Entry{Path: "/data/out.zarr", Region: "0:2", Fingerprint: plan.Fingerprint{Output: "zarr", Expression: "sqrt"}, Version: storage.Version{Objects: "some digest"}}
 	if e, ok := Lookup("/data/out.zarr", "0:2"); !ok || e != want {
 		t.Errorf("entry %+v, %t, want %+v", e, ok, want)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // checkInputs rejects outputs that would replace an input of one of them.
@@ -19,13 +19,13 @@ func checkInputs(outputs []compile.Output) error {
 		if path == "" {
 			return
 		}
-		if place, err := store.Place(path); err == nil {
+		if place, err := storage.Place(path); err == nil {
 			if key, ok := keyOf(place); ok {
 				replaced[key] = path
 			}
 		}
 	}
-	var seen *store.CollectionMeta
+	var seen *storage.CollectionMeta
 	for _, out := range outputs {
 		add(out.Target.Path)
 		if m := out.Target.Collection; m != nil && m != seen {
@@ -56,7 +56,7 @@ func checkInputs(outputs []compile.Output) error {
 			if n.Kind != graph.Source {
 				continue
 			}
-			places, numbers := store.Places(&n.Stored.Info)
+			places, numbers := storage.Places(&n.Stored.Info)
 			for _, place := range places {
 				if output := find(place); output != "" {
 					return isInput(output, n)
@@ -77,14 +77,14 @@ func isInput(output string, n *graph.Node) error {
 }
 
 // replacedBy are the files and folders that a new collection replaces, but for those of its members.
-func replacedBy(m *store.CollectionMeta) []string {
+func replacedBy(m *storage.CollectionMeta) []string {
 	stem, ok := strings.CutSuffix(m.Path, ".safetensors.index.json")
 	switch {
 	case ok:
 		quote := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 		shards, _ := filepath.Glob(quote.Replace(stem) + "-*-of-*.safetensors")
 		return shards
-	case !m.Add && store.ReplacesFolder(m.Path):
+	case !m.Add && storage.ReplacesFolder(m.Path):
 		return []string{m.Path}
 	}
 	return nil

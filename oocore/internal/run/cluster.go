@@ -10,18 +10,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // saved is what a process of a cluster needs, besides the plan, to continue a run.
 type saved struct {
-	Fingerprint plan.Fingerprint      `json:"fingerprint"`
-	Inputs      map[int]store.Version `json:"inputs"`
-	Cell        string                `json:"cell,omitempty"`
-	Recorded    bool                  `json:"recorded,omitempty"`
-	Memory      int64                 `json:"memory"` // of a worker
-	Workers     int                   `json:"workers"`
-	Cores       int                   `json:"cores"` // of a worker
+	Fingerprint plan.Fingerprint        `json:"fingerprint"`
+	Inputs      map[int]storage.Version `json:"inputs"`
+	Cell        string                  `json:"cell,omitempty"`
+	Recorded    bool                    `json:"recorded,omitempty"`
+	Memory      int64                   `json:"memory"` // of a worker
+	Workers     int                     `json:"workers"`
+	Cores       int                     `json:"cores"` // of a worker
 }
 
 // saved is what Resume needs to continue a run under the options.
@@ -42,15 +42,15 @@ func submitted(next Runner) Runner {
 				return Result{}, err
 			}
 		}
-		if err := store.NoteFolder(ctx, j.output(), j.Plan.Folder); err != nil {
+		if err := storage.NoteFolder(ctx, j.output(), j.Plan.Folder); err != nil {
 			return Result{}, err
 		}
 		j.elsewhere = true
 		r, err := next(ctx, j)
 		if err != nil {
 			ctx = context.WithoutCancel(ctx)
-			if left, failed := store.NotedFolder(ctx, j.output()); left == "" && failed == nil { // nothing was submitted
-				err = errors.Join(err, store.ForgetFolder(ctx, j.output(), j.Plan.Folder))
+			if left, failed := storage.NotedFolder(ctx, j.output()); left == "" && failed == nil { // nothing was submitted
+				err = errors.Join(err, storage.ForgetFolder(ctx, j.output(), j.Plan.Folder))
 			}
 		}
 		return r, err
@@ -72,7 +72,7 @@ func leaving(c hook.Cluster, saved func(*Job) ([]byte, error)) Layer {
 			if !c.Records() {
 				j.begin = nil
 			}
-			before := map[int]store.Version{} // of outputs; none where there is no output yet
+			before := map[int]storage.Version{} // of outputs; none where there is no output yet
 			for i := range j.Plan.Outputs() {
 				before[i], _ = j.outputVersion(ctx, i)
 			}
@@ -86,7 +86,7 @@ func leaving(c hook.Cluster, saved func(*Job) ([]byte, error)) Layer {
 }
 
 // await waits for a run that continues on a cluster, and checks that it has put its outputs in their places.
-func (j *Job) await(ctx context.Context, c hook.Cluster, before map[int]store.Version) error {
+func (j *Job) await(ctx context.Context, c hook.Cluster, before map[int]storage.Version) error {
 	if err := c.Wait(ctx); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (j *Job) await(ctx context.Context, c hook.Cluster, before map[int]store.Ve
 }
 
 // outputVersion returns the version of an output that is in its place.
-func (j *Job) outputVersion(ctx context.Context, output int) (v store.Version, err error) {
+func (j *Job) outputVersion(ctx context.Context, output int) (v storage.Version, err error) {
 	place, err := j.place(output)
 	if err == nil {
 		v, err = j.versionOf(ctx, output, place)

@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -35,7 +35,7 @@ func (m *dryMemory) fit(j *Job, p *plan.Plan) error {
 // SomeFile is where a result may be saved of which nobody has said where. What a rejection names will do in memory too, where
 // that is where temporary files lie.
 func (o *Options) SomeFile(name string) string {
-	if _, inMemory := store.InMemory(""); inMemory && o.Dry != nil && o.Dry.naming {
+	if _, inMemory := storage.InMemory(""); inMemory && o.Dry != nil && o.Dry.naming {
 		return filepath.Join(os.TempDir(), name+".zarr") // in many files, which take more
 	}
 	return name + ".npy"

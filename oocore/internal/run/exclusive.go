@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // exclusive rejects outputs that exist: before the run, and before they are put in their places.
@@ -27,7 +27,7 @@ func (j *Job) absent(context.Context) error {
 	for i := range j.Plan.Wholes() {
 		path, a := j.Plan.WholePath(i), &j.Plan.Arrays[i]
 		if a.Collection > 0 && j.Plan.Collections[a.Collection-1].Add {
-			path, _ = store.MemberPath(path, a.Member)
+			path, _ = storage.MemberPath(path, a.Member)
 		}
 		if exists(path) {
 			return fmt.Errorf("%s: %w, and is not to be replaced", path, fs.ErrExist)
@@ -38,11 +38,11 @@ func (j *Job) absent(context.Context) error {
 
 // exists reports whether something is at the path of an output: of a member of a file, that member.
 func exists(path string) bool {
-	place, err := store.Place(path)
+	place, err := storage.Place(path)
 	if err == nil && blob.PlaceOf(place).Files && !strings.Contains(path, "#") {
 		_, err = os.Lstat(place)
 		return err == nil
 	}
-	_, err = store.Describe(path)
+	_, err = storage.Describe(path)
 	return err == nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -71,7 +71,7 @@ func (o *Options) filesInMemory(p *plan.Plan) func(*size.Plan) int64 {
 		at := p.StagingPath(i)
 		if i == p.Output || at != path {
 			path = at
-			array, spills = store.InMemory(path)
+			array, spills = storage.InMemory(path)
 		}
 		if array {
 			bytes += fileBytes(&p.Arrays[i])

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -29,14 +30,14 @@ type Job struct {
 	env      exec.Env
 	allocate func(n int) []byte // for what is returned; nil where it is saved
 
-	print     plan.Fingerprint      // the zero Fingerprint where versions are not known
-	inputs    map[int]store.Version // before they were read
-	read      []string              // versions of files that Go functions read
-	reads     []string              // their paths
-	infos     map[string]store.Info // of outputs in object stores whose version was read, by their places
-	reason    string                // why what was saved before is not used
-	folder    error                 // why it is not known where the staging folders are
-	elsewhere bool                  // the tasks run in processes that outlive this one
+	print     plan.Fingerprint        // the zero Fingerprint where versions are not known
+	inputs    map[int]storage.Version // before they were read
+	read      []string                // versions of files that Go functions read
+	reads     []string                // their paths
+	infos     map[string]store.Info   // of outputs in object stores whose version was read, by their places
+	reason    string                  // why what was saved before is not used
+	folder    error                   // why it is not known where the staging folders are
+	elsewhere bool                    // the tasks run in processes that outlive this one
 
 	describe []func(*record.Header) // what layers add to the record's header
 	predict  func(*record.Header)   // adds what workers of a cluster are asked for; nil where there are none
@@ -124,5 +125,5 @@ func (j *Job) stored(output int) (path string, m store.Meta) {
 	if a.Whole != nil {
 		m.Shape = a.Whole
 	}
-	return store.Stored(a.Path, m), m
+	return storage.Stored(a.Path, m), m
 }

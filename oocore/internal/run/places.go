@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -30,7 +31,7 @@ func (j *Job) place(output int) (string, error) {
 	if !j.inNew(output) {
 		path, _ = j.stored(output)
 	}
-	return store.Absolute(path)
+	return storage.Absolute(path)
 }
 
 // inNew reports an output that is in a new collection.
@@ -41,11 +42,11 @@ func (j *Job) inNew(output int) bool {
 
 // versionOf is the version of what is at an output's place. The Info of an array in an object store is kept
 // for info.
-func (j *Job) versionOf(ctx context.Context, output int, place string) (store.Version, error) {
+func (j *Job) versionOf(ctx context.Context, output int, place string) (storage.Version, error) {
 	if j.inNew(output) {
-		return store.VersionOfAll(ctx, place)
+		return storage.VersionOfAll(ctx, place)
 	}
-	a, v, err := store.OpenVersion(ctx, place)
+	a, v, err := storage.OpenVersion(ctx, place)
 	if err != nil {
 		return v, err
 	}

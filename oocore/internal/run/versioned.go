@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -23,7 +24,7 @@ func versioned(version string, reads []string) Layer {
 			noted := make(chan error, 1)
 			go func() {
 				var err error
-				j.Plan.Folder, err = store.NotedFolder(ctx, j.output())
+				j.Plan.Folder, err = storage.NotedFolder(ctx, j.output())
 				noted <- err
 			}()
 			opened := map[string]store.Array{}
@@ -50,7 +51,7 @@ func versioned(version string, reads []string) Layer {
 					delete(opened, path)
 					return a, nil
 				}
-				return store.Reopen(ctx, path)
+				return storage.Reopen(ctx, path)
 			}
 			if j.reads = reads; len(reads) > 0 {
 				if j.read, err = versionsOfFiles(ctx, reads); err != nil {
@@ -71,7 +72,7 @@ func versioned(version string, reads []string) Layer {
 func (j *Job) forgetFolder() {
 	j.onCommitted(func(ctx context.Context, _ int, _ bool) {
 		if j.Plan.Folder != "" { // what fails here is a note of a run that has ended, which nobody heeds
-			_ = store.ForgetFolder(ctx, j.output(), j.Plan.Folder)
+			_ = storage.ForgetFolder(ctx, j.output(), j.Plan.Folder)
 		}
 	})
 }
@@ -102,7 +103,7 @@ func unchanged(next Runner) Runner {
 // versionsOfFiles are those of the files that Reads names, with their paths.
 func versionsOfFiles(ctx context.Context, paths []string) (all []string, err error) {
 	for _, path := range paths {
-		v, err := store.VersionOfFile(ctx, path)
+		v, err := storage.VersionOfFile(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -120,15 +121,15 @@ const versionsAtOnce = 16
 
 // versions are those of the stored arrays that a plan reads; before are those before it read them. Some that
 // lie in object stores are given to keep, where there is one, which closes them; others are closed.
-func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version, keep func(path string, a store.Array)) (map[int]store.Version, error) {
+func versions(ctx context.Context, p *plan.Plan, before map[int]storage.Version, keep func(path string, a store.Array)) (map[int]storage.Version, error) {
 	same := map[int]int{}             // the first array of each one's file
 	of := map[store.FileVersion]int{} // the first array of each file
-	each, opened := make([]store.Version, len(p.Arrays)), make([]store.Array, len(p.Arrays))
+	each, opened := make([]storage.Version, len(p.Arrays)), make([]store.Array, len(p.Arrays))
 	read := func(i int, keeps bool) (err error) {
 		if keeps {
-			opened[i], each[i], err = store.OpenVersion(ctx, p.Arrays[i].Path)
+			opened[i], each[i], err = storage.OpenVersion(ctx, p.Arrays[i].Path)
 		} else {
-			each[i], err = store.VersionAfter(ctx, p.Arrays[i].Path, before[i])
+			each[i], err = storage.VersionAfter(ctx, p.Arrays[i].Path, before[i])
 		}
 		return err
 	}
@@ -141,7 +142,7 @@ func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version, k
 		if a.Place != plan.InFile {
 			continue
 		}
-		if first, ok := of[a.ID]; ok && store.OneFile(a.Path, p.Arrays[first].Path) {
+		if first, ok := of[a.ID]; ok && storage.OneFile(a.Path, p.Arrays[first].Path) {
 			same[i] = first
 			continue
 		}
@@ -163,7 +164,7 @@ func versions(ctx context.Context, p *plan.Plan, before map[int]store.Version, k
 	if err != nil {
 		return nil, err
 	}
-	all := map[int]store.Version{}
+	all := map[int]storage.Version{}
 	for i, first := range same {
 		all[i] = each[first]
 	}

@@ -34,7 +34,6 @@ var leftOut = map[string]string{
 	"host.SetDefaults":     "it holds for all runs after it",
 	"host.Relocate":        "it holds for all errors after it",
 	"host.LimitOpening":    "it holds for all that is opened after it",
-	"store.StagingDir":     "NewStagingDir and TempStagingDir make it, and whoever takes one rejects nil",
 }
 
 // left reports a name that is not tried.

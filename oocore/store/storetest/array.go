@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -14,13 +15,14 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // willRead gives an array a hint, which it may take at any time for any region.
 func willRead(a store.Array, r grid.Region) {
-	if a, ok := a.(store.Ahead); ok {
+	if a, ok := a.(storage.Ahead); ok {
 		a.WillRead(r)
 	}
 }
@@ -110,7 +112,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 	t.Run("closed", func(t *testing.T) {
 		a, data := stored(t, types[0], 4, 4)
 		noError(t, a.Close())
-		if err := a.Read(ctx, make([]byte, len(data)), All([]int{4, 4})); !errors.Is(err, store.ErrClosed) {
+		if err := a.Read(ctx, make([]byte, len(data)), All([]int{4, 4})); !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("a read after Close returns %v", err)
 		}
 		willRead(a, All([]int{4, 4}))
@@ -122,7 +124,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			data := Elements(dt, grid.Size(shape))
 			a := open(t, store.Meta{Shape: shape, DType: dt}, data)
 			defer a.Close()
-			coded, ok := a.(store.Coded)
+			coded, ok := a.(storage.Coded)
 			if !ok { // it has nothing to decode
 				return
 			}
@@ -141,7 +143,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 		if !info.Open {
 			return
 		}
-		s, err := a.(store.Coded).Session(make([]byte, info.Work.Whole))
+		s, err := a.(storage.Coded).Session(make([]byte, info.Work.Whole))
 		noError(t, err)
 		defer s.Close()
 		one := make([]byte, info.DType.Size())
@@ -156,7 +158,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 	})
 	t.Run("reshape", func(t *testing.T) {
 		a, data := stored(t, types[0], 4, 6)
-		r, ok := a.(store.Reshaper)
+		r, ok := a.(storage.Reshaper)
 		if !ok { // its arrays have one shape only
 			return
 		}
@@ -189,7 +191,7 @@ func TestCoded(t *testing.T, a store.Array, data []byte, work int64) {
 	t.Helper()
 	info := a.Info()
 	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
-		s, err := a.(store.Coded).Session(make([]byte, work))
+		s, err := a.(storage.Coded).Session(make([]byte, work))
 		noError(r, err)
 		defer s.Close()
 		for range 3 {
@@ -224,7 +226,7 @@ func TestCoded(t *testing.T, a store.Array, data []byte, work int64) {
 		t.Errorf("a cancelled read: %v", err)
 	}
 	a.Close()
-	if err := a.Read(t.Context(), make([]byte, len(data)), All(info.Shape)); !errors.Is(err, store.ErrClosed) {
+	if err := a.Read(t.Context(), make([]byte, len(data)), All(info.Shape)); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a read after Close: %v", err)
 	}
 }

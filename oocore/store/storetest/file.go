@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -76,10 +77,10 @@ func TestMovedMember(t *testing.T, ext string) {
 		t.Helper()
 		noError(t, w.Write(t.Context(), data[200*i:][:200], grid.Box{Start: []int{100 * i}, Shape: []int{100}}))
 	}
-	begin := func(ws *store.StagingDir, resume bool) (store.Writer, error) {
+	begin := func(ws *storage.StagingDir, resume bool) (store.Writer, error) {
 		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, StagingDir: ws, Resume: resume})
 	}
-	ws, err := store.NewStagingDir(file)
+	ws, err := storage.NewStagingDir(file)
 	noError(t, err)
 	w, err := begin(ws, false)
 	noError(t, err)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"testing"
 
@@ -36,10 +37,10 @@ func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 		if err := errors.Join(w.Suspend(), w.Abort()); err != nil {
 			t.Errorf("the end after the end: %v", err)
 		}
-		if err := w.Write(ctx, fresh[half:], lower); !errors.Is(err, store.ErrClosed) {
+		if err := w.Write(ctx, fresh[half:], lower); !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("Write after Suspend returns %v", err)
 		}
-		if err := w.Sync(ctx); !errors.Is(err, store.ErrClosed) {
+		if err := w.Sync(ctx); !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("Sync after Suspend returns %v", err)
 		}
 	}

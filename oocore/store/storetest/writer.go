@@ -109,10 +109,10 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 			write(t, w, meta, fresh)
 			noError(t, end(w))
 			box := grid.Whole(meta.Shape).Box(0)
-			if err := w.Write(ctx, fresh, box); !errors.Is(err, store.ErrClosed) {
+			if err := w.Write(ctx, fresh, box); !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("Write after %s returns %v", name, err)
 			}
-			if err := w.Commit(ctx); !errors.Is(err, store.ErrClosed) {
+			if err := w.Commit(ctx); !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("Commit after %s returns %v", name, err)
 			}
 		}

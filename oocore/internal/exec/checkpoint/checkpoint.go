@@ -18,8 +18,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // journalFile is in the staging folder.
@@ -61,9 +61,9 @@ type Checkpoint struct {
 
 	plan    *plan.Plan
 	print   plan.Fingerprint
-	staging *store.StagingDir // nil for a temporary one that nobody has asked for
-	journal *journal          // nil where nothing is noted
-	state   *State            // what the journal says
+	staging *storage.StagingDir // nil for a temporary one that nobody has asked for
+	journal *journal            // nil where nothing is noted
+	state   *State              // what the journal says
 	resumes bool
 	invalid bool
 	left    bool // tasks go on after this process
@@ -73,7 +73,7 @@ type Checkpoint struct {
 // fingerprint left there; what another left is removed. Where another process has it
 // the error is a *store.LockedError.
 func New(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Checkpoint, error) {
-	staging, err := store.NewStagingDir(p.StagingPath(p.Output))
+	staging, err := storage.NewStagingDir(p.StagingPath(p.Output))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func New(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Checkpoint, error) 
 // Discard removes the staging folders of a run of a fingerprint that has put its outputs in
 // their places, and was ended before it removed them itself. Those of another run stay.
 func Discard(p *plan.Plan, print plan.Fingerprint) error {
-	staging, err := store.ExistingStagingDir(p.StagingPath(p.Output))
+	staging, err := storage.ExistingStagingDir(p.StagingPath(p.Output))
 	if staging == nil {
 		return err
 	}
@@ -229,9 +229,9 @@ func (c *Checkpoint) exists(name string) bool {
 }
 
 // StagingDir returns the staging folder. A temporary one is made at the first call.
-func (c *Checkpoint) StagingDir() (_ *store.StagingDir, err error) {
+func (c *Checkpoint) StagingDir() (_ *storage.StagingDir, err error) {
 	if c.staging == nil {
-		if c.staging, err = store.TempStagingDir(); err != nil {
+		if c.staging, err = storage.TempStagingDir(); err != nil {
 			return nil, err
 		}
 	}
@@ -305,7 +305,7 @@ func (c *Checkpoint) Describe(h *record.Header) {
 func (c *Checkpoint) Invalidate() { c.invalid = true }
 
 // Elsewhere reports whether processes of a cluster write what the run has begun.
-func (c *Checkpoint) Elsewhere() bool { return c.exists(store.ElsewhereFile) }
+func (c *Checkpoint) Elsewhere() bool { return c.exists(storage.ElsewhereFile) }
 
 // Detach says that tasks continue after this process: the checkpoint stays for the next one.
 func (c *Checkpoint) Detach() { c.left = true }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Each output of a run has a staging folder. That of the first has the journal, and a list of
@@ -22,7 +22,7 @@ const (
 
 // Claim makes the staging folder of an output after the first this run's. What is in it is
 // removed, with what it names, unless the run resumes and it was this run's already.
-func (c *Checkpoint) Claim(other *store.StagingDir) error {
+func (c *Checkpoint) Claim(other *storage.StagingDir) error {
 	owner := ""
 	if c.staging != nil {
 		var err error
@@ -40,14 +40,14 @@ func (c *Checkpoint) Claim(other *store.StagingDir) error {
 }
 
 // belongs reports whether a staging folder names the first output's.
-func belongs(other *store.StagingDir, owner string) bool {
+func belongs(other *storage.StagingDir, owner string) bool {
 	named, err := disk.ReadFile(other.Join(ownerFile))
 	return err == nil && string(named) == owner
 }
 
 // isClaimed reports whether a staging folder is of a later output of an unfinished run, which
 // its first output's journal lets resume.
-func isClaimed(staging *store.StagingDir) bool {
+func isClaimed(staging *storage.StagingDir) bool {
 	owner, err := disk.ReadFile(staging.Join(ownerFile))
 	if err != nil || len(owner) == 0 {
 		return false
@@ -60,7 +60,7 @@ func isClaimed(staging *store.StagingDir) bool {
 func (c *Checkpoint) listOthers() error {
 	var paths []string
 	for i := range c.plan.Staged() {
-		path, err := store.Absolute(c.plan.StagingPath(i))
+		path, err := storage.Absolute(c.plan.StagingPath(i))
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (c *Checkpoint) listOthers() error {
 // removeOthers removes what the run that a staging folder is of left in those of its other
 // outputs. A folder that a run holds, that another run has begun anew, or that cannot be
 // reached any more, stays: the run that drops it has no need of it.
-func removeOthers(first *store.StagingDir) error {
+func removeOthers(first *storage.StagingDir) error {
 	text, err := disk.ReadFile(first.Join(othersFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -97,7 +97,7 @@ func removeOthers(first *store.StagingDir) error {
 	}
 	var errs []error
 	for _, path := range paths {
-		other, err := store.ExistingStagingDir(path)
+		other, err := storage.ExistingStagingDir(path)
 		switch {
 		case err != nil || other == nil:
 		case belongs(other, owner):
@@ -110,4 +110,4 @@ func removeOthers(first *store.StagingDir) error {
 }
 
 // remove removes a run's staging folder, with those of its other outputs.
-func remove(first *store.StagingDir) error { return errors.Join(removeOthers(first), first.Remove()) }
+func remove(first *storage.StagingDir) error { return errors.Join(removeOthers(first), first.Remove()) }

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // name writes which outputs a staging folder is followed by.
-func name(t *testing.T, first *store.StagingDir, others ...string) {
+func name(t *testing.T, first *storage.StagingDir, others ...string) {
 	t.Helper()
 	text, err := json.Marshal(others)
 	check(t, err)
@@ -34,15 +34,15 @@ func TestClaimOfAnotherRunsFirstOutputRemovesItsOthers(t *testing.T) {
 	c, _, _ := begin(t)
 	dir := t.TempDir()
 	b, last := filepath.Join(dir, "b.npy"), filepath.Join(dir, "c.npy")
-	first, err := store.NewStagingDir(b)
+	first, err := storage.NewStagingDir(b)
 	check(t, err)
 	name(t, first, last)
-	second, err := store.NewStagingDir(last)
+	second, err := storage.NewStagingDir(last)
 	check(t, err)
 	check(t, disk.WriteFile(second.Join(ownerFile), []byte(first.Path)))
 	check(t, second.Close())
 	check(t, c.Claim(first))
-	if left, err := store.ExistingStagingDir(last); left != nil || err != nil {
+	if left, err := storage.ExistingStagingDir(last); left != nil || err != nil {
 		t.Errorf("its other folder is left: %v, %v", left, err)
 	}
 	check(t, first.Remove())

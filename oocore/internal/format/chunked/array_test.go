@@ -19,7 +19,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob/memblob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -217,7 +216,7 @@ func TestReadAfterCloseFails(t *testing.T) {
 		}
 		err := a.Read(r.Context(), slices.Clone(a.data), grid.Entire(a.Shape).Region())
 		var path *fs.PathError
-		if !errors.Is(err, store.ErrClosed) || !errors.As(err, &path) || path.Path != "drawn" {
+		if !errors.Is(err, fs.ErrClosed) || !errors.As(err, &path) || path.Path != "drawn" {
 			r.Fatalf("%v", err)
 		}
 	})

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"io/fs"
 	"strconv"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Digest identifies the version of every object of a bucket, which holds the array. It is the
@@ -18,7 +18,7 @@ import (
 // changed within a tick of the clock are looked at again after it.
 func (a *Array) Digest(ctx context.Context, b blob.Bucket) (string, error) {
 	if a.Closed() {
-		return "", a.Fail(ctx, store.ErrClosed)
+		return "", a.Fail(ctx, fs.ErrClosed)
 	}
 	if !b.Can().List { // a web server: only the metadata's version is known
 		return "", nil

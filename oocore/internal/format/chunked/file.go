@@ -5,13 +5,14 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // File is an open array whose chunks lie in one file, which it closes.
 type File struct {
 	Array
-	Object store.Object
+	Object storage.Object
 	info   store.Info
 }
 

@@ -3,6 +3,7 @@ package chunked
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -11,7 +12,7 @@ import (
 // Prefetch reads the encoded chunk that a region lies in to p, of an array whose index is a Fetcher.
 func (a *Array) Prefetch(ctx context.Context, p []byte, r grid.Region) (func(ctx context.Context, s store.Session, dst []byte) (int64, error), error) {
 	if a.Closed() {
-		return nil, a.Fail(ctx, store.ErrClosed)
+		return nil, a.Fail(ctx, fs.ErrClosed)
 	}
 	at, chunk := newOverlap(len(a.Shape)), &prefetched{data: p}
 	at.begin(r, a.Chunk, nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/codec"
@@ -128,7 +129,7 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 		return err
 	}
 	if s.closed || s.a.Closed() {
-		return store.ErrClosed
+		return fs.ErrClosed
 	}
 	_, err := strided.ForRegion(s.a.Shape, s.a.DType.Size(), r, len(dst))
 	if err != nil || len(dst) == 0 {

@@ -7,12 +7,12 @@ import (
 	"io"
 
 	"github.com/gonbext/gonbext/oocore/internal/codec"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Source is where the bytes of an encoded chunk lie: an object, or a range of one.
 type Source struct {
-	Object store.Object
+	Object storage.Object
 	Serial int    // of the opening of the object, by which another opening is known
 	Kind   string // what Key is, in messages: chunk, shard or file
 	Key    string
@@ -41,7 +41,7 @@ func (s *Source) Fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%s %s: %w", s.Kind, s.Key, store.Plain(err))
+	return fmt.Errorf("%s %s: %w", s.Kind, s.Key, storage.Plain(err))
 }
 
 // broken is Fault for what cannot be decoded.
@@ -50,7 +50,7 @@ func (s *Source) broken(ctx context.Context, err error) error {
 		return nil
 	}
 	if errors.Is(err, codec.ErrShort) {
-		err = fmt.Errorf("it is cut short: %w", store.Plain(err))
+		err = fmt.Errorf("it is cut short: %w", storage.Plain(err))
 	}
 	return s.Fault(ctx, err)
 }

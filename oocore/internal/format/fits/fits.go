@@ -34,12 +34,13 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() {
-	store.Register(format{"FITS files are read only: save to NAME.zarr or NAME.npy", store.NamedArrays{
-		Extensions: store.Extensions{".fits", ".fit", ".fts"},
+	store.Register(format{"FITS files are read only: save to NAME.zarr or NAME.npy", storage.NamedArrays{
+		Extensions: storage.Extensions{".fits", ".fit", ".fts"},
 		Names: func(_ string, r io.ReaderAt, size int64) (numbers []string, err error) {
 			all, err := images(r, size)
 			for _, m := range all {
@@ -51,7 +52,7 @@ func init() {
 
 type format struct {
 	store.ReadOnly
-	store.NamedArrays
+	storage.NamedArrays
 }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {

@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -31,8 +32,8 @@ const (
 
 func init() { store.Register(files) }
 
-var files = format{store.MemberFormat{
-	NamedArrays: store.NamedArrays{Extensions: store.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
+var files = format{storage.MemberFormat{
+	NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
 		h, err := readHeader(file, r, size)
 		return h.names.List(), err
 	}},
@@ -41,12 +42,12 @@ var files = format{store.MemberFormat{
 		_, err := newTensor("", m)
 		return err
 	},
-	Lay: func(m store.CollectionMeta) store.FileLayout { return &fileLayout{template: m.Template} },
+	Lay: func(m storage.CollectionMeta) storage.FileLayout { return &fileLayout{template: m.Template} },
 }}
 
-type format struct{ store.MemberFormat }
+type format struct{ storage.MemberFormat }
 
-var headers store.Headers[Header]
+var headers storage.Headers[Header]
 
 // readHeader is ReadHeader of a file that was opened before, too.
 func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {
@@ -59,14 +60,14 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	a, err := x.open(ctx, path)
 	if errors.Is(err, errOther) {
 		file, name, _ := x.Cut(path)
-		return store.FindPart(ctx, kind, name, func() ([]store.Member, error) { return x.Members(ctx, file) })
+		return storage.FindPart(ctx, kind, name, func() ([]store.Member, error) { return x.Members(ctx, file) })
 	}
 	return a, err
 }
 
 func (x format) open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
-	return store.OpenExtent(ctx, path, file, "gguf", func(r io.ReaderAt, size int64) (e store.Extent, err error) {
+	return storage.OpenHeader(ctx, path, file, "gguf", func(r io.ReaderAt, size int64) (e storage.Header, err error) {
 		h, err := readHeader(file, r, size)
 		if err != nil {
 			return e, err
@@ -80,13 +81,13 @@ func (x format) open(ctx context.Context, path string) (store.Array, error) {
 		}
 		t := h.Tensors[i]
 		if dt, ok := types[t.Type]; ok {
-			e = store.Extent{Offset: h.Data + t.Offset, Shape: t.Shape, DType: dt}
+			e.Extent = store.Extent{Offset: h.Data + t.Offset, Shape: t.Shape, DType: dt}
 			e.Details.Attributes = h.Attributes
 			return e, nil
 		}
 		format, known := blocks[t.Type]
 		if _, _, ok := codec.GGML(format); ok {
-			e.Build = func(o store.Object, id store.FileVersion) (store.Array, error) { return newArray(path, h, t, o, id) }
+			e.Build = func(o storage.Object, id store.FileVersion) (store.Array, error) { return newArray(path, h, t, o, id) }
 			return e, nil
 		}
 		if !known {
@@ -101,7 +102,7 @@ const chunkElements = 256 << 10
 
 // newArray opens a tensor in blocks. Its chunks are whole rows, of which the tensor is a whole number, so
 // that they follow each other in the file.
-func newArray(path string, h Header, t Tensor, o store.Object, id store.FileVersion) (store.Array, error) {
+func newArray(path string, h Header, t Tensor, o storage.Object, id store.FileVersion) (store.Array, error) {
 	a := &chunked.File{Object: o}
 	a.Path, a.Shape, a.DType, a.Fill = path, t.Shape, dtype.Float32, make([]byte, 4)
 	a.Chunk = make([]int, len(t.Shape))

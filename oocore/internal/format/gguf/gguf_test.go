@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -44,7 +45,7 @@ func held(t *testing.T, file, floats string) {
 	t.Helper()
 	raw := testcases.ReadFile(t, floats)
 	want := dtype.Slice[float32](raw)
-	members, err := store.Members(t.Context(), file)
+	members, err := storage.Members(t.Context(), file)
 	if err != nil || len(members) != 11 {
 		t.Fatalf("%d tensors, %v", len(members), err)
 	}

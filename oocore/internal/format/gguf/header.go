@@ -17,7 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 const (
@@ -41,7 +41,7 @@ type Header struct {
 	Alignment  int64
 	Attributes json.RawMessage // the pairs that are numbers, bools and short texts
 	Data       int64           // where the elements begin in the file
-	names      store.Names     // of Tensors
+	names      storage.Names   // of Tensors
 	// Parts is how many files have the model, and Part which of them this one is, from 0 on; 0 for one file. All is how
 	// many tensors they have, where that is said.
 	Parts, Part, All int
@@ -235,7 +235,7 @@ func (d *decoder) tensor() (t Tensor, err error) {
 func (h *Header) check(size int64) error {
 	slices.SortStableFunc(h.Tensors, func(a, b Tensor) int { return cmp.Compare(a.Offset, b.Offset) })
 	var err error
-	if h.names, err = store.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
+	if h.names, err = storage.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
 		return err
 	}
 	end, before := int64(0), ""

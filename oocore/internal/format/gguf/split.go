@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -20,11 +21,11 @@ var errOther = errors.New("the tensor may be in another file of the model")
 
 // headerOf reads the header of a file.
 func headerOf(ctx context.Context, file string) (Header, error) {
-	o, id, err := store.OpenObject(ctx, file)
+	o, id, err := storage.OpenObject(ctx, file)
 	if err != nil {
 		return Header{}, err
 	}
-	h, err := readHeader(file, store.HeadOf(ctx, o, id.Size), id.Size)
+	h, err := readHeader(file, storage.HeadOf(ctx, o, id.Size), id.Size)
 	return h, errors.Join(err, o.Close())
 }
 
@@ -34,7 +35,7 @@ func (x format) Parts(ctx context.Context, file string) ([]string, error) {
 	if err != nil || h.Parts < 2 {
 		return []string{file}, err
 	}
-	files, n := store.PartsOf(file)
+	files, n := storage.PartsOf(file)
 	if len(files) != h.Parts || n != h.Part {
 		return nil, fmt.Errorf("it is part %d of a model in %d files, whose others cannot be found: name it NAME-%05d-of-%05d.gguf, and put them beside it", h.Part+1, h.Parts, h.Part+1, h.Parts)
 	}
@@ -56,12 +57,12 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 	}
 	var architecture string
 	tensors := 0
-	all, err := store.PartMembers(ctx, files, func(file string) ([]store.Member, error) {
+	all, err := storage.PartMembers(ctx, files, func(file string) ([]store.Member, error) {
 		h, err := headerOf(ctx, file)
 		if err != nil {
 			return nil, err
 		}
-		if _, n := store.PartsOf(file); h.Parts != len(files) || h.Part != n {
+		if _, n := storage.PartsOf(file); h.Parts != len(files) || h.Part != n {
 			return nil, fmt.Errorf("it says that it is part %d of %d", h.Part+1, max(h.Parts, 1))
 		}
 		var of struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -49,7 +50,7 @@ func TestSplitModelIsOneFromAnyOfItsFiles(t *testing.T) {
 		writePart(t, part(i+1), i, 3, 6, "llama", fmt.Sprintf("t%d", 2*i), fmt.Sprintf("t%d", 2*i+1))
 	}
 	names := func(path string) (names []string) {
-		all, err := store.Members(t.Context(), path)
+		all, err := storage.Members(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestSplitModelRejectsWhatDoesNotFitTogether(t *testing.T) {
 		if _, err := os.Stat(first); err != nil {
 			first = filepath.Join(dir, "x.gguf")
 		}
-		if _, err := store.Members(t.Context(), first); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := storage.Members(t.Context(), first); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if a, err := store.Open(first + "#a"); err != nil { // which this file has
@@ -112,12 +113,12 @@ func TestSplitModelRejectsWhatDoesNotFitTogether(t *testing.T) {
 func TestTemplateOfASplitModelIsNotSplit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m-00001-of-00002.gguf")
 	writePart(t, path, 0, 2, 2, "llama", "a")
-	f, id, err := store.OpenFile(path)
+	f, id, err := storage.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	l := fileLayout{template: &store.Template{Path: path, Version: id}}
+	l := fileLayout{template: &storage.Template{Path: path, Version: id}}
 	h, pairs, err := l.from()
 	if err != nil || h.Keys != 1 || strings.Contains(string(pairs), "split.") || !strings.Contains(string(pairs), "llama") {
 		t.Errorf("%d keys, %q, %v", h.Keys, pairs, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -47,7 +48,7 @@ func newTensor(name string, m store.Meta) (t Tensor, err error) {
 type fileLayout struct {
 	old      Header
 	pairs    []byte // of old, as they are stored
-	template *store.Template
+	template *storage.Template
 }
 
 func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
@@ -96,7 +97,7 @@ func (l *fileLayout) from() (Header, []byte, error) {
 	return h, pairs, nil
 }
 
-func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error) {
+func (l *fileLayout) Frame(members []storage.NewMember) (f storage.Frame, err error) {
 	from, pairs, err := l.from()
 	if err != nil {
 		return f, err
@@ -139,13 +140,13 @@ func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error)
 	}
 	head := h.encode(pairs)
 	h.Data = align(int64(len(head)))
-	f = store.Frame{Offsets: make([]int64, len(members)), Size: h.Data + align(end), Head: head}
+	f = storage.Frame{Offsets: make([]int64, len(members)), Size: h.Data + align(end), Head: head}
 	for _, t := range h.Tensors {
 		if i, ok := added[t.Name]; ok {
 			f.Offsets[i] = h.Data + t.Offset
 		} else {
 			n, _ := t.bytes()
-			f.Kept = append(f.Kept, store.Kept{Name: fmt.Sprintf("tensor %.80q", t.Name), To: h.Data + t.Offset, From: kept[t.Name], Bytes: n})
+			f.Kept = append(f.Kept, storage.Kept{Name: fmt.Sprintf("tensor %.80q", t.Name), To: h.Data + t.Offset, From: kept[t.Name], Bytes: n})
 		}
 	}
 	return f, nil

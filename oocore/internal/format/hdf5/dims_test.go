@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -17,13 +18,13 @@ func TestAxesHaveTheNamesOfTheirScales(t *testing.T) {
 		"testdata/dims.nc": "lat[lat] row[row] g/v[time lat band] g/w[ lon] time[lat] scales/lon[lon] station[station lat]",
 	}
 	for file, want := range want {
-		members, err := store.Members(t.Context(), file)
+		members, err := storage.Members(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, m := range members {
-			info, err := store.Describe(m.Path)
+			info, err := storage.Describe(m.Path)
 			if err != nil {
 				t.Error(err)
 			}
@@ -42,7 +43,7 @@ func TestAxesHaveTheNamesOfTheirScales(t *testing.T) {
 	if data, kind, err := read(t, "testdata/dims.nc#time"); err != nil || kind != "int64 [2]" || data[0] != 7 {
 		t.Error(data, kind, err)
 	}
-	groups, err := store.Groups(t.Context(), "testdata/dims.nc")
+	groups, err := storage.Groups(t.Context(), "testdata/dims.nc")
 	if err != nil || len(groups) != 3 || string(groups["g"]) != `{"title":"group"}` || groups[""] != nil || groups["scales"] != nil {
 		t.Error(groups, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/meter"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // file reads the structures of an HDF5 file (The HDF Group, HDF5 File Format Specification,
@@ -32,7 +32,7 @@ type file struct {
 	directory   *directory
 }
 
-var directories store.Headers[*directory]
+var directories storage.Headers[*directory]
 
 // openNamed is open of a file that was opened before, too.
 func openNamed(name string, r io.ReaderAt, size int64) (*file, error) {

@@ -19,33 +19,34 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // extensions are those of files that are HDF5.
-var extensions = store.Extensions{".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".mat", ".h5ad"}
+var extensions = storage.Extensions{".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".mat", ".h5ad"}
 
 func init() {
-	store.Register(format{"HDF5 files are read only: save to NAME.zarr", store.NamedArrays{Extensions: extensions, Names: allNames}})
+	store.Register(format{"HDF5 files are read only: save to NAME.zarr", storage.NamedArrays{Extensions: extensions, Names: allNames}})
 }
 
 type format struct {
 	store.ReadOnly
-	store.NamedArrays
+	storage.NamedArrays
 }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
-	return store.OpenExtent(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e store.Extent, err error) {
+	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e storage.Header, err error) {
 		s, err := find(file, r, size, name)
 		switch {
 		case err != nil:
 		case s.contiguous == nil || s.contiguous.address == undefined: // in chunks, or in its header
-			e.Build = func(o store.Object, id store.FileVersion) (store.Array, error) { return newArray(path, s, o, id) }
+			e.Build = func(o storage.Object, id store.FileVersion) (store.Array, error) { return newArray(path, s, o, id) }
 		case s.contiguous.address > uint64(size):
 			err = errCut
 		default:
-			e = store.Extent{Offset: s.f.base + int64(s.contiguous.address), Shape: s.shape, DType: s.element.dtype, Big: s.element.big, Details: s.details}
+			e.Extent = store.Extent{Offset: s.f.base + int64(s.contiguous.address), Shape: s.shape, DType: s.element.dtype, Big: s.element.big, Details: s.details}
 		}
 		return e, err
 	})
@@ -103,7 +104,7 @@ func (f *file) only() (string, error) {
 }
 
 func quoted(names []string, more bool) string {
-	list := store.QuoteNames("array", names)
+	list := storage.QuoteNames("array", names)
 	if more && names != nil {
 		list += ", …"
 	}
@@ -124,7 +125,7 @@ type stored struct {
 // placeBytes is what the place of a chunk takes of Go's heap.
 const placeBytes = 32
 
-func newArray(path string, s *dataset, o store.Object, id store.FileVersion) (store.Array, error) {
+func newArray(path string, s *dataset, o storage.Object, id store.FileVersion) (store.Array, error) {
 	a := &stored{dataset: s}
 	a.Object = o
 	a.Path, a.Shape, a.DType, a.Fill = path, s.shape, s.element.dtype, make([]byte, s.element.size)
@@ -164,7 +165,7 @@ func newArray(path string, s *dataset, o store.Object, id store.FileVersion) (st
 
 // inHeader is an array that is a part of its header.
 type inHeader struct {
-	store.Object
+	storage.Object
 	data []byte
 }
 
@@ -244,7 +245,7 @@ func allNames(file string, r io.ReaderAt, size int64) (names []string, err error
 func (x format) Groups(ctx context.Context, path string, unread func(string)) (map[string]json.RawMessage, error) {
 	file, _, _ := x.Cut(path)
 	all := map[string]json.RawMessage{}
-	_, err := store.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
+	_, err := storage.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
 		f, err := openNamed(file, r, size)
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -87,9 +88,9 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 
 // version is that of a file, as an entry.
 func version(ctx context.Context, file string) (blob.Entry, error) {
-	o, id, err := store.OpenObject(ctx, file)
+	o, id, err := storage.OpenObject(ctx, file)
 	if err != nil {
-		return blob.Entry{}, fmt.Errorf("%s: %w", file, store.Plain(err))
+		return blob.Entry{}, fmt.Errorf("%s: %w", file, storage.Plain(err))
 	}
 	changed := id.ChangeTime
 	if id.ModTime.After(changed) {
@@ -147,7 +148,7 @@ type opened struct {
 	name    string
 	number  int
 	ready   sync.Once
-	object  store.Object
+	object  storage.Object
 	version store.FileVersion
 	err     error
 	users   int
@@ -167,7 +168,7 @@ func (f *files) open(ctx context.Context, number int, name string) (*opened, err
 	}
 	o.users++
 	f.mu.Unlock()
-	o.ready.Do(func() { o.object, o.version, o.err = store.OpenObject(ctx, name) })
+	o.ready.Do(func() { o.object, o.version, o.err = storage.OpenObject(ctx, name) })
 	if o.err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -175,9 +176,9 @@ func (f *files) open(ctx context.Context, number int, name string) (*opened, err
 			delete(f.held, number)
 		}
 		if errors.Is(o.err, fs.ErrNotExist) { // the chunk is not missing, which would make it fill values
-			return nil, fmt.Errorf("%s: %v", name, store.Plain(o.err))
+			return nil, fmt.Errorf("%s: %v", name, storage.Plain(o.err))
 		}
-		return nil, fmt.Errorf("%s: %w", name, store.Plain(o.err))
+		return nil, fmt.Errorf("%s: %w", name, storage.Plain(o.err))
 	}
 	return o, nil
 }

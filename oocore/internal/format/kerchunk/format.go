@@ -18,16 +18,17 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/zarr"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() {
-	store.Register(format{"Kerchunk references are read only: save to NAME.zarr", store.Extensions{".json"}})
+	store.Register(format{"Kerchunk references are read only: save to NAME.zarr", storage.Extensions{".json"}})
 }
 
 type format struct {
 	store.ReadOnly
-	store.Extensions
+	storage.Extensions
 }
 
 // Owns reports JSON that has references, or cannot be looked at: many other files are JSON too.
@@ -73,7 +74,7 @@ func (x format) Place(path string) string {
 	return file
 }
 
-var headers store.Headers[*references]
+var headers storage.Headers[*references]
 
 // open opens the references of a path, and says which array it names.
 func (x format) open(ctx context.Context, path string) (refs *references, name string, err error) {
@@ -82,11 +83,11 @@ func (x format) open(ctx context.Context, path string) (refs *references, name s
 		refs, err = readFolder(ctx, file)
 		return refs, name, err
 	}
-	o, id, err := store.OpenObject(ctx, file)
+	o, id, err := storage.OpenObject(ctx, file)
 	if err != nil {
 		return nil, "", err
 	}
-	r := store.HeadOf(ctx, o, id.Size)
+	r := storage.HeadOf(ctx, o, id.Size)
 	refs, err = headers.Read(file, r, func(take func(bytes int64) error) (*references, error) {
 		return readReferences(r, id.Size, file, take)
 	})
@@ -107,7 +108,7 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		prefix = strings.Trim(name, "/") + "/"
 	}
 	if !contains(refs, prefix) {
-		list := store.QuoteNames("array", names)
+		list := storage.QuoteNames("array", names)
 		if name == "" {
 			return nil, fmt.Errorf("the references have %s: add #NAME to the path", list)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -96,7 +97,7 @@ func TestOpenSaysWhatIsRead(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	all, err := store.Members(t.Context(), path)
+	all, err := storage.Members(t.Context(), path)
 	if err != nil || fmt.Sprint(all) != fmt.Sprintf("[{x %s#x} {y/z %s#y/z}]", path, path) {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -165,7 +166,7 @@ func TestDigestChangesWithTheFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		d, err := a.(store.Listed).Digest(t.Context())
+		d, err := a.(storage.Listed).Digest(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/format/zarr"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -79,7 +80,7 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 			for i, m := range all {
 				names[i] = m.Name
 			}
-			return nil, fmt.Errorf("it is a group: it has %s", store.QuoteNames("array", names))
+			return nil, fmt.Errorf("it is a group: it has %s", storage.QuoteNames("array", names))
 		}
 	}
 	if err != nil {
@@ -153,7 +154,7 @@ func members(ctx context.Context, root string, b blob.Bucket) (all []store.Membe
 	})
 	for place, err := range below {
 		if err != nil {
-			return nil, store.Plain(err)
+			return nil, storage.Plain(err)
 		}
 		all = append(all, store.Member{Name: strings.TrimPrefix(place, root+"/"), Path: place})
 	}

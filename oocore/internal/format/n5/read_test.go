@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -122,14 +123,14 @@ func TestOpenSaysWhatIsThere(t *testing.T) {
 		t.Error(got)
 	}
 	var stored []string
-	err = a.(store.Listed).Chunks(t.Context(), func(index []int, bytes int64) error {
+	err = a.(storage.Listed).Chunks(t.Context(), func(index []int, bytes int64) error {
 		stored = append(stored, fmt.Sprint(index, bytes))
 		return nil
 	})
 	if err != nil || !slices.Equal(stored, []string{"[0 0] 28"}) {
 		t.Errorf("%v, %v", stored, err)
 	}
-	all, err := store.Members(t.Context(), root)
+	all, err := storage.Members(t.Context(), root)
 	if err != nil || fmt.Sprint(all) != fmt.Sprintf("[{a/x %s/a/x} {y %s/y}]", root, root) {
 		t.Errorf("%v, %v", all, err)
 	}

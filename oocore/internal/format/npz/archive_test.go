@@ -19,6 +19,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -55,12 +56,12 @@ func TestLargeArchives(t *testing.T) {
 	const huge = 5 << 30
 	m := store.Meta{Shape: []int{huge}, DType: dtype.Int8}
 	small := store.Meta{Shape: []int{3}, DType: dtype.Int16}
-	first, err := newArchive(nil, []store.NewMember{{Name: "huge", Meta: m}})
+	first, err := newArchive(nil, []storage.NewMember{{Name: "huge", Meta: m}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A small member behind a huge one, whose place does not fit.
-	both, err := newArchive([]*entry{first.entries[0]}, []store.NewMember{{Name: "small", Meta: small}})
+	both, err := newArchive([]*entry{first.entries[0]}, []storage.NewMember{{Name: "small", Meta: small}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestMembersAreKept(t *testing.T) {
 		Name: "ä.npy", Comment: "made by hand", Flags: 8 | utf8Names, Method: zip.Deflate, CreatorVersion: 3<<8 | 63, ExternalAttrs: 0o100640 << 16,
 		ModifiedDate: 0x5a21, ModifiedTime: 0x1234, CRC32: 7, CompressedSize64: 2, UncompressedSize64: 9, Extra: append(extra, mine...),
 	}}
-	n, err := newArchive([]*entry{old}, []store.NewMember{{Name: "b", Meta: store.Meta{Shape: []int{1}, DType: dtype.Int8}}})
+	n, err := newArchive([]*entry{old}, []storage.NewMember{{Name: "b", Meta: store.Meta{Shape: []int{1}, DType: dtype.Int8}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -20,7 +21,7 @@ type deflated struct {
 	info   store.Info
 	offset int64 // of the first element in the npy file
 	big    bool  // big-endian
-	file   store.Source
+	file   storage.Source
 	id     store.FileVersion
 
 	mu      sync.RWMutex // held for reading while the file is in use
@@ -28,7 +29,7 @@ type deflated struct {
 	cursors *pool
 }
 
-func newDeflated(path string, f store.Source, id store.FileVersion, m *member) (*deflated, error) {
+func newDeflated(path string, f storage.Source, id store.FileVersion, m *member) (*deflated, error) {
 	cursors := newPool(m, f)
 	e, err := m.extent(&front{cursor: newCursor(m, f, cursors)}, 0)
 	if err != nil {
@@ -146,9 +147,9 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) (stored i
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
-		return 0, store.ErrClosed
+		return 0, fs.ErrClosed
 	}
-	if err := store.Unchanged(s.file, s.id); err != nil {
+	if err := storage.Unchanged(s.file, s.id); err != nil {
 		return 0, err
 	}
 	if err := ctx.Err(); err != nil || len(dst) == 0 {

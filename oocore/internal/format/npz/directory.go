@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -117,7 +118,7 @@ func pick(files []*zip.File, name string) (*zip.File, error) {
 	names := arrayNames(files)
 	if name == "" {
 		if len(names) != 1 {
-			return nil, fmt.Errorf("the file has %s: add #NAME to the path", store.QuoteNames(kind, names))
+			return nil, fmt.Errorf("the file has %s: add #NAME to the path", storage.QuoteNames(kind, names))
 		}
 		name = names[0]
 	}
@@ -126,7 +127,7 @@ func pick(files []*zip.File, name string) (*zip.File, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("no array %.80q: the file has %s", name, store.QuoteNames(kind, names))
+	return nil, fmt.Errorf("no array %.80q: the file has %s", name, storage.QuoteNames(kind, names))
 }
 
 // arrayName is the array's name, of a member that is one.
@@ -189,7 +190,7 @@ func method(n uint16) string {
 
 // extent reads the member's npy header. at is where the elements' file begins.
 func (m *member) extent(npy io.ReaderAt, at int64) (store.Extent, error) {
-	e, err := store.ReadNpyHeader(npy, m.size)
+	e, err := storage.ReadNpyHeader(npy, m.size)
 	if err == nil && e.Offset+e.Bytes() != m.size {
 		err = fmt.Errorf("%d bytes follow the elements", m.size-e.Offset-e.Bytes())
 	}

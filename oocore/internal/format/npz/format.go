@@ -18,21 +18,22 @@ import (
 	"io"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() {
-	store.Register(format{store.MemberFormat{
-		NamedArrays: store.NamedArrays{Extensions: store.Extensions{".npz"}, Names: func(_ string, r io.ReaderAt, size int64) ([]string, error) {
+	store.Register(format{storage.MemberFormat{
+		NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{".npz"}, Names: func(_ string, r io.ReaderAt, size int64) ([]string, error) {
 			files, err := readDirectory(r, size)
 			return arrayNames(files), err
 		}},
 		Name: formatName, Kind: kind, First: "arr_0",
 		Supports: func(m store.Meta) error {
-			_, err := store.NpyHeader(m.Shape, m.DType, 0)
+			_, err := storage.NpyHeader(m.Shape, m.DType, 0)
 			return err
 		},
-		Lay: func(store.CollectionMeta) store.FileLayout { return &fileLayout{} },
+		Lay: func(storage.CollectionMeta) storage.FileLayout { return &fileLayout{} },
 	}})
 }
 
@@ -41,14 +42,14 @@ const (
 	kind       = "array"
 )
 
-type format struct{ store.MemberFormat }
+type format struct{ storage.MemberFormat }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	if err := local(file); err != nil {
 		return nil, err
 	}
-	f, id, err := store.OpenFile(file)
+	f, id, err := storage.OpenFile(file)
 	if err != nil {
 		return nil, err
 	}

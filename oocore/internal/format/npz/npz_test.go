@@ -17,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -58,7 +59,7 @@ func place(t testing.TB) storetest.Place {
 // deflate writes an archive with the standard library.
 func deflate(t testing.TB, path string, m store.Meta, data []byte) {
 	t.Helper()
-	header, err := store.NpyHeader(m.Shape, m.DType, 0)
+	header, err := storage.NpyHeader(m.Shape, m.DType, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestSessionsShareTheStream(t *testing.T) {
 	deflate(t, path, m, data)
 	a := storetest.Open(t, path)
 	defer a.Close()
-	coded := a.(store.Coded)
+	coded := a.(storage.Coded)
 	work := a.Info().Work
 	tasks := make(chan int)
 	var stored sync.Map
@@ -308,12 +309,12 @@ func TestSessionsShareTheStream(t *testing.T) {
 func TestACancelledReadEnds(t *testing.T) {
 	a := storetest.Open(t, "testdata/deflated.npz#float32")
 	defer a.Close()
-	s, err := a.(store.Coded).Session(make([]byte, a.Info().Work.Stream))
+	s, err := a.(storage.Coded).Session(make([]byte, a.Info().Work.Stream))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := a.(store.Coded).Session(make([]byte, 10)); err == nil {
+	if _, err := a.(storage.Coded).Session(make([]byte, 10)); err == nil {
 		t.Error("a session works with 10 bytes")
 	}
 	if _, err := s.Read(t.Context(), nil, storetest.All([]int{5, 6})); err == nil {
@@ -350,7 +351,7 @@ func TestSessionsCloseOnce(t *testing.T) {
 	defer a.Close()
 	var sessions [2]store.Session
 	for i := range sessions {
-		s, err := a.(store.Coded).Session(make([]byte, a.Info().Work.Whole))
+		s, err := a.(storage.Coded).Session(make([]byte, a.Info().Work.Whole))
 		if err != nil {
 			t.Fatal(err)
 		}

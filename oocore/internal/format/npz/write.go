@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -25,14 +26,14 @@ func (l *fileLayout) Read(r io.ReaderAt, size int64) ([]string, error) {
 	return arrayNames(files), err
 }
 
-func (l *fileLayout) Frame(members []store.NewMember) (store.Frame, error) {
+func (l *fileLayout) Frame(members []storage.NewMember) (storage.Frame, error) {
 	n, err := newArchive(l.old, members)
 	if err != nil {
-		return store.Frame{}, err
+		return storage.Frame{}, err
 	}
-	f := store.Frame{Size: n.end + n.directory, Fill: n.fill}
+	f := storage.Frame{Size: n.end + n.directory, Fill: n.fill}
 	for _, e := range n.kept() {
-		f.Kept = append(f.Kept, store.Kept{Name: fmt.Sprintf("member %.80q", e.Name), To: e.at + int64(len(e.local())), From: e.source, Bytes: int64(e.CompressedSize64)})
+		f.Kept = append(f.Kept, storage.Kept{Name: fmt.Sprintf("member %.80q", e.Name), To: e.at + int64(len(e.local())), From: e.source, Bytes: int64(e.CompressedSize64)})
 	}
 	for _, a := range n.added {
 		f.Offsets = append(f.Offsets, a.elements)
@@ -87,7 +88,7 @@ type added struct {
 	bytes    int64  // of them
 }
 
-func newArchive(old []*entry, members []store.NewMember) (*archive, error) {
+func newArchive(old []*entry, members []storage.NewMember) (*archive, error) {
 	var n archive
 	names := make(map[string]bool, len(members))
 	list := make([]string, len(members))
@@ -127,7 +128,7 @@ func (n *archive) add(name string, m store.Meta) error {
 	for {
 		from := e.at + int64(len(e.local()))
 		var err error
-		if e.npy, err = store.NpyHeader(m.Shape, m.DType, from); err != nil {
+		if e.npy, err = storage.NpyHeader(m.Shape, m.DType, from); err != nil {
 			return err
 		}
 		e.elements = from + int64(len(e.npy))
@@ -152,7 +153,7 @@ const (
 func (n *archive) kept() []*entry { return n.entries[:len(n.entries)-len(n.added)] }
 
 // fill writes the headers of all members, and the directory.
-func (n *archive) fill(ctx context.Context, w store.File) error {
+func (n *archive) fill(ctx context.Context, w storage.File) error {
 	for _, e := range n.kept() {
 		if _, err := w.WriteAt(e.local(), e.at); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -35,7 +36,7 @@ func (index) Create(string, store.Meta) (store.Writer, error) {
 // CreateAll begins a checkpoint: tensors in the order of the members, in as many files as it
 // takes, and the index, which comes last. Files of a checkpoint that was there, which the new one
 // does not name, are removed then.
-func (x index) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) {
+func (x index) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, error) {
 	most := m.ShardSize
 	if most == 0 {
 		most = defaultShard
@@ -58,7 +59,7 @@ func (x index) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error)
 	stem = strings.TrimSuffix(stem, filepath.Ext(stem))      // .index
 	stem = strings.TrimSuffix(stem, filepath.Ext(stem))
 	weights := make(map[string]string, len(m.Members))
-	var all []store.NewFile
+	var all []storage.NewFile
 	for i, shard := range shards {
 		path := fmt.Sprintf("%s-%05d-of-%05d%s", stem, i+1, len(shards), extension)
 		f, err := files.NewFile(path, m, shard)
@@ -77,14 +78,14 @@ func (x index) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error)
 	if err != nil {
 		return nil, err
 	}
-	return store.CreateFiles(m, all, func() error {
+	return storage.CreateFiles(m, all, func() error {
 		old := x.shards(m.Path, stem)
 		if err := disk.WriteFile(m.Path, append(text, '\n')); err != nil {
 			return err
 		}
 		var err error
 		for _, path := range old {
-			if !slices.ContainsFunc(all, func(f store.NewFile) bool { return f.Path == path }) {
+			if !slices.ContainsFunc(all, func(f storage.NewFile) bool { return f.Path == path }) {
 				if gone := os.Remove(path); !errors.Is(gone, fs.ErrNotExist) {
 					err = errors.Join(err, gone)
 				}
@@ -99,7 +100,7 @@ func (x index) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error)
 func (x index) shards(path, stem string) (all []string) {
 	members, _ := x.Members(context.Background(), path) // none where there is no index yet
 	for _, m := range members {
-		file, _, _ := store.Split(m.Path)
+		file, _, _ := storage.Split(m.Path)
 		if ours, err := filepath.Match("-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]"+extension, strings.TrimPrefix(file, stem)); ours && err == nil && !slices.Contains(all, file) {
 			all = append(all, file)
 		}

@@ -22,6 +22,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -32,11 +33,11 @@ const (
 
 func init() {
 	store.Register(files)
-	store.Register(index{store.Extensions{".safetensors.index.json"}})
+	store.Register(index{storage.Extensions{".safetensors.index.json"}})
 }
 
-var files = format{store.MemberFormat{
-	NamedArrays: store.NamedArrays{Extensions: store.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
+var files = format{storage.MemberFormat{
+	NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
 		h, err := readHeader(file, r, size)
 		return h.names.List(), err
 	}},
@@ -45,19 +46,19 @@ var files = format{store.MemberFormat{
 		_, err := newTensor("", nil, m.DType)
 		return err
 	},
-	Lay: func(m store.CollectionMeta) store.FileLayout { return &fileLayout{metadata: m.Metadata} },
+	Lay: func(m storage.CollectionMeta) storage.FileLayout { return &fileLayout{metadata: m.Metadata} },
 }}
 
-type format struct{ store.MemberFormat }
+type format struct{ storage.MemberFormat }
 
 // Parts returns the files of the model that a file is a part of, as its name says: model-00001-of-00003.safetensors,
 // where no index beside them lists their tensors. With one a file is read by itself.
 func (x format) Parts(ctx context.Context, file string) ([]string, error) {
-	files, _ := store.PartsOf(file)
+	files, _ := storage.PartsOf(file)
 	if len(files) < 2 {
 		return []string{file}, nil
 	}
-	o, _, err := store.OpenObject(ctx, strings.TrimSuffix(files[0], fmt.Sprintf("-%05d-of-%05d%s", 1, len(files), extension))+extension+".index.json")
+	o, _, err := storage.OpenObject(ctx, strings.TrimSuffix(files[0], fmt.Sprintf("-%05d-of-%05d%s", 1, len(files), extension))+extension+".index.json")
 	if err == nil {
 		return []string{file}, o.Close()
 	}
@@ -71,7 +72,7 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 	if err != nil || name != "" || len(files) == 1 {
 		return x.MemberFormat.Members(ctx, path)
 	}
-	return store.PartMembers(ctx, files, func(file string) ([]store.Member, error) { return x.MemberFormat.Members(ctx, file) })
+	return storage.PartMembers(ctx, files, func(file string) ([]store.Member, error) { return x.MemberFormat.Members(ctx, file) })
 }
 
 // errOther is why a tensor is looked for in the other files of a model.
@@ -82,7 +83,7 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	if errors.Is(err, errOther) {
 		file, name, _ := x.Cut(path)
 		if files, failed := x.Parts(ctx, file); failed == nil && len(files) > 1 {
-			return store.FindPart(ctx, kind, name, func() ([]store.Member, error) { return x.Members(ctx, file) })
+			return storage.FindPart(ctx, kind, name, func() ([]store.Member, error) { return x.Members(ctx, file) })
 		}
 		return x.open(ctx, path, true)
 	}
@@ -98,7 +99,7 @@ func (x format) open(ctx context.Context, path string, alone bool) (store.Array,
 			return store.Extent{}, err
 		}
 		i, err := h.names.Find(name)
-		if files, _ := store.PartsOf(file); !alone && len(files) > 1 && (name == "" || err != nil) {
+		if files, _ := storage.PartsOf(file); !alone && len(files) > 1 && (name == "" || err != nil) {
 			return store.Extent{}, errOther
 		}
 		if err != nil {
@@ -108,7 +109,7 @@ func (x format) open(ctx context.Context, path string, alone bool) (store.Array,
 	})
 }
 
-var headers store.Headers[Header]
+var headers storage.Headers[Header]
 
 // readHeader is ReadHeader of a file that was opened before, too.
 func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -212,7 +213,7 @@ func TestFilesOfAModelWithoutIndexAreOne(t *testing.T) {
 	}
 	testcases.WriteFile(t, part(1), one("a"), 0o666)
 	testcases.WriteFile(t, part(2), one("b"), 0o666)
-	all, err := store.Members(t.Context(), part(2))
+	all, err := storage.Members(t.Context(), part(2))
 	if err != nil || len(all) != 2 || all[0].Path != part(1)+"#a" || all[1].Path != part(2)+"#b" {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -225,11 +226,11 @@ func TestFilesOfAModelWithoutIndexAreOne(t *testing.T) {
 		t.Errorf("without a name: %v", err)
 	}
 	testcases.WriteFile(t, part(2), one("a"), 0o666)
-	if _, err := store.Members(t.Context(), part(1)); err == nil || !strings.Contains(err.Error(), `"a" is in m-00001-of-00002.safetensors and in m-00002`) {
+	if _, err := storage.Members(t.Context(), part(1)); err == nil || !strings.Contains(err.Error(), `"a" is in m-00001-of-00002.safetensors and in m-00002`) {
 		t.Errorf("a name twice: %v", err)
 	}
 	os.Remove(part(2))
-	if _, err := store.Members(t.Context(), part(1)); err == nil || !strings.Contains(err.Error(), "m-00002-of-00002.safetensors is missing") {
+	if _, err := storage.Members(t.Context(), part(1)); err == nil || !strings.Contains(err.Error(), "m-00002-of-00002.safetensors is missing") {
 		t.Errorf("a missing file: %v", err)
 	}
 	testcases.WriteFile(t, filepath.Join(dir, "m.safetensors.index.json"), []byte(`{"weight_map":{"a":"m-00001-of-00002.safetensors"}}`), 0o666)

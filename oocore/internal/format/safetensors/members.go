@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // index is a checkpoint in several files, by the index that Transformers writes beside them:
 // model.safetensors.index.json, or one tensor of it with #name.
-type index struct{ store.Extensions }
+type index struct{ storage.Extensions }
 
 func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
@@ -25,7 +26,7 @@ func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 		return nil, err
 	}
 	if name == "" && len(all) > 0 { // a name is asked for also where there is one: a model is a collection of any size
-		return nil, fmt.Errorf("the index names %s: add #NAME to the path", store.QuoteNames(kind, namesOf(all)))
+		return nil, fmt.Errorf("the index names %s: add #NAME to the path", storage.QuoteNames(kind, namesOf(all)))
 	}
 	at := slices.IndexFunc(all, func(m store.Member) bool { return m.Name == name })
 	if at < 0 {
@@ -36,7 +37,7 @@ func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 
 // Members lists the tensors by name, each in its file beside the index.
 func (index) Members(ctx context.Context, path string) (all []store.Member, err error) {
-	o, id, err := store.OpenObject(ctx, path)
+	o, id, err := storage.OpenObject(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 	m := meter.Meter{What: "the list of its tensors"}
 	defer m.Done()
 	folder, found := strings.TrimSuffix(path, filepath.Base(path)), false
-	ix := newObject(io.NewSectionReader(store.HeadOf(ctx, o, id.Size), 0, id.Size), m.Take)
+	ix := newObject(io.NewSectionReader(storage.HeadOf(ctx, o, id.Size), 0, id.Size), m.Take)
 	room := meter.Room{Take: m.Take}
 	err = ix.fields("", map[string]struct{}{}, func(key string) error {
 		if key != "weight_map" {
@@ -60,8 +61,8 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 			if !filepath.IsLocal(file) || !strings.HasSuffix(file, extension) {
 				return fmt.Errorf("tensor %.80q is in %.80q, which is no safetensors file beside the index", name, file)
 			}
-			if room.For(store.MemberBytes(folder+file, name)) {
-				all = meter.Append(&room, all, store.MemberAt(folder+file+"#", name), ix.InputOffset(), id.Size)
+			if room.For(storage.MemberBytes(folder+file, name)) {
+				all = meter.Append(&room, all, storage.MemberAt(folder+file+"#", name), ix.InputOffset(), id.Size)
 			}
 			return nil
 		})

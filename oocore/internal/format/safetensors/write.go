@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/meter"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // fileLayout lays out a file.
@@ -24,7 +24,7 @@ func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
 	return l.old.names.List(), err
 }
 
-func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error) {
+func (l *fileLayout) Frame(members []storage.NewMember) (f storage.Frame, err error) {
 	h := Header{Metadata: l.old.Metadata}
 	if l.metadata != nil {
 		h.Metadata = l.metadata
@@ -54,12 +54,12 @@ func (l *fileLayout) Frame(members []store.NewMember) (f store.Frame, err error)
 		return f, err
 	}
 	h.Data = int64(len(head))
-	f = store.Frame{Offsets: make([]int64, len(members)), Size: h.Data + size, Head: head}
+	f = storage.Frame{Offsets: make([]int64, len(members)), Size: h.Data + size, Head: head}
 	for _, t := range h.Tensors {
 		if i, ok := added[t.Name]; ok {
 			f.Offsets[i] = h.Data + t.Begin
 		} else {
-			f.Kept = append(f.Kept, store.Kept{Name: fmt.Sprintf("tensor %.80q", t.Name), To: h.Data + t.Begin, From: kept[t.Name], Bytes: t.End - t.Begin})
+			f.Kept = append(f.Kept, storage.Kept{Name: fmt.Sprintf("tensor %.80q", t.Name), To: h.Data + t.Begin, From: kept[t.Name], Bytes: t.End - t.Begin})
 		}
 	}
 	return f, nil

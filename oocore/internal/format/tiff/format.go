@@ -61,12 +61,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() {
-	store.Register(format{"TIFF files are read only: save to NAME.zarr or NAME.npy", store.NamedArrays{
-		Extensions: store.Extensions{".tif", ".tiff"},
+	store.Register(format{"TIFF files are read only: save to NAME.zarr or NAME.npy", storage.NamedArrays{
+		Extensions: storage.Extensions{".tif", ".tiff"},
 		Names: func(path string, r io.ReaderAt, size int64) (numbers []string, err error) {
 			c, err := readContents(path, newFile(r, size))
 			if err != nil {
@@ -84,7 +85,7 @@ func init() {
 
 type format struct {
 	store.ReadOnly
-	store.NamedArrays
+	storage.NamedArrays
 }
 
 const formatName = "tiff"
@@ -134,10 +135,10 @@ func (c *contents) pick(name string) (*series, error) {
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
-	return store.OpenExtent(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (store.Extent, error) {
+	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (storage.Header, error) {
 		a, err := newArray(path, file, name, r, size)
 		if err != nil {
-			return store.Extent{}, err
+			return storage.Header{}, err
 		}
 		return a.extent()
 	})
@@ -226,7 +227,7 @@ func (a *stored) perPage() int {
 func (a *stored) chunks() int64 { return int64(a.perPage()) * int64(len(a.series.pages)) }
 
 // build makes the array of the file that is open.
-func (a *stored) build(o store.Object, id store.FileVersion) (store.Array, error) {
+func (a *stored) build(o storage.Object, id store.FileVersion) (store.Array, error) {
 	a.Object = o
 	a.FindIn(chunked.Source{Object: o, Kind: "file", Key: a.Path}, a.find)
 	work := a.Work()
@@ -389,7 +390,7 @@ func (a *stored) merge() error {
 }
 
 // extent is the whole array where its elements lie in one run, in C order; else it builds the array of chunks.
-func (a *stored) extent() (store.Extent, error) {
+func (a *stored) extent() (storage.Header, error) {
 	var axes []axis // that are longer than one
 	for d, n := range a.Shape {
 		if n > 1 {
@@ -409,11 +410,11 @@ func (a *stored) extent() (store.Extent, error) {
 	}
 	switch {
 	case run:
-		return store.Extent{Offset: a.places[0].offset, Shape: a.Shape, DType: a.DType, Big: a.file.order == binary.BigEndian, Details: a.details}, nil
+		return storage.Header{Extent: store.Extent{Offset: a.places[0].offset, Shape: a.Shape, DType: a.DType, Big: a.file.order == binary.BigEndian, Details: a.details}}, nil
 	case a.series.follow:
-		return store.Extent{}, errors.New("the file has one page of several: it is damaged, or compressed in a way that is not supported")
+		return storage.Header{}, errors.New("the file has one page of several: it is damaged, or compressed in a way that is not supported")
 	}
-	return store.Extent{Build: a.build}, nil
+	return storage.Header{Build: a.build}, nil
 }
 
 // find finds a chunk by what its axes are.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -64,7 +65,7 @@ func TestReadFixtures(t *testing.T) {
 			}
 		}
 		check("whole", a.Read(t.Context(), data, region))
-		if c, ok := a.(store.Coded); ok {
+		if c, ok := a.(storage.Coded); ok {
 			clear(data)
 			s, err := c.Session(make([]byte, info.Work.Stream))
 			if err != nil {
@@ -83,7 +84,7 @@ func TestReadFixtures(t *testing.T) {
 }
 
 func TestMembersAreSeries(t *testing.T) {
-	all, err := store.Members(t.Context(), "testdata/tiles.tif")
+	all, err := storage.Members(t.Context(), "testdata/tiles.tif")
 	if err != nil || len(all) != 1 || all[0].Path != "testdata/tiles.tif#0" {
 		t.Errorf("%v, %v", all, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // series is pages that are one array.
@@ -68,7 +68,7 @@ type contents struct {
 	err     error // why the pages are no arrays
 }
 
-var headers store.Headers[*contents]
+var headers storage.Headers[*contents]
 
 // read reads the directories.
 func (f *file) read() (*contents, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -88,5 +89,5 @@ func (a *array) gone(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", a.entry.Key, store.Plain(err))
+	return fmt.Errorf("%s: %w", a.entry.Key, storage.Plain(err))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -62,7 +63,7 @@ func flying(t *testing.T) (m *memory, hold chan error, w store.Writer, s store.W
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Abort() })
-	if s, err = w.(store.CodedWriter).Session(make([]byte, 1<<20)); err != nil {
+	if s, err = w.(storage.CodedWriter).Session(make([]byte, 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -25,7 +26,7 @@ func (format) Split(name string) (group, array string, ok bool) {
 		return "", "", false
 	}
 	_, err := os.Stat(group)
-	return group, array, errors.Is(err, fs.ErrNotExist) || store.FolderPlaced(group)
+	return group, array, errors.Is(err, fs.ErrNotExist) || storage.FolderPlaced(group)
 }
 
 // MemberPath is the path of an array in a group.
@@ -34,7 +35,7 @@ func (format) MemberPath(group, name string) string {
 }
 
 // CreateAll begins a group with its arrays.
-func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) {
+func (format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, error) {
 	if !blob.PlaceOf(m.Path).Replace {
 		return nil, errors.New("a group in an object store is not written as a whole: save its arrays one after the other")
 	}
@@ -87,7 +88,7 @@ func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) 
 		}
 		of.Details.Dims, of.Details.ChosenDims = named.dims, true
 	}
-	f := store.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Attributes, m.Groups) }, Bytes: func(m store.Meta) (int64, error) {
+	f := storage.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Attributes, m.Groups) }, Bytes: func(m store.Meta) (int64, error) {
 		made, err := newMeta(m)
 		if err != nil {
 			return 0, err
@@ -97,7 +98,7 @@ func (format) CreateAll(m store.CollectionMeta) (store.CollectionWriter, error) 
 	if !m.Add {
 		f.Replaces = replaceableGroup
 	}
-	return store.CreateFolder(m, f)
+	return storage.CreateFolder(m, f)
 }
 
 // replaceableGroup rejects replacing a folder that has more than groups and arrays.

@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -89,7 +90,7 @@ func create(path string, m store.Meta) (store.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := newArrayTarget{ws: m.StagingDir, made: made}
+	n := newArrayTarget{ws: storage.StagingDirOf(m), made: made}
 	var t interface {
 		target
 		publisher
@@ -107,14 +108,14 @@ func create(path string, m store.Meta) (store.Writer, error) {
 	}
 	d, chunks := newWriteLayout(made, bucket.Can().Random), t.chunks()
 	if d.open() && bucket.Can().Files {
-		return newOpenWriter(path, m.StagingDir, t, d, chunks.String()), nil
+		return newOpenWriter(path, storage.StagingDirOf(m), t, d, chunks.String()), nil
 	}
-	return &writer{base: base{path: path, ws: m.StagingDir, target: t}, d: d, box: d.all(), bucket: chunks, elide: zero(made.fill), seed: maphash.MakeSeed()}, nil
+	return &writer{base: base{path: path, ws: storage.StagingDirOf(m), target: t}, d: d, box: d.all(), bucket: chunks, elide: zero(made.fill), seed: maphash.MakeSeed()}, nil
 }
 
 // newArrayTarget is what folders of this machine and object stores have in common where a new array is made.
 type newArrayTarget struct {
-	ws      *store.StagingDir
+	ws      *storage.StagingDir
 	made    *meta
 	copies  consolidatedGroups
 	resumes bool // with what an earlier writer left

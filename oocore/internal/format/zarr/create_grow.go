@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -98,7 +99,7 @@ func reshaped(text []byte, shape []int) ([]byte, error) {
 
 // createGrown begins to append to an array that is there.
 func createGrown(ctx context.Context, path string, m store.Meta) (_ store.Writer, err error) {
-	t := &growTarget{ws: m.StagingDir}
+	t := &growTarget{ws: storage.StagingDirOf(m)}
 	if t.growth, err = growing(ctx, path, m); err != nil { // as it is while no other run can write to it
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func createGrown(ctx context.Context, path string, m store.Meta) (_ store.Writer
 // growTarget is an array that stays in its place and grows.
 type growTarget struct {
 	growth
-	ws      *store.StagingDir
+	ws      *storage.StagingDir
 	path    string
 	d       *writeLayout
 	box     grid.Box // what is new
@@ -137,7 +138,7 @@ func (t *growTarget) begin(resume bool) error {
 		}
 	}
 	if t.ws.Attached() {
-		return store.ErrNotStaged
+		return storage.ErrNotStaged
 	}
 	if t.meta.pipeline.Plain() {
 		if err := disk.Fits(filepath.Dir(t.path), int64(t.chunks)*t.meta.chunkBytes()); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
@@ -60,7 +61,7 @@ func (a *appending) begin(t *testing.T, more []byte) store.Writer {
 func (a *appending) check(t *testing.T, want []byte) {
 	t.Helper()
 	shape := []int{len(want) / appendColumns, appendColumns}
-	info, err := store.Describe(a.path)
+	info, err := storage.Describe(a.path)
 	if err != nil || !slices.Equal(info.Shape, shape) {
 		t.Fatalf("shape %v, %v, want %v", info.Shape, err, shape)
 	}
@@ -145,8 +146,8 @@ func TestAppendDoesNotResumeIntoAnotherArrayOfSameMetadata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if store.Resumed(w) == recreated {
-			t.Errorf("recreated %t, resumed %t", recreated, store.Resumed(w))
+		if storage.Resumed(w) == recreated {
+			t.Errorf("recreated %t, resumed %t", recreated, storage.Resumed(w))
 		}
 		if err := w.Abort(); err != nil {
 			t.Error(err)
@@ -207,7 +208,7 @@ func TestAppendFaultsLeaveArrayWhole(t *testing.T) {
 			if failed := w.Abort(); failed != nil {
 				t.Errorf("%s %d: Abort returned %v", op, n, failed)
 			}
-			info, failed := store.Describe(a.path)
+			info, failed := storage.Describe(a.path)
 			if failed != nil {
 				t.Fatal(failed)
 			}

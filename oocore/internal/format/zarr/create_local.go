@@ -15,7 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // groupText is the metadata of a group.
@@ -142,7 +142,7 @@ func replaceable(ctx context.Context, folder string, st fs.FileInfo) error {
 		return errors.New("it is a group: name an array in it, as in " + filepath.Base(folder) + "/NAME, or remove it first")
 	}
 	if !errors.Is(err, fs.ErrNotExist) { // it may be an array all the same
-		return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", store.Plain(err))
+		return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", storage.Plain(err))
 	}
 	empty := true
 	if err := disk.List(folder, func(fs.DirEntry) bool { empty = false; return false }); err != nil {
@@ -175,7 +175,7 @@ func (t *localTarget) begin(_ context.Context, _ string, resume bool) (err error
 	if t.ws.Attached() {
 		note, _ := os.ReadFile(t.note())
 		if t.resumes = t.begun(note); !t.resumes { // by the process which holds the staging folder
-			return store.ErrNotStaged
+			return storage.ErrNotStaged
 		}
 		return nil
 	}
@@ -261,7 +261,7 @@ func (t *localTarget) resume() (bool, error) {
 
 // versionIn is the version of the array in a bucket that nobody else writes to now; path is
 // what it is called.
-func versionIn(ctx context.Context, path string, b blob.Bucket) (v store.Version, err error) {
+func versionIn(ctx context.Context, path string, b blob.Bucket) (v storage.Version, err error) {
 	a, err := openIn(ctx, path, b)
 	if err != nil {
 		return v, err

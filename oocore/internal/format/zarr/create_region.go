@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -82,7 +83,7 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 		path = folder
 	}
 	found, bucket, err := existing(ctx, path, m)
-	t := &regionTarget{ws: m.StagingDir, path: path, bucket: bucket, box: *m.Region, held: held}
+	t := &regionTarget{ws: storage.StagingDirOf(m), path: path, bucket: bucket, box: *m.Region, held: held}
 	if err != nil {
 		return nil, errors.Join(err, t.release())
 	}
@@ -122,7 +123,7 @@ func (b *torn) Sync(ctx context.Context) error {
 // regionTarget is an array that stays in its place. While its region has not
 // finished the array's staging folder says so, and Open rejects it.
 type regionTarget struct {
-	ws     *store.StagingDir
+	ws     *storage.StagingDir
 	path   string
 	bucket blob.Bucket
 	box    grid.Box

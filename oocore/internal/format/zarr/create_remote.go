@@ -19,7 +19,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // remoteTarget puts an array under its name in an object store.
@@ -330,7 +330,7 @@ func (t *remoteTarget) confirm(ctx context.Context) (free bool, err error) {
 // a log of its own, and renews the ownership too: the owner may have left.
 func (t *remoteTarget) attach(ctx context.Context, begun note) (err error) {
 	if !t.makes(begun) {
-		return store.ErrNotStaged
+		return storage.ErrNotStaged
 	}
 	if t.owner, err = resumeOwner(ctx, t.bucket, begun.Run); err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -209,7 +210,7 @@ func TestRemote(t *testing.T) {
 			t.Run(fmt.Sprint(codec, shards), func(t *testing.T) {
 				m := store.Meta{Shape: []int{6, 5}, DType: dtype.Int32, Chunks: []int{2, 5}, Shards: shards, Codec: codec}
 				memory, path := newMemory(t)
-				layout, err := store.LayoutOf(path, m)
+				layout, err := storage.LayoutOf(path, m)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -223,7 +224,7 @@ func TestRemote(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer w.Abort()
-					s, err := w.(store.CodedWriter).Session(make([]byte, layout.Work.Stream))
+					s, err := w.(storage.CodedWriter).Session(make([]byte, layout.Work.Stream))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -306,7 +307,7 @@ func TestRemoteAbort(t *testing.T) {
 func TestRemoteResume(t *testing.T) {
 	memory, path := newMemory(t)
 	saveAll(t, path, smallMeta, make([]byte, 120))
-	ws, err := store.NewStagingDir(path)
+	ws, err := storage.NewStagingDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -44,7 +45,7 @@ func TestLayouts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.m.DType = dtype.Float32
-			l, err := store.LayoutOf(filepath.Join(t.TempDir(), "a.zarr"), c.m)
+			l, err := storage.LayoutOf(filepath.Join(t.TempDir(), "a.zarr"), c.m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +64,7 @@ func TestStreamWork(t *testing.T) {
 	for _, codec := range writtenCodecs {
 		m := store.Meta{Shape: []int{1000, 1 << 20}, DType: dtype.Float32, Chunks: []int{300, 1 << 20}, Codec: codec}
 		m.Shards = []int{600, 1 << 20}
-		l, err := store.LayoutOf("a.zarr", m)
+		l, err := storage.LayoutOf("a.zarr", m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func TestRefusedMeta(t *testing.T) {
 		}
 		dir := t.TempDir()
 		path := filepath.Join(dir, "a.zarr")
-		if _, err := store.LayoutOf(path, m); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := storage.LayoutOf(path, m); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%+v: %v, want %q", m, err, want)
 		}
 		if w, err := store.Create(path, m); err == nil {
@@ -240,7 +241,7 @@ func TestUnfinishedWorkBesideAnArrayStays(t *testing.T) {
 	saveAll(t, filepath.Join(dir, "array.zarr"), smallMeta, smallData())
 	saveAll(t, filepath.Join(dir, "group.zarr", "a"), smallMeta, smallData())
 	for name, stays := range map[string]bool{"array.zarr": true, "group.zarr": false} {
-		ws, err := store.NewStagingDir(filepath.Join(dir, name))
+		ws, err := storage.NewStagingDir(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +249,7 @@ func TestUnfinishedWorkBesideAnArrayStays(t *testing.T) {
 		if err := errors.Join(os.WriteFile(note, []byte("hours of work"), 0o600), ws.Close()); err != nil {
 			t.Fatal(err)
 		}
-		other, err := store.NewStagingDir(filepath.Join(dir, name, "b"))
+		other, err := storage.NewStagingDir(filepath.Join(dir, name, "b"))
 		if err == nil {
 			err = other.Remove()
 		}
@@ -319,7 +320,7 @@ func TestZerosTakeNoRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Abort()
-			l, err := store.LayoutOf(path, m)
+			l, err := storage.LayoutOf(path, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -327,7 +328,7 @@ func TestZerosTakeNoRoom(t *testing.T) {
 			if stream {
 				size, slab = l.Work.Stream, 64
 			}
-			s, err := w.(store.CodedWriter).Session(make([]byte, size))
+			s, err := w.(storage.CodedWriter).Session(make([]byte, size))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -409,7 +410,7 @@ func TestResumeAfterMove(t *testing.T) {
 // its name is not the one that is made: its version alone does not say so.
 func TestResumeOfAnotherArrayAfterMove(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.zarr")
-	ws, err := store.NewStagingDir(path)
+	ws, err := storage.NewStagingDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,8 +427,8 @@ func TestResumeOfAnotherArrayAfterMove(t *testing.T) {
 	if w, err = store.Create(path, m); err != nil {
 		t.Fatal(err)
 	}
-	if store.Placed(w) || store.Resumed(w) {
-		t.Errorf("placed %v, resumed %v", store.Placed(w), store.Resumed(w))
+	if storage.Placed(w) || storage.Resumed(w) {
+		t.Errorf("placed %v, resumed %v", storage.Placed(w), storage.Resumed(w))
 	}
 	if err := errors.Join(w.Abort(), ws.Remove()); err != nil {
 		t.Fatal(err)
@@ -439,7 +440,7 @@ func resumeAfterMove(t *testing.T, replaced, changed bool) {
 	if replaced {
 		saveAll(t, path, smallMeta, make([]byte, 120))
 	}
-	ws, err := store.NewStagingDir(path)
+	ws, err := storage.NewStagingDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -468,8 +469,8 @@ func resumeAfterMove(t *testing.T, replaced, changed bool) {
 	if w, err = store.Create(path, m); err != nil {
 		t.Fatal(err)
 	}
-	if store.Placed(w) == changed || store.Resumed(w) == changed {
-		t.Errorf("replaced %v, changed %v: placed %v, resumed %v", replaced, changed, store.Placed(w), store.Resumed(w))
+	if storage.Placed(w) == changed || storage.Resumed(w) == changed {
+		t.Errorf("replaced %v, changed %v: placed %v, resumed %v", replaced, changed, storage.Placed(w), storage.Resumed(w))
 	}
 	if changed {
 		if err := w.Write(context.Background(), smallData(), grid.Whole(m.Shape).Box(0)); err != nil {

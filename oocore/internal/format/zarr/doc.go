@@ -8,5 +8,5 @@
 //
 // A chunk or a shard that is not stored is legal and reads as the fill value, which may
 // be meant, as zarr-python stores no chunk of fill values alone, or be the loss of an object:
-// gonbext info and [store.Listed] tell how many are stored.
+// gonbext info and [storage.Listed] tell how many are stored.
 package zarr

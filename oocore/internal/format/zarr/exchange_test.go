@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // stepwise is a file system that cannot exchange, as NFS.
@@ -71,7 +71,7 @@ func TestReplacingInStepsLosesNothing(t *testing.T) {
 		if before == "none" {
 			missing++
 		}
-		out, err := store.NewStagingDir(w.path(at))
+		out, err := storage.NewStagingDir(w.path(at))
 		if err != nil {
 			t.Fatalf("wreck %d: %v", i, err)
 		}

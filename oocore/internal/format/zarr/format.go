@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -167,7 +168,7 @@ func readUpTo(ctx context.Context, b blob.Bucket, key string, most int64) ([]byt
 		e, err = blob.Get(ctx, b, key, p)
 	}
 	if err != nil {
-		return nil, e, fmt.Errorf("%s: %w", key, store.Plain(err))
+		return nil, e, fmt.Errorf("%s: %w", key, storage.Plain(err))
 	}
 	return p[:e.Size], e, nil
 }

@@ -3,12 +3,12 @@ package zarr
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Chunks lists the chunks that are stored, with their encoded bytes.
@@ -18,7 +18,7 @@ func (a *array) Chunks(ctx context.Context, each func(index []int, bytes int64) 
 
 func (a *array) list(ctx context.Context, each func(index []int, bytes int64) error) error {
 	if a.Closed() {
-		return store.ErrClosed
+		return fs.ErrClosed
 	}
 	m := a.meta
 	index := make([]int, len(m.shape))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -68,7 +69,7 @@ func TestLevelsOfPyramids(t *testing.T) {
 			}
 			a.Close()
 		}
-		all, err := store.Members(t.Context(), root)
+		all, err := storage.Members(t.Context(), root)
 		if got, want := fmt.Sprint(all), fmt.Sprintf("[{0 %s#0} {half/1 %s#1} {labels/cells %s/labels/cells}]", root, root, root); err != nil || got != want {
 			t.Errorf("%s: %s, %v", version, got, err)
 		}
@@ -77,10 +78,10 @@ func TestLevelsOfPyramids(t *testing.T) {
 				t.Errorf("%s, %s: %v", version, path, err)
 			}
 		}
-		if _, err := store.LayoutOf(root+"#0", store.Meta{Shape: []int{1}, DType: 1}); err == nil || !strings.Contains(err.Error(), "save to NAME.zarr/PATH") {
+		if _, err := storage.LayoutOf(root+"#0", store.Meta{Shape: []int{1}, DType: 1}); err == nil || !strings.Contains(err.Error(), "save to NAME.zarr/PATH") {
 			t.Errorf("%s: %v", version, err)
 		}
-		if !store.Holds(root+"#1", root+"/half/1") {
+		if !storage.Holds(root+"#1", root+"/half/1") {
 			t.Errorf("%s: a level is not held to lie in its group", version)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -37,7 +38,7 @@ func (m *machine) begin(resume bool) (store.Writer, error) {
 	m.t.Setenv("XDG_CACHE_HOME", m.cache)
 	meta := smallMeta
 	meta.Resume = resume
-	ws, err := store.NewStagingDir(m.path)
+	ws, err := storage.NewStagingDir(m.path)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (m *machine) begin(resume bool) (store.Writer, error) {
 // staged is a writer whose run ends with it.
 type staged struct {
 	*writer
-	ws *store.StagingDir
+	ws *storage.StagingDir
 }
 
 func (s staged) Commit(ctx context.Context) error {
@@ -147,7 +148,7 @@ func TestTwoMachinesDoNotMixChunks(t *testing.T) {
 		t.Error("there are other elements than the second machine's")
 	}
 	third := a.must(true)
-	if store.Resumed(third) {
+	if storage.Resumed(third) {
 		t.Error("the first machine resumes what is not there any more")
 	}
 	if got, _ := readAll(t, a.path); !bytes.Equal(got, dataOf(1)) {
@@ -387,8 +388,8 @@ func TestResumeVerifiesWhatIsStored(t *testing.T) {
 			c.change(m)
 			m.mu.Unlock()
 			w = a.must(true)
-			if store.Resumed(w) != c.resumes {
-				t.Errorf("it continues: %v", store.Resumed(w))
+			if storage.Resumed(w) != c.resumes {
+				t.Errorf("it continues: %v", storage.Resumed(w))
 			}
 			from := 0
 			if c.resumes {
@@ -531,7 +532,7 @@ func TestRemoteConsolidatedMetadata(t *testing.T) {
 func TestAttachedProcessesWriteOneArray(t *testing.T) {
 	m, a, _ := machines(t)
 	t.Setenv("XDG_CACHE_HOME", a.cache)
-	ws, err := store.NewStagingDir(a.path)
+	ws, err := storage.NewStagingDir(a.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -542,7 +543,7 @@ func TestAttachedProcessesWriteOneArray(t *testing.T) {
 		t.Fatal(err)
 	}
 	attach := func() store.Writer {
-		attached, err := store.AttachStagingDir(ws.Path, a.path)
+		attached, err := storage.AttachStagingDir(ws.Path, a.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -558,14 +559,14 @@ func TestAttachedProcessesWriteOneArray(t *testing.T) {
 	if err := errors.Join(w.Suspend(), a.rows(one, dataOf(0), 0, 4), a.rows(twin, dataOf(0), 2, 6)); err != nil {
 		t.Fatal(err)
 	}
-	if err := twin.Commit(t.Context()); !errors.Is(err, store.ErrAttachedCommit) {
+	if err := twin.Commit(t.Context()); !errors.Is(err, storage.ErrAttachedCommit) {
 		t.Errorf("a worker's Commit: %v", err)
 	}
 	if err := errors.Join(one.Suspend(), twin.Abort()); err != nil {
 		t.Fatal(err)
 	}
 	meta.Resume = true
-	if w, err = store.Create(a.path, meta); err != nil || !store.Resumed(w) {
+	if w, err = store.Create(a.path, meta); err != nil || !storage.Resumed(w) {
 		t.Fatalf("it does not resume: %v", err)
 	}
 	m.mu.Lock()
@@ -593,13 +594,13 @@ func TestAttachedProcessesWriteOneArray(t *testing.T) {
 	if keys := m.keys(); len(keys) != 4 {
 		t.Errorf("there is %v", keys)
 	}
-	attached, err := store.AttachStagingDir(ws.Path, a.path)
+	attached, err := storage.AttachStagingDir(ws.Path, a.path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	meta = smallMeta
 	meta.StagingDir = attached
-	if _, err := store.Create(a.path, meta); !errors.Is(err, store.ErrNotStaged) {
+	if _, err := store.Create(a.path, meta); !errors.Is(err, storage.ErrNotStaged) {
 		t.Errorf("a worker of a run that is over: %v", err)
 	}
 }

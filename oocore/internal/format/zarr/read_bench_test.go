@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -55,7 +56,7 @@ func readChunks(b *testing.B, path string, workers int) {
 	var wg sync.WaitGroup
 	for worker := range workers {
 		wg.Go(func() {
-			s, err := a.(store.Coded).Session(make([]byte, info.Work.Whole))
+			s, err := a.(storage.Coded).Session(make([]byte, info.Work.Whole))
 			if err != nil {
 				b.Error(err)
 				return

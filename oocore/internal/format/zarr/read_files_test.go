@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -68,7 +69,7 @@ func TestSessionNoticesAnotherArray(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			s, err := a.(store.Coded).Session(make([]byte, a.Info().Work.Whole))
+			s, err := a.(storage.Coded).Session(make([]byte, a.Info().Work.Whole))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -48,7 +49,7 @@ func TestReadInterchange(t *testing.T) {
 		}
 		for _, work := range []int64{info.Work.Whole, info.Work.Stream} {
 			got := make([]byte, len(want))
-			s, err := a.(store.Coded).Session(make([]byte, work))
+			s, err := a.(storage.Coded).Session(make([]byte, work))
 			if err == nil {
 				_, err = s.Read(t.Context(), got, storetest.All(info.Shape))
 				s.Close()

@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/blob/memblob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -594,12 +595,12 @@ func TestInfo(t *testing.T) {
 		t.Errorf("%+v", info.Work)
 	}
 	n := 0
-	err = a.(store.Listed).Chunks(t.Context(), func(index []int, bytes int64) error { n++; return nil })
+	err = a.(storage.Listed).Chunks(t.Context(), func(index []int, bytes int64) error { n++; return nil })
 	if err != nil || n != 20 {
 		t.Errorf("%d chunks, %v", n, err)
 	}
 	stop := errors.New("stop")
-	err = a.(store.Listed).Chunks(t.Context(), func([]int, int64) error { return stop })
+	err = a.(storage.Listed).Chunks(t.Context(), func([]int, int64) error { return stop })
 	if !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}

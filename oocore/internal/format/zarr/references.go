@@ -11,13 +11,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Opened is an open array, whose chunks are objects.
 type Opened interface {
-	store.Coded
-	store.Listed
+	storage.Coded
+	storage.Listed
 }
 
 // OpenIn opens the array whose metadata and chunks are the objects of a bucket; path is what it is

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 const (
@@ -166,7 +166,7 @@ func (x *shardIndex) load(ctx context.Context, shard *chunked.Source, part int) 
 		p, at = p[:x.count*entryBytes], at+int64(x.first)*entryBytes
 	}
 	if err := shard.ReadAt(ctx, p, at); err != nil {
-		return fmt.Errorf("its index: %w", store.Plain(err))
+		return fmt.Errorf("its index: %w", storage.Plain(err))
 	}
 	if err := x.check(p, shard.Bytes); err != nil {
 		return fmt.Errorf("its index %w", err)

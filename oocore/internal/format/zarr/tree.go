@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -29,7 +30,7 @@ func tree(ctx context.Context, root string, b blob.Bucket) (list []string, err e
 	room := meter.Room{Take: m.Take}
 	for array, err := range arrays(ctx, root, b) {
 		if err != nil {
-			return nil, store.Plain(err)
+			return nil, storage.Plain(err)
 		}
 		if room.For(listedBytes + int64(2*len(array))) {
 			list = append(list, array)

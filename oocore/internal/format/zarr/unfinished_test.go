@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -39,7 +40,7 @@ func TestOpenRejectsUnfinishedRegionOfMovedFolder(t *testing.T) {
 			if w, err = store.Create(y, m); err != nil {
 				t.Fatal(err)
 			}
-			if !store.Resumed(w) {
+			if !storage.Resumed(w) {
 				t.Error("it does not say that it continues")
 			}
 			if err := w.Commit(t.Context()); err != nil {

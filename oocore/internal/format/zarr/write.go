@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -32,7 +33,7 @@ type target interface {
 // base is what all writers have: how their writing ends.
 type base struct {
 	path   string // as it was given to Create
-	ws     *store.StagingDir
+	ws     *storage.StagingDir
 	target target
 
 	mu     sync.RWMutex // held for reading while a box is written
@@ -40,16 +41,16 @@ type base struct {
 	ended  bool         // committed, suspended or aborted
 }
 
-// Resumed is asked by store.Resumed.
+// Resumed is asked by storage.Resumed.
 func (w *base) Resumed() bool { return w.target.resumed() }
 
-// Placed is asked by store.Placed.
+// Placed is asked by storage.Placed.
 func (w *base) Placed() bool {
 	t, ok := w.target.(interface{ placed() bool })
 	return ok && t.placed()
 }
 
-// Share is called by store.Share.
+// Share is called by storage.Share.
 func (w *base) Share() {
 	if t, ok := w.target.(interface{ share() }); ok {
 		t.share()
@@ -70,7 +71,7 @@ func (w *base) writing(do func() error) error {
 // usable rejects what comes too late.
 func (w *base) usable() error {
 	if w.closed {
-		return store.ErrClosed
+		return fs.ErrClosed
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (w *base) commit(ctx context.Context, sync func(context.Context) error) err
 	}
 	w.closed = true
 	if w.ws.Attached() {
-		return w.named("commit", store.ErrAttachedCommit)
+		return w.named("commit", storage.ErrAttachedCommit)
 	}
 	if err := w.target.commit(ctx); err != nil {
 		return w.named("commit", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -59,7 +60,7 @@ func BenchmarkWrite(b *testing.B) {
 // executor do.
 func writeField(b *testing.B, path string, m store.Meta, field []byte) {
 	ctx := context.Background()
-	l, err := store.LayoutOf(path, m)
+	l, err := storage.LayoutOf(path, m)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func writeField(b *testing.B, path string, m store.Meta, field []byte) {
 		wg.Go(func() {
 			var s store.WriteSession
 			if !l.Open {
-				if s, err = w.(store.CodedWriter).Session(make([]byte, l.Work.Whole)); err != nil {
+				if s, err = w.(storage.CodedWriter).Session(make([]byte, l.Work.Whole)); err != nil {
 					b.Error(err)
 					return
 				}

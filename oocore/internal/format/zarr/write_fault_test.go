@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/disktest"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
@@ -35,7 +36,7 @@ func (w *writing) begin(t *testing.T, dir string) {
 	m.Region = nil
 	saveAll(t, w.path(dir), m, w.old)
 	var err error
-	if w.layout, err = store.LayoutOf(w.path(dir), w.m); err != nil {
+	if w.layout, err = storage.LayoutOf(w.path(dir), w.m); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,7 +77,7 @@ func (w *writing) fill(ctx context.Context, out store.Writer, from int) error {
 }
 
 func (w *writing) unit(ctx context.Context, out store.Writer, unit grid.Box) error {
-	coded, ok := out.(store.CodedWriter)
+	coded, ok := out.(storage.CodedWriter)
 	if !ok {
 		return out.Write(ctx, boxOf(w.want, w.m.Shape, 4, unit), unit)
 	}

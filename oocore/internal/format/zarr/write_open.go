@@ -12,8 +12,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 const (
@@ -52,7 +52,7 @@ type chunkFile struct {
 	dirty bool // it was written to since it was synced
 }
 
-func newOpenWriter(path string, ws *store.StagingDir, t target, d *writeLayout, folder string) *openWriter {
+func newOpenWriter(path string, ws *storage.StagingDir, t target, d *writeLayout, folder string) *openWriter {
 	return &openWriter{
 		base: base{path: path, ws: ws, target: t}, d: d, folder: folder, size: d.meta.chunkBytes(),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -21,10 +22,10 @@ import (
 // sharded4 is an array of 4 shards of 4 chunks.
 var sharded4 = store.Meta{Shape: []int{16, 16}, DType: dtype.Float64, Chunks: []int{4, 4}, Shards: []int{8, 8}}
 
-func beginSharded(t *testing.T) (path string, w store.CodedWriter, l store.Layout, data []byte) {
+func beginSharded(t *testing.T) (path string, w storage.CodedWriter, l store.Layout, data []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "a.zarr")
-	l, err := store.LayoutOf(path, sharded4)
+	l, err := storage.LayoutOf(path, sharded4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +34,10 @@ func beginSharded(t *testing.T) (path string, w store.CodedWriter, l store.Layou
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { made.Abort() })
-	return path, made.(store.CodedWriter), l, storetest.Elements(dtype.Float64, 256)
+	return path, made.(storage.CodedWriter), l, storetest.Elements(dtype.Float64, 256)
 }
 
-func sessionFor(t *testing.T, w store.CodedWriter, size int64) store.WriteSession {
+func sessionFor(t *testing.T, w storage.CodedWriter, size int64) store.WriteSession {
 	t.Helper()
 	s, err := w.Session(make([]byte, size))
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
@@ -182,7 +183,7 @@ func TestSessions(t *testing.T) {
 	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		m := drawMeta(r)
 		path := filepath.Join(tempDir(r), "a.zarr")
-		layout, err := store.LayoutOf(path, m)
+		layout, err := storage.LayoutOf(path, m)
 		if err != nil {
 			r.Fatalf("%v", err)
 		}
@@ -200,7 +201,7 @@ func TestSessions(t *testing.T) {
 			if rapid.Bool().Draw(r, "stream") {
 				size = layout.Work.Stream
 			}
-			s, err := w.(store.CodedWriter).Session(make([]byte, size))
+			s, err := w.(storage.CodedWriter).Session(make([]byte, size))
 			if err != nil {
 				r.Fatalf("%v", err)
 			}
@@ -306,7 +307,7 @@ func TestRegions(t *testing.T) {
 		}
 		fresh := storetest.Elements(m.DType, grid.Size(m.Shape)+1)
 		region := store.Meta{Shape: m.Shape, DType: m.DType, Region: &box}
-		layout, err := store.LayoutOf(path, region)
+		layout, err := storage.LayoutOf(path, region)
 		if err != nil {
 			r.Fatalf("%v", err)
 		}
@@ -319,7 +320,7 @@ func TestRegions(t *testing.T) {
 			layout.Work.Whole = layout.Work.Stream
 		}
 		for range 2 { // what is done again changes nothing
-			s, err := w.(store.CodedWriter).Session(make([]byte, layout.Work.Whole))
+			s, err := w.(storage.CodedWriter).Session(make([]byte, layout.Work.Whole))
 			if err != nil {
 				r.Fatalf("%v", err)
 			}

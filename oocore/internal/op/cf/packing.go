@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	lines "github.com/gonbext/gonbext/oocore/units"
 )
@@ -184,7 +185,7 @@ func Notes(root *graph.Node, lost string) (notes []string) {
 		packed := Packing(info.Format, info.Details, info.DType, lost != "")
 		ranges, conditions := limits(info.Details, x)
 		path, advice := lines.Line(path), x
-		if store.InProcess(path) {
+		if storage.InProcess(path) {
 			path = lines.Line(n.Name)
 		}
 		if len(packed) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -28,7 +29,7 @@ type Target struct {
 	// Details go with the array, where its format keeps them.
 	Details store.Details
 	// Collection, where it is set, has the array by a name: Path is where the array is then.
-	Collection *store.CollectionMeta
+	Collection *storage.CollectionMeta
 	Member     string
 	// SideReductions are reductions, along all axes, of arrays of the result's shape. They are
 	// computed while it is written, and read nothing for themselves.
@@ -54,9 +55,9 @@ func (t *Target) meta(root *graph.Node) store.Meta {
 type compiler struct {
 	plan        *plan.Plan
 	targets     []Target
-	roots       []*graph.Node                 // one for each target, and the side reductions of the only one
-	collections map[*store.CollectionMeta]int // numbers
-	outputs     []int                         // indices of arrays, one for each target; -1 for one that no stage fills yet
+	roots       []*graph.Node                   // one for each target, and the side reductions of the only one
+	collections map[*storage.CollectionMeta]int // numbers
+	outputs     []int                           // indices of arrays, one for each target; -1 for one that no stage fills yet
 	read        map[*graph.Node]bool
 	pyramid     *pyramid // nil for none
 
@@ -131,7 +132,7 @@ func title(outputs []string) string {
 func newCompiler(outputs []Output) (*compiler, error) {
 	c := &compiler{plan: &plan.Plan{Arrays: make([]plan.Array, 0, 2*len(outputs)), Stages: make([]plan.Stage, 0, len(outputs))}, canonical: newCanonical(),
 		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
-		read: map[*graph.Node]bool{}, collections: map[*store.CollectionMeta]int{}, arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]plan.Load{}, decodes: map[int]int{}}
+		read: map[*graph.Node]bool{}, collections: map[*storage.CollectionMeta]int{}, arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]plan.Load{}, decodes: map[int]int{}}
 	var titles []string
 	for _, out := range outputs {
 		if err := out.check(len(outputs)); err != nil {
@@ -163,7 +164,7 @@ func (o *Output) check(of int) error {
 	if t.Path == "" {
 		return nil
 	}
-	_, err := store.LayoutOf(t.Path, t.meta(root)) // what the format has to say comes first
+	_, err := storage.LayoutOf(t.Path, t.meta(root)) // what the format has to say comes first
 	return err
 }
 

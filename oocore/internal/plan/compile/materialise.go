@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan/cost"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // What an expression uses twice is materialised where computing it again costs more than
@@ -51,7 +51,7 @@ func (c *compiler) keepCut() error {
 			continue
 		}
 		root := c.roots[k]
-		layout, err := store.LayoutOf(t.Path, t.meta(root))
+		layout, err := storage.LayoutOf(t.Path, t.meta(root))
 		if err != nil {
 			return err
 		}

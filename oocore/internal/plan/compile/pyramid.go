@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Outputs of which each is made of the one before, such as the levels of an image, are written in
@@ -55,7 +55,7 @@ func (c *compiler) findPyramid() error {
 	var bytes int
 	for k, t := range c.targets {
 		root := c.roots[k]
-		layout, err := store.LayoutOf(t.Path, t.meta(root))
+		layout, err := storage.LayoutOf(t.Path, t.meta(root))
 		if err != nil || t.Chunks == nil || t.Region != nil || t.SideReductions != nil || layout.Unit == nil || layout.Chunk != nil {
 			break
 		}

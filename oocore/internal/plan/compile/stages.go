@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/shapes"
-	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // stages makes the stages: one for each materialised node, or for several reductions
@@ -255,13 +255,13 @@ func (c *compiler) output(k int, natural []int) (plan.Array, error) {
 		m.Chunks = natural
 	}
 	var err error
-	a.Layout, err = store.LayoutOf(t.Path, m)
+	a.Layout, err = storage.LayoutOf(t.Path, m)
 	a.Chunks, a.Shards = m.Chunks, m.Shards
 	return a, err
 }
 
 // collection returns the number of a collection, from 1 on; 0 for none.
-func (c *compiler) collection(of *store.CollectionMeta) int {
+func (c *compiler) collection(of *storage.CollectionMeta) int {
 	if of == nil {
 		return 0
 	}

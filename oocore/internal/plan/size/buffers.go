@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/shapes"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -207,7 +208,7 @@ func (t *tally) plainWriter(s *plan.Stage, box []int) Session {
 			if box != nil {
 				first.Shape = grid.Clip(box, a.Shape)
 			}
-			most = max(most, store.BlocksHeap(a.SpillMeta(), first))
+			most = max(most, storage.BlocksHeap(a.SpillMeta(), first))
 		}
 	}
 	return Session{Heap: t.foreign(record.Codec, most)}
@@ -255,7 +256,7 @@ func (t *tally) load(l *plan.Load, tile []int) (d LoadBuffers) {
 			if slices.ContainsFunc(l.View.Step, func(s int) bool { return s != 1 }) {
 				first = grid.Entire(a.Shape)
 			}
-			w.Heap = max(w.Heap, store.BlocksHeap(a.SpillMeta(), first))
+			w.Heap = max(w.Heap, storage.BlocksHeap(a.SpillMeta(), first))
 		}
 		d.Read = t.session(w, t.whole && !readsRun(t.plan, l, tile))
 	case plan.LoadBlocks:

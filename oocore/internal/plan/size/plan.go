@@ -9,8 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/device"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -197,7 +197,7 @@ func (p *Plan) Header() record.Header {
 }
 
 // Fingerprint is that of the plan on the run's device.
-func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) plan.Fingerprint {
+func (p *Plan) Fingerprint(version string, inputs map[int]storage.Version) plan.Fingerprint {
 	f := p.Plan.Fingerprint(version, inputs)
 	if f != (plan.Fingerprint{}) && slices.ContainsFunc(p.Plan.Stages, p.Device.Rounds) {
 		f.Arithmetic += ", " + p.Device.Arithmetic

@@ -24,6 +24,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -375,7 +376,7 @@ func Elements(path string) (b []byte, err error) {
 	defer a.Close()
 	info := a.Info()
 	b = make([]byte, grid.Size(info.Shape)*info.DType.Size())
-	if c, ok := a.(store.Coded); ok {
+	if c, ok := a.(storage.Coded); ok {
 		s, err := c.Session(make([]byte, info.Work.Whole))
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -39,26 +40,26 @@ func (f *Fault) Count() int64 { return f.count.Load() }
 
 func (f *Fault) hits(op Op) bool { return op == f.Op && f.count.Add(1) == f.N }
 
-// Array wraps an array. It is a store.Reshaper, or a store.Coded, where a is one,
-// and a store.Listed where a Coded one is.
+// Array wraps an array. It is a storage.Reshaper, or a storage.Coded, where a is one,
+// and a storage.Listed where a Coded one is.
 func (f *Fault) Array(a store.Array) store.Array {
 	switch inner := a.(type) {
-	case store.Reshaper:
+	case storage.Reshaper:
 		return reshaper{array{a, f}, inner}
 	case interface {
-		store.Coded
-		store.Listed
+		storage.Coded
+		storage.Listed
 	}:
 		return listed{coded{array{a, f}, inner}, inner}
-	case store.Coded:
+	case storage.Coded:
 		return coded{array{a, f}, inner}
 	}
 	return array{a, f}
 }
 
-// Writer wraps a writer. It is a store.CodedWriter where w is one.
+// Writer wraps a writer. It is a storage.CodedWriter where w is one.
 func (f *Fault) Writer(w store.Writer) store.Writer {
-	if inner, ok := w.(store.CodedWriter); ok {
+	if inner, ok := w.(storage.CodedWriter); ok {
 		return codedWriter{writer{w, f}, inner}
 	}
 	return writer{w, f}
@@ -90,7 +91,7 @@ func (f *Fault) read(dst []byte, r grid.Region, do func(dst []byte, r grid.Regio
 
 type reshaper struct {
 	array
-	inner store.Reshaper
+	inner storage.Reshaper
 }
 
 func (r reshaper) Reshape(shape []int) (store.Array, error) {
@@ -103,7 +104,7 @@ func (r reshaper) Reshape(shape []int) (store.Array, error) {
 
 type coded struct {
 	array
-	inner store.Coded
+	inner storage.Coded
 }
 
 func (c coded) Session(work []byte) (store.Session, error) {
@@ -129,7 +130,7 @@ func (s session) Read(ctx context.Context, dst []byte, r grid.Region) (stored in
 
 type listed struct {
 	coded
-	list store.Listed
+	list storage.Listed
 }
 
 func (l listed) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
@@ -176,12 +177,12 @@ func (w writer) Commit(ctx context.Context) error {
 	return w.Writer.Commit(ctx)
 }
 
-// Resumed is asked by store.Resumed.
-func (w writer) Resumed() bool { return store.Resumed(w.Writer) }
+// Resumed is asked by storage.Resumed.
+func (w writer) Resumed() bool { return storage.Resumed(w.Writer) }
 
 type codedWriter struct {
 	writer
-	inner store.CodedWriter
+	inner storage.CodedWriter
 }
 
 func (w codedWriter) Session(work []byte) (store.WriteSession, error) {

@@ -1,0 +1,633 @@
+package storage
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"weak"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// stackFormat is many files of one shape and dtype as one array, along a new axis in the
+// order of their names: frames/*.npy?axis=0, or ?axis=time for a first axis of that name. It
+// is read only.
+type stackFormat struct{}
+
+const formatStack = "stack"
+
+// StackPath returns the path of the stack of the files that a pattern matches.
+func StackPath(pattern string, axis int) string {
+	mark := "?"
+	if _, _, ok := cutQuery(pattern); ok {
+		mark = "&"
+	}
+	return pattern + mark + "axis=" + strconv.Itoa(axis)
+}
+
+// cutStack takes the path of a stack apart: the pattern of its files' paths, what stands
+// behind each of them, and the axis.
+func cutStack(path string) (pattern, query, axis string, ok bool) {
+	i := strings.LastIndexByte(path, '?')
+	if i < 0 {
+		return "", "", "", false
+	}
+	mark := "?"
+	for _, field := range strings.Split(path[i+1:], "&") {
+		if value, found := strings.CutPrefix(field, "axis="); found {
+			axis, ok = value, true
+			continue
+		}
+		query, mark = query+mark+field, "&"
+	}
+	pattern = path[:i]
+	if m := strings.IndexAny(pattern, `*?[`); m >= 0 { // an array of each file: e*.nc#t
+		if at := strings.IndexByte(pattern[m:], '#'); at >= 0 {
+			pattern, query = pattern[:m+at], pattern[m+at:]+query
+		}
+	}
+	return pattern, query, axis, ok
+}
+
+func (stackFormat) Owns(path string) bool {
+	_, _, _, ok := cutStack(path)
+	return ok
+}
+
+// Place is the folder of the files.
+func (stackFormat) Place(path string) string {
+	pattern, _, _, _ := cutStack(path)
+	if i := strings.IndexAny(pattern, `*?[`); i >= 0 {
+		pattern = pattern[:i]
+	}
+	if dir := filepath.Dir(pattern + "x"); blob.PlaceOf(path).Files {
+		return dir
+	}
+	return pattern
+}
+
+var errReadOnly = errors.New("a stack of files is read, not written: name one file")
+
+func (stackFormat) Layout(string, store.Meta) (store.Layout, error) {
+	return store.Layout{}, errReadOnly
+}
+
+func (stackFormat) Create(string, store.Meta) (store.Writer, error) { return nil, errReadOnly }
+
+// stack is the files as one array. Sessions open one file at a time, so that any number of
+// files takes no more descriptors than there are sessions.
+type stack struct {
+	info   store.Info
+	files  []string    // paths
+	states []fileState // of the files
+	entry  bool        // the files are entries of one folder, and none is a link
+	axis   int         // of the stored shape
+	work   store.Work  // of reading one file
+	// alike is how the elements of every file lie in it, where all lie alike and each one's
+	// state tells what it holds: then no header is read again while the states are the same.
+	alike    *flat
+	versions string // a digest of their Versions, which are their states then
+}
+
+// fileState is a digest of a file's version, and its number on the disk.
+type fileState struct{ version, inode uint64 }
+
+// stateSeed makes digests that nobody can foresee.
+var stateSeed = maphash.MakeSeed()
+
+func stateOf(id *store.FileVersion) fileState {
+	var b [64]byte
+	for i, v := range [...]uint64{uint64(id.Size), uint64(id.ModTime.Unix()), uint64(id.ModTime.Nanosecond()),
+		uint64(id.ChangeTime.Unix()), uint64(id.ChangeTime.Nanosecond()), id.Device, id.Inode, maphash.String(stateSeed, id.Version)} {
+		binary.NativeEndian.PutUint64(b[8*i:], v)
+	}
+	return fileState{maphash.Bytes(stateSeed, b[:]), id.Inode}
+}
+
+// stacks are those that this process has opened and still uses, by their absolute paths.
+var stacks struct {
+	sync.Mutex
+	opened map[string]weak.Pointer[stack]
+}
+
+// openedStack returns a stack of the same files in the same states that the process has open.
+func openedStack(key, path string, files []string) *stack {
+	stacks.Lock()
+	s := stacks.opened[key].Value()
+	stacks.Unlock()
+	if s == nil || s.info.Path != path || !slices.Equal(s.files, files) {
+		return nil
+	}
+	changed := errors.New("changed")
+	if forFiles(len(files), func(from, to int) error {
+		for i := from; i < to; i++ {
+			st, err := os.Stat(flatFormat{}.Place(files[i]))
+			if err != nil {
+				return err
+			}
+			if id := fileVersion(st); stateOf(&id) != s.states[i] {
+				return changed
+			}
+		}
+		return nil
+	}) != nil {
+		return nil
+	}
+	return s
+}
+
+// Reopen returns OpenContext, without a look at the files of a stack that this process has open:
+// whoever reads one of them looks at it.
+func Reopen(ctx context.Context, path string) (store.Array, error) {
+	if key, err := filepath.Abs(path); err == nil && (stackFormat{}).Owns(path) {
+		stacks.Lock()
+		s := stacks.opened[key].Value()
+		stacks.Unlock()
+		if s != nil && s.info.Path == path {
+			return s, nil
+		}
+	}
+	return OpenContext(ctx, path)
+}
+
+// forFiles calls a function for the parts of a range of files, several at a time, and returns an
+// error of one of them.
+func forFiles(n int, part func(from, to int) error) error {
+	workers := min(machine.Cores(), 8, (n+63)/64) // few have descriptors to spare
+	var all errgroup.Group
+	for w := range workers {
+		all.Go(func() error { return part(w*n/workers, (w+1)*n/workers) })
+	}
+	return all.Wait()
+}
+
+// matching returns the paths that a pattern matches. entry reports that they are entries of one
+// folder, and none is a link.
+func matching(pattern string) (files []string, entry bool, err error) {
+	dir, base := filepath.Split(pattern)
+	if hasMeta(dir) || !hasMeta(base) {
+		files, err = filepath.Glob(pattern)
+		return files, false, err
+	}
+	if _, err := filepath.Match(base, ""); err != nil {
+		return nil, false, err
+	}
+	entry = true
+	prefix := strings.TrimSuffix(filepath.Join(dir, "x"), "x")
+	m := meter.Meter{What: "the list of its files"}
+	defer m.Done()
+	room := meter.Room{Take: m.Take}
+	err = disk.List(filepath.Clean(dir), func(e fs.DirEntry) bool {
+		if ok, _ := filepath.Match(base, e.Name()); ok {
+			if !room.For(2 * int64(len(prefix)+len(e.Name())+fileBytes)) {
+				return true // it is counted to the end
+			}
+			files = append(files, prefix+e.Name())
+			entry = entry && e.Type().IsRegular()
+		}
+		return true
+	})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		err = nil // no file matches
+	}
+	slices.Sort(files)
+	return files, entry, cmp.Or(room.Err, err)
+}
+
+// hasMeta reports a path that filepath.Match sees as a pattern.
+func hasMeta(path string) bool {
+	return strings.ContainsAny(path, `*?[`) || filepath.Separator != '\\' && strings.ContainsRune(path, '\\')
+}
+
+// keep lets the next Open find the stack, for as long as something holds its Info: in place of one
+// of other files or states, also where its own states do not tell what the files hold.
+func (s *stack) keep(key string) {
+	stacks.Lock()
+	defer stacks.Unlock()
+	maps.DeleteFunc(stacks.opened, func(_ string, w weak.Pointer[stack]) bool { return w.Value() == nil })
+	if stacks.opened == nil {
+		stacks.opened = map[string]weak.Pointer[stack]{}
+	}
+	if delete(stacks.opened, key); s.alike != nil {
+		stacks.opened[key] = weak.Make(s)
+	}
+}
+
+// Open reads the headers of all files.
+func (stackFormat) Open(ctx context.Context, path string) (store.Array, error) {
+	pattern, query, axis, _ := cutStack(path)
+	if !blob.PlaceOf(path).Files {
+		return nil, errors.New("patterns match files of this machine, not those of a server")
+	}
+	files, entry, err := matching(pattern)
+	if errors.Is(err, filepath.ErrBadPattern) {
+		return nil, fmt.Errorf("the pattern is malformed: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, errors.New("no file matches")
+	}
+	at, name, err := parseAxis(axis)
+	if err != nil {
+		return nil, err
+	}
+	if query != "" {
+		for i := range files {
+			files[i] += query
+		}
+	}
+	key, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if s := openedStack(key, path, files); s != nil {
+		return s, nil
+	}
+	s := &stack{files: files, entry: entry}
+	if err := s.open(ctx, path, at, name); err != nil {
+		return nil, err
+	}
+	s.keep(key)
+	return s, nil
+}
+
+// parseAxis returns the new axis, or 0 and the name for it.
+func parseAxis(axis string) (at int, name string, err error) {
+	if axis == "" {
+		return 0, "", errors.New("axis= is empty: give the index of the new axis, or a name for it")
+	}
+	if at, err = strconv.Atoi(axis); err == nil {
+		return at, "", nil
+	}
+	if _, err := strconv.ParseFloat(axis, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && strings.ContainsRune("+-.0123456789", rune(axis[0])) {
+		return 0, "", fmt.Errorf("axis=%s: the index of an axis is an integer, at most the files' number of dimensions: give one, or a name that is no number", axis)
+	}
+	return 0, axis, nil
+}
+
+// described is what opening a file tells.
+type described struct {
+	info    store.Info // of a file that begins like the first one only the version
+	lies    *flat      // how its elements lie, where its state tells what it holds
+	like    bool       // it begins like the first file
+	version []byte
+	sum     [sha256.Size]byte
+	err     error
+}
+
+// filesAtOnce is how many files are opened before what they tell is put together.
+const filesAtOnce = 256
+
+// open reads the headers of the files, for a new axis of a name.
+func (s *stack) open(ctx context.Context, path string, axis int, name string) error {
+	all, states := sha256.New(), sha256.New()
+	var first store.Info
+	var start []byte // of the first file, up to its elements
+	s.states = make([]fileState, 0, len(s.files))
+	batch := make([]described, min(len(s.files), filesAtOnce))
+	for at := 0; at < len(s.files); {
+		n := min(len(s.files)-at, len(batch))
+		if at == 0 {
+			n = 1
+		}
+		if s.alike == nil {
+			start = nil
+		}
+		_ = forFiles(n, func(from, to int) error { // whose errors lie in batch
+			var settler disk.Settler
+			buffer := make([]byte, len(start))
+			for i := from; i < to; i++ {
+				batch[i] = s.describe(ctx, s.files[at+i], &settler, start, buffer)
+			}
+			return nil
+		})
+		for i := range n {
+			d, file := &batch[i], s.files[at+i]
+			switch {
+			case d.err != nil && at+i == 0:
+				return cmp.Or(which(ctx, path, file), fmt.Errorf("%s: %w", file, cause(d.err)))
+			case d.err != nil:
+				return fmt.Errorf("%s: %w", file, cause(d.err))
+			case at+i == 0:
+				first, s.alike = d.info, d.lies
+				s.work, s.info.Details = d.info.Work, d.info.Details
+				if start, d.err = s.start(); d.err != nil {
+					return fmt.Errorf("%s: %w", file, cause(d.err))
+				}
+			case !d.like:
+				if err := alike(&first, &d.info); err != nil {
+					return fmt.Errorf("the files of a stack have one shape and dtype: %s %w of %s", filepath.Base(file), err, filepath.Base(s.files[0]))
+				}
+				if s.alike != nil && (d.lies == nil || d.lies.offset != s.alike.offset || d.lies.stored != s.alike.stored) {
+					s.alike = nil
+				}
+				if name := differ(s.info.Details, d.info.Details); name != "" {
+					return fmt.Errorf("the files of a stack hold numbers of one meaning: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), name, filepath.Base(s.files[0]))
+				}
+				s.info.Details = Common(s.info.Details, d.info.Details)
+				s.work.Whole, s.work.Stream = max(s.work.Whole, d.info.Work.Whole), max(s.work.Stream, d.info.Work.Stream)
+				s.work.Heap, s.work.StreamHeap = max(s.work.Heap, d.info.Work.Heap), max(s.work.StreamHeap, d.info.Work.StreamHeap)
+			}
+			s.states = append(s.states, stateOf(&d.info.ID))
+			s.entry = s.entry && d.info.ID.Device == first.ID.Device && d.info.ID.Inode != 0
+			all.Write(d.sum[:])
+			fmt.Fprintf(states, `{"file":%s}%s`, d.version, file) // as of a Version
+			s.info.ID.Size += d.info.ID.Size
+			s.info.Bytes += max(d.info.Bytes, 0)
+			s.info.IndexBytes += d.info.IndexBytes
+		}
+		at += n
+	}
+	dims := len(first.Shape) + 1
+	at, err := grid.Axis(axis, dims)
+	if err != nil {
+		return err
+	}
+	s.axis = at
+	if first.Fortran {
+		s.axis = dims - 1 - at
+	}
+	if err := s.nameAxis(name, dims); err != nil {
+		return err
+	}
+	chunks := first.Chunks
+	if chunks == nil {
+		chunks = grid.Auto(first.Shape, first.DType.Size(), stackChunk)
+	}
+	s.info.Path, s.info.Format, s.info.DType, s.info.Fortran, s.info.Codec = path, formatStack, first.DType, first.Fortran, first.Codec
+	s.info.Shape, s.info.Chunks = slices.Insert(slices.Clone(first.Shape), s.axis, len(s.files)), slices.Insert(slices.Clone(chunks), s.axis, 1)
+	s.info.ID.Version = hex.EncodeToString(all.Sum(nil)[:16])
+	s.versions = hex.EncodeToString(states.Sum(nil)[:16])
+	s.info.Work = s.work
+	s.info.Work.Encoded = 0
+	for _, file := range s.files {
+		s.info.Work.Open += 2 * int64(len(file)+fileBytes) // as much again is garbage at times
+	}
+	if s.scatters() {
+		s.info.Work.Whole, s.info.Work.Stream = s.work.Whole+scatterBytes, s.work.Stream+scatterBytes
+	}
+	return nil
+}
+
+// which returns an error that says how to name an array of each file of a stack, where a file has several.
+func which(ctx context.Context, path, file string) error {
+	all, err := Members(ctx, file)
+	if err != nil || len(all) < 2 {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = m.Name
+	}
+	pattern, query, axis, _ := cutStack(path)
+	suffix, ok := strings.CutPrefix(all[0].Path, file)
+	if !ok || query != "" {
+		return nil
+	}
+	return fmt.Errorf("each file has %s: name one of them behind the pattern, as in %s%s?axis=%s", QuoteNames("array", names), pattern, suffix, axis)
+}
+
+// differ is the name of an attribute that says what numbers stand for, and that two arrays have not
+// alike; "" where there is none. Of units those of dates count.
+func differ(a, b store.Details) string {
+	if bytes.Equal(a.Attributes, b.Attributes) {
+		return ""
+	}
+	x, y := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	_, _ = json.Unmarshal(a.Attributes, &x), json.Unmarshal(b.Attributes, &y)
+	for _, name := range []string{"scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned", "units", "calendar"} {
+		if !bytes.Equal(x[name], y[name]) && (name != "units" || bytes.Contains(x[name], []byte(" since ")) || bytes.Contains(y[name], []byte(" since "))) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Common returns what the details of two arrays have in common.
+func Common(a, b store.Details) store.Details {
+	if !slices.Equal(a.Dims, b.Dims) {
+		a.Dims, a.ChosenDims = nil, false
+	}
+	if a.Fill != b.Fill || a.Marks != b.Marks {
+		a.Fill, a.Marks = "", false
+	}
+	if bytes.Equal(a.Attributes, b.Attributes) {
+		return a
+	}
+	x, y := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	_, _ = json.Unmarshal(a.Attributes, &x), json.Unmarshal(b.Attributes, &y)
+	maps.DeleteFunc(x, func(name string, v json.RawMessage) bool { return !bytes.Equal(v, y[name]) })
+	if a.Attributes = nil; len(x) > 0 {
+		a.Attributes, _ = json.Marshal(x) // of what was JSON before
+	}
+	return a
+}
+
+// nameAxis gives the new axis a name, "" for none, among those of the files' dimensions.
+func (s *stack) nameAxis(name string, dims int) error {
+	names := s.info.Details.Dims
+	if name != "" && slices.Contains(names, name) {
+		return fmt.Errorf("axis=%s: the files have a dimension of that name, and are stacked along a new one: concatenate joins along one that is there", name)
+	}
+	if names == nil && name != "" {
+		names = make([]string, dims-1)
+	}
+	if names != nil {
+		s.info.Details.Dims = slices.Insert(slices.Clone(names), s.axis, name)
+	}
+	return nil
+}
+
+const (
+	stackChunk   = 4 << 20   // bytes of a file that has no chunks, which are read at once
+	fileBytes    = 48        // of a file's name in Go's heap, beside its text, and of its state
+	scatterBytes = 256 << 10 // of the buffer through which elements of a file go that lie apart in the stack
+)
+
+// scatters reports that the elements of a file do not follow each other in the stack.
+func (s *stack) scatters() bool { return s.axis > 0 }
+
+// describe opens a file, of which no more is read than whether it begins like the first one.
+func (s *stack) describe(ctx context.Context, file string, settler *disk.Settler, start, buffer []byte) (d described) {
+	if d.err = ctx.Err(); d.err != nil {
+		return d
+	}
+	if start != nil {
+		d.info.ID, d.like = s.begins(file, settler, start, buffer)
+		d.info.Bytes = d.info.ID.Size
+	}
+	if !d.like {
+		d.info, d.lies, d.err = describe(ctx, file, settler)
+	}
+	d.version, d.sum = identify(file, &d.info.ID)
+	return d
+}
+
+// start returns what the first file begins with, where a file that begins so and has as many
+// bytes holds an array of the same shape and type: with a header, and nothing after the elements.
+func (s *stack) start() ([]byte, error) {
+	const most = 4096
+	a := s.alike
+	if !s.entry || a == nil || a.info.Format != formatNpy || a.offset > most || a.offset+int64(grid.Size(a.info.Shape)*a.info.DType.Size()) != a.info.ID.Size {
+		return nil, nil
+	}
+	f, id, err := reopenFile(s.files[0])
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, a.offset)
+	_, err = f.ReadAt(start, 0)
+	if err == nil && !id.Equal(a.info.ID) {
+		err = store.ErrChanged
+	}
+	return start, errors.Join(err, f.Close())
+}
+
+// begins reports that a file begins like the first one, has as many bytes, and a state that tells
+// what it holds.
+func (s *stack) begins(file string, settler *disk.Settler, start, buffer []byte) (id store.FileVersion, ok bool) {
+	f, id, err := reopenFile(file)
+	if err != nil {
+		return id, false
+	}
+	defer f.Close()
+	if id.Size != s.alike.info.ID.Size || !settler.Settled(f, id.Device, lastChange(id)) {
+		return id, false
+	}
+	n, _ := f.ReadAt(buffer, 0)
+	return id, n == len(start) && bytes.Equal(buffer, start)
+}
+
+// describe opens a file. lies is how its elements lie, where its state tells what it holds.
+func describe(ctx context.Context, file string, settler *disk.Settler) (info store.Info, lies *flat, err error) {
+	if nameFormat(file) == store.Format(flatFormat{}) {
+		settled := false
+		a, err := openFlat(ctx, file, func(f disk.Handle, id store.FileVersion) { settled = settler.Settled(f, id.Device, lastChange(id)) })
+		if of, ok := a.(*flat); ok && of.unfinished == nil {
+			if settled {
+				lies = of
+			}
+			return a.Info(), lies, a.Close()
+		}
+		if err == nil {
+			_ = a.Close() // Open says what is wrong
+		}
+	}
+	a, err := OpenContext(ctx, file)
+	if err != nil {
+		return store.Info{}, nil, err
+	}
+	return a.Info(), nil, a.Close()
+}
+
+// cause is an error without the path that stands before it already.
+func cause(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
+
+// alike returns an error for an array that cannot lie in a stack beside the first.
+func alike(first, other *store.Info) error {
+	of := func(i *store.Info) []int {
+		shape := slices.Clone(i.Shape)
+		if i.Fortran {
+			slices.Reverse(shape)
+		}
+		return shape
+	}
+	switch before, now := of(first), of(other); {
+	case !slices.Equal(before, now) || first.DType != other.DType:
+		return fmt.Errorf("has shape %s of %s, unlike %s of %s", grid.Format(now), other.DType, grid.Format(before), first.DType)
+	case first.Fortran != other.Fortran:
+		return errors.New("is stored in another order than that")
+	case !slices.Equal(first.Chunks, other.Chunks):
+		return fmt.Errorf("has chunks of %s, unlike the %s", grid.Format(other.Chunks), grid.Format(first.Chunks))
+	}
+	return nil
+}
+
+// identify returns a file's version as text, and the digest of that. Results are kept by them, so
+// they stay as they are from release to release.
+func identify(file string, id *store.FileVersion) (text []byte, sum [sha256.Size]byte) {
+	text, _ = json.Marshal(id) // which has plain values only
+	return text, sha256.Sum256(slices.Concat(text, []byte(file)))
+}
+
+func (s *stack) Info() store.Info {
+	info := s.info
+	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
+	info.Keep = s
+	return info
+}
+
+// Close has nothing to close: sessions close what they open.
+func (s *stack) Close() error { return nil }
+
+// VersionAfter returns VersionOf an array that was read. was is its version before, if it was asked
+// for: the files of a stack that tell what they hold were looked at when each had been read.
+func VersionAfter(ctx context.Context, name string, was Version) (Version, error) {
+	if was.Objects != "" && (stackFormat{}).Owns(name) {
+		a, err := Reopen(ctx, name)
+		if err != nil {
+			return Version{}, err
+		}
+		if s := a.(*stack); s.alike != nil && s.versions == was.Objects {
+			return was, nil
+		}
+	}
+	return VersionOf(ctx, name)
+}
+
+// openStackVersion is OpenVersion of a stack.
+func openStackVersion(ctx context.Context, path string) (_ store.Array, v Version, err error) {
+	a, err := OpenContext(ctx, path)
+	if err != nil {
+		return nil, v, err
+	}
+	s := a.(*stack)
+	v = Version{File: a.Info().ID, Objects: s.versions}
+	if s.alike != nil {
+		return a, v, nil
+	}
+	h := sha256.New()
+	for _, file := range s.files {
+		one, err := VersionOf(ctx, file)
+		if err != nil {
+			return nil, v, errors.Join(err, a.Close())
+		}
+		text, err := json.Marshal(one)
+		if err != nil {
+			return nil, v, errors.Join(err, a.Close())
+		}
+		h.Write(append(text, file...))
+	}
+	v.Objects = hex.EncodeToString(h.Sum(nil)[:16])
+	return a, v, nil
+}
