@@ -47,12 +47,15 @@ func newTimeline(all []*summary) *timeline {
 		at int // the next of its samples
 	}
 	var runs []*source
+	var process *summary // of the cell; nil where it has no record
 	for _, s := range all {
 		s.offset = possible(s.h.Start.Sub(origin))
 		t.last = max(t.last, s.offset+s.last)
 		t.perPoint = max(t.perPoint, s.perPoint)
 		t.budget = max(t.budget, s.h.Budget)
-		t.cell = t.cell || s.h.Process
+		if s.h.Process {
+			process, t.cell = s, true
+		}
 		for _, m := range s.timeline {
 			m.At += s.offset
 			t.samples = append(t.samples, m)
@@ -65,14 +68,12 @@ func newTimeline(all []*summary) *timeline {
 		}
 	}
 	t.cell = t.cell || len(runs) > 1
-	for _, s := range all {
-		if s.h.Process { // whose largest sample knows nothing of the runs' arenas
-			for _, r := range runs {
-				at := s.largest.At + s.offset - r.offset
-				next, _ := slices.BinarySearchFunc(r.timeline, at, func(m record.Sample, at time.Duration) int { return cmp.Compare(m.At, at+1) })
-				b := r.arenaAt(next, at)
-				add(&s.largest.Arena, &b)
-			}
+	if process != nil { // whose largest sample knows nothing of the runs' arenas
+		for _, r := range runs {
+			at := process.largest.At + process.offset - r.offset
+			next, _ := slices.BinarySearchFunc(r.timeline, at, func(m record.Sample, at time.Duration) int { return cmp.Compare(m.At, at+1) })
+			b := r.arenaAt(next, at)
+			add(&process.largest.Arena, &b)
 		}
 	}
 	slices.SortStableFunc(t.samples, func(a, b record.Sample) int { return cmp.Compare(a.At, b.At) })
@@ -94,17 +95,13 @@ func newTimeline(all []*summary) *timeline {
 	if n := len(t.samples); n > 0 && t.cell && t.samples[n-1].At < t.last { // as it was shortly before it died
 		m := t.samples[n-1]
 		m.At = t.last
-		for _, s := range all {
-			if s.h.Process {
-				m.Anonymous = max(m.Anonymous, s.lastSeen())
-			}
+		if process != nil {
+			m.Anonymous = max(m.Anonymous, process.lastSeen())
 		}
 		t.samples = append(t.samples, m)
 	}
-	for _, s := range all {
-		if s.h.Process {
-			t.addLines(s)
-		}
+	if process != nil {
+		t.addLines(process)
 	}
 	if t.cell {
 		t.flame = t.leaves(all)

@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -13,14 +14,12 @@ func histLine(c *record.Card) string {
 	if len(f.Counts) == 0 {
 		return nothingFinite(c)
 	}
-	var all, most int64
-	at := 0
-	for i, n := range f.Counts {
+	var all int64
+	for _, n := range f.Counts {
 		all += n
-		if n > most {
-			most, at = n, i
-		}
 	}
+	most := slices.Max(f.Counts)
+	at := slices.Index(f.Counts, most)
 	return fmt.Sprintf("%s elements in %s from %.6g to %.6g · the fullest, %.6g to %.6g, has %s", units.Count(all), counted(len(f.Counts), "bin", "bins"),
 		f.Edges[0], f.Edges[len(f.Edges)-1], f.Edges[at], f.Edges[at+1], units.Count(most))
 }
@@ -30,13 +29,9 @@ func histDrawing(f *record.Figure, alt string) *figure {
 	if n == 0 || len(f.Edges) != n+1 {
 		return nil
 	}
-	var most int64
-	for _, k := range f.Counts {
-		most = max(most, k)
-	}
 	out := &figure{Title: cmp.Or(plain(f.Title), "Histogram"), Alt: "Histogram: " + alt, live: live{Height: 280}}
 	low, high := f.Edges[0], f.Edges[n]
-	_, top, _ := numberAxis(0, float64(most))
+	_, top, _ := numberAxis(0, float64(slices.Max(f.Counts)))
 	g := graph{
 		base:    axis{kind: "value", name: plain(f.X), low: low, high: high, ticks: roundTicks(low, high, 8, 0, numberLabel), format: "gonbext:number"},
 		value:   axis{kind: "value", name: plain(f.Y), high: max(top, 1), step: 1, ticks: roundTicks(0, top, 5, 1, countLabel)},

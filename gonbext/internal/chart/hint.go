@@ -88,13 +88,14 @@ func (s *summary) slowHint() hint {
 		io += st.reading + st.writing
 		busy += st.busy
 	}
-	switch {
-	case busy <= 5*time.Second || io <= busy*4/5:
+	if busy <= 5*time.Second || io <= busy*4/5 {
 		return hint{}
-	case s.encoded():
-		return hint{Text: fmt.Sprintf("%d %% of the tasks' time went into reading and decoding, encoding and writing: a faster codec or disk would help, more memory would not.", io*100/busy)}
 	}
-	return hint{Text: fmt.Sprintf("%d %% of the tasks' time went into reading and writing: a faster disk would help, more memory or workers would not.", io*100/busy)}
+	into := "reading and writing: a faster disk would help, more memory or workers would not"
+	if s.encoded() {
+		into = "reading and decoding, encoding and writing: a faster codec or disk would help, more memory would not"
+	}
+	return hint{Text: fmt.Sprintf("%d %% of the tasks' time went into %s.", io*100/busy, into)}
 }
 
 // planHint is what to change about a plan.

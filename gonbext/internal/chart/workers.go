@@ -54,10 +54,11 @@ func (s *summary) workerWords() string {
 			busy += part * (end - from)
 		}
 	}
-	words := fmt.Sprintf("%s were idle %.0f %% of %s", counted(n, "worker", "workers"), 100*(1-busy/s.last.Seconds()/float64(n)), units.Duration(s.last))
-	if n == 1 {
-		words = fmt.Sprintf("1 worker was idle %.0f %% of %s", 100*(1-busy/s.last.Seconds()), units.Duration(s.last))
+	who := "1 worker was"
+	if n > 1 {
+		who = units.Count(int64(n)) + " workers were"
 	}
+	words := fmt.Sprintf("%s idle %.0f %% of %s", who, 100*(1-busy/s.last.Seconds()/float64(n)), units.Duration(s.last))
 	if s.retries > 0 {
 		words += fmt.Sprintf(", and tasks were begun again %s: their worker had ended", counted(int(s.retries), "time", "times"))
 	}

@@ -207,7 +207,6 @@ var listed = []exported{
 	{name: "images.From", value: images.From},
 	{name: "images.Image", value: images.Image},
 	{name: "record.Asked", value: record.Asked},
-	{name: "record.Branches", value: record.Branches},
 	{name: "record.Bytes", of: reflect.TypeFor[record.Bytes]()},
 	{name: "record.Card", of: reflect.TypeFor[record.Card]()},
 	{name: "record.Class", of: reflect.TypeFor[record.Class]()},
