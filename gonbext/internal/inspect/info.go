@@ -175,7 +175,7 @@ func (i *Info) Text() string {
 	if i.Chunks == nil {
 		say("chunks", "none: any region reads alike")
 	} else {
-		say("chunks", "%s, %s of %s each", units.Shape(i.Chunks), units.Count(chunkCount(i.Shape, i.Chunks)), units.Bytes(int64(host.Elements(i.Chunks))*int64(i.DType.Size())))
+		say("chunks", "%s, %s of %s each", units.Shape(i.Chunks), units.Count(int64(host.Grid{Shape: i.Shape, Chunks: i.Chunks}.Len())), units.Bytes(int64(host.Elements(i.Chunks))*int64(i.DType.Size())))
 	}
 	if i.Shards != nil {
 		say("shards", "%s, %s chunks each", units.Shape(i.Shards), units.Count(int64(host.Elements(i.Shards)/max(host.Elements(i.Chunks), 1))))
@@ -218,12 +218,4 @@ func dims(names []string) string {
 		}
 	}
 	return ": " + strings.Join(named, " × ")
-}
-
-func chunkCount(shape, chunks []int) int64 {
-	n := int64(1)
-	for d := range shape {
-		n *= int64((shape[d] + chunks[d] - 1) / chunks[d])
-	}
-	return n
 }
