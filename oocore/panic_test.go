@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 )
 
 // A Go function that panics with an error ends the run with that error, which names the
@@ -27,7 +27,7 @@ func TestPanicOfFunctionNamesItsLineAndItsOperation(t *testing.T) {
 	made := panics - 1 // where the call begins
 	_, err := oocore.Collect[float64](t.Context(), b.Add(1.0))
 	collected := line() - 1
-	thrown, ok := errors.AsType[*exec.PanicError](err)
+	thrown, ok := errors.AsType[*slots.PanicError](err)
 	if !ok || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(string(thrown.Stack), "panic_test.go") {
 		t.Fatalf("got %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -32,7 +32,7 @@ func asWorker() bool {
 	}
 	budget, _ := strconv.ParseInt(arguments["--memory"], 10, 64)
 	workers, _ := strconv.Atoi(arguments["--workers"])
-	if err := exec.Serve(context.Background(), arguments["--plan"], budget, workers, exectest.Mortal(os.Stdin, os.Getenv(deathsVariable)), os.Stdout); err != nil {
+	if err := remote.Serve(context.Background(), arguments["--plan"], budget, workers, exectest.Mortal(os.Stdin, os.Getenv(deathsVariable)), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -12,11 +12,11 @@ package device
 
 import (
 	"github.com/gonbext/gonbext/oocore/internal/arena"
-	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/device"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
-	"github.com/gonbext/gonbext/oocore/internal/plan/device"
+	plandevice "github.com/gonbext/gonbext/oocore/internal/plan/device"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/suggest"
 )
@@ -24,23 +24,23 @@ import (
 // What a device implements.
 type (
 	// Device computes in memory of its own what the executor has read.
-	Device = exec.Device
+	Device = device.Device
 	// Work is a stage that is open on a device.
-	Work = exec.Work
+	Work = device.Work
 	// Job is a call under way on a device.
-	Job = exec.Job
+	Job = device.Job
 	// Resident is memory of a device that outlives a stage.
-	Resident = exec.Resident
+	Resident = device.Resident
 )
 
 // What a device is asked, and answers.
 type (
 	// Spec is what the planner knows of a device.
-	Spec = device.Spec
+	Spec = plandevice.Spec
 	// Capabilities are what a device has kernels for.
-	Capabilities = device.Capabilities
+	Capabilities = plandevice.Capabilities
 	// Rates are those of a device in a second. One that is 0 is not known.
-	Rates = device.Rates
+	Rates = plandevice.Rates
 	// Stage is a stage that is sized for a device.
 	Stage = size.DeviceStage
 	// Buffer is memory that a stage declares.
@@ -48,11 +48,11 @@ type (
 	// Box is a rectangle of an array: where it starts, and its shape.
 	Box = grid.Box
 	// Panel is a step of a product.
-	Panel = exec.Panel
+	Panel = device.Panel
 	// Times are the parts of a job, and the bytes that it moved between host and device.
-	Times = exec.Times
+	Times = device.Times
 	// Usage is the memory of a device, in bytes.
-	Usage = exec.Usage
+	Usage = device.Usage
 )
 
 // The kinds of a Stage that a device may be given.
@@ -63,13 +63,13 @@ const (
 )
 
 // CPU is the device of runs that have no other. One that opens no stage of its own embeds it.
-type CPU = exec.CPU
+type CPU = device.CPU
 
 var (
 	// ErrMemory is returned where a device has no room: a smaller stage may succeed.
-	ErrMemory = exec.ErrDeviceMemory
+	ErrMemory = device.ErrMemory
 	// ErrLeftToCPU is returned for a tile of operands that the device does not compute.
-	ErrLeftToCPU = exec.ErrLeftToCPU
+	ErrLeftToCPU = device.ErrLeftToCPU
 )
 
 // PageSize is the granularity of what the engine's buffers take.

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
@@ -66,7 +67,7 @@ func Serve(ctx context.Context, plan string, budget int64, workers int, in io.Re
 	if in == nil || out == nil {
 		return os.ErrInvalid
 	}
-	return exec.Serve(ctx, plan, budget, workers, in, out)
+	return remote.Serve(ctx, plan, budget, workers, in, out)
 }
 
 // Worker runs ranges of tasks of a plan in a file.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -25,23 +26,20 @@ type arrays struct {
 // arrayTable is what the three share: each array's reader, writer and memory, by its index in
 // the plan.
 type arrayTable struct {
-	plan       *size.Plan
+	*slots.Shared
 	env        *Env
-	arena      *arena.Arena
 	checkpoint *checkpoint.Checkpoint // nil in a worker process
 	shared     bool                   // worker processes run the tasks
 	detached   bool                   // and may outlive this one
 	spill      *storage.StagingDir    // nil until there is a need for one
-	readers    []store.Array
-	writers    []store.Writer
-	memory     []*arena.Buffer // of arrays that are materialised in the arena
-	ends       [][]int         // arrays by the last stage that needs them
-	lost       bool            // what earlier tasks of the present stage have written is not there any more
+	memory     []*arena.Buffer        // of arrays that are materialised in the arena
+	ends       [][]int                // arrays by the last stage that needs them
+	lost       bool                   // what earlier tasks of the present stage have written is not there any more
 }
 
-func newArrays(p *size.Plan, env *Env, a *arena.Arena) *arrays {
-	n := len(p.Arrays)
-	t := &arrayTable{plan: p, env: env, arena: a, readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), ends: make([][]int, len(p.Stages))}
+func newArrays(r *slots.Shared, env *Env) *arrays {
+	p, n := r.Plan, len(r.Plan.Arrays)
+	t := &arrayTable{Shared: r, env: env, memory: make([]*arena.Buffer, n), ends: make([][]int, len(p.Stages))}
 	if len(p.Stages) > 0 {
 		for a, stage := range p.LastUses() {
 			t.ends[stage] = append(t.ends[stage], a)
@@ -57,9 +55,9 @@ func newArrays(p *size.Plan, env *Env, a *arena.Arena) *arrays {
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
-func openArrays(p *size.Plan, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
-	s := newArrays(p, env, a)
-	s.checkpoint, s.lastUse, s.shared = c, p.LastUses(), p.Each.Workers > 0
+func openArrays(r *slots.Shared, env *Env, c *checkpoint.Checkpoint) (_ *arrays, err error) {
+	s := newArrays(r, env)
+	s.checkpoint, s.lastUse, s.shared = c, r.Plan.LastUses(), r.Plan.Each.Workers > 0
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -120,9 +118,9 @@ func (s *arrays) commit(ctx context.Context) error {
 	if err := s.collect(ctx); err != nil {
 		return err
 	}
-	outputs := slices.Collect(s.plan.Outputs())
+	outputs := slices.Collect(s.Plan.Outputs())
 	var errs []error
-	for i := range s.plan.Arrays {
+	for i := range s.Plan.Arrays {
 		if !slices.Contains(outputs, i) {
 			errs = append(errs, s.release(i))
 		}
@@ -145,17 +143,17 @@ func (s *arrayTable) resumes(stage int) bool {
 
 // lose forgets what is noted of a stage, of which something that tasks have written is not there any more.
 func (s *arrayTable) lose(stage int) error {
-	st := &s.plan.Stages[stage]
+	st := &s.Plan.Stages[stage]
 	s.lost = st.Kind != plan.ReduceStage || !st.Merges() // of these the coordinator writes the results
 	return s.checkpoint.Forget(stage)
 }
 
 // closeArray closes what an array has open, and gives back its memory.
 func (s *arrayTable) closeArray(i int) error {
-	err := s.endWriter(&s.writers[i])
-	if s.readers[i] != nil {
-		err = errors.Join(err, s.readers[i].Close())
-		s.readers[i] = nil
+	err := s.endWriter(&s.Writers[i])
+	if s.Readers[i] != nil {
+		err = errors.Join(err, s.Readers[i].Close())
+		s.Readers[i] = nil
 	}
 	s.memory[i].Free()
 	s.memory[i] = nil
@@ -179,7 +177,7 @@ func (s *arrayTable) endWriter(w *store.Writer) (err error) {
 // but for what another run can resume from.
 func (s *arrays) close() error {
 	var errs []error
-	for i := range s.plan.Arrays {
+	for i := range s.Plan.Arrays {
 		errs = append(errs, s.release(i))
 	}
 	kept := s.keeps()
@@ -190,25 +188,16 @@ func (s *arrays) close() error {
 	return errors.Join(errs...)
 }
 
-// stored reports an array whose traffic counts as reading and writing.
-func (s *arrayTable) stored(i int) bool {
-	switch s.plan.Place(i) {
-	case plan.InFile, size.InSpill, plan.InResult:
-		return true
-	}
-	return false
-}
-
 // createSpill creates the file of a temporary array, or resumes one.
 func (s *arrayTable) createSpill(i int, resume bool) (store.Writer, error) {
-	m := s.plan.Arrays[i].SpillMeta()
+	m := s.Plan.Arrays[i].SpillMeta()
 	m.Resume = resume
 	return storage.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
 }
 
 // openSpill opens the file of a temporary array that is whole.
 func (s *arrayTable) openSpill(i int) (store.Array, error) {
-	return storage.OpenBlocks(s.spill, checkpoint.ArrayFile(i), s.plan.Arrays[i].SpillMeta())
+	return storage.OpenBlocks(s.spill, checkpoint.ArrayFile(i), s.Plan.Arrays[i].SpillMeta())
 }
 
 // makeSpill makes the folder of temporary arrays, where there is none.
@@ -223,8 +212,8 @@ func SpillBytes(d *plan.Array) int64 { return storage.BlocksBytes(d.SpillMeta())
 // attachArrays opens what a plan reads, in a worker process. What stages write for each
 // other, and the first output, are in the staging folder; each other output has its own.
 // attach opens them stage by stage.
-func attachArrays(p *size.Plan, env *Env, a *arena.Arena, staging *storage.StagingDir) (*arrays, error) {
-	s := newArrays(p, env, a)
+func attachArrays(r *slots.Shared, env *Env, staging *storage.StagingDir) (*arrays, error) {
+	p, s := r.Plan, newArrays(r, env)
 	s.spill, s.shared = staging, true
 	for i := range p.Staged() {
 		if p.Arrays[i].Place == plan.InResult && i != p.Output {
@@ -245,23 +234,23 @@ func (s *arrays) attach(stage int) (err error) {
 	if err := s.openInputs(stage); err != nil {
 		return err
 	}
-	st := &s.plan.Stages[stage]
+	st := &s.Plan.Stages[stage]
 	for _, i := range st.Outputs {
-		d := &s.plan.Arrays[i]
+		d := &s.Plan.Arrays[i]
 		if d.Collection > 0 {
-			s.writers[i], err = s.attachMember(i)
-		} else if s.plan.Place(i) == plan.InResult {
-			s.writers[i], err = s.env.create(d.Path, s.meta(i))
+			s.Writers[i], err = s.attachMember(i)
+		} else if s.Plan.Place(i) == plan.InResult {
+			s.Writers[i], err = s.env.create(d.Path, s.meta(i))
 		} else {
-			s.writers[i], err = s.createSpill(i, false)
+			s.Writers[i], err = s.createSpill(i, false)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for l := range st.Arrays() {
-		if i := l.Array; s.plan.Place(i) == size.InSpill && s.readers[i] == nil {
-			if s.readers[i], err = s.openSpill(i); err != nil {
+		if i := l.Array; s.Plan.Place(i) == size.InSpill && s.Readers[i] == nil {
+			if s.Readers[i], err = s.openSpill(i); err != nil {
 				return err
 			}
 		}
@@ -277,8 +266,8 @@ func (s *arrays) ended() bool {
 // leave closes what attach opened.
 func (s *arrays) leave() error {
 	var errs []error
-	for i := range s.plan.Arrays {
-		if s.writers[i] != nil || s.plan.Place(i) != size.InArena && s.readers[i] != nil {
+	for i := range s.Plan.Arrays {
+		if s.Writers[i] != nil || s.Plan.Place(i) != size.InArena && s.Readers[i] != nil {
 			errs = append(errs, s.release(i))
 		}
 	}

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -153,7 +155,7 @@ func (r *steppedRun) left(prefix string) (files []string, steps map[int]int) {
 				return err
 			}
 			if s.Snapshots[0] != nil {
-				steps = exec.SavedSteps(r.t, s.Snapshots[0].Meta)
+				steps = savedSteps(r.t, s.Snapshots[0].Meta)
 			}
 			if done := s.Done[0]; done != nil {
 				for chunk := range done.All() {
@@ -184,7 +186,7 @@ func (r *steppedRun) rest(saved, done map[int]int) {
 // the same.
 func TestCancelledBoxResumesAfterItsLastStep(t *testing.T) {
 	rng := testcases.Rand(t)
-	exec.SaveStatesAfter(t, 0)
+	saveStatesAfter(t, 0)
 	for i := range 6 {
 		r := newSteppedRun(t, stepped{Length: 5500, Chunk: 1000, Steps: 40})
 		if i%3 == 2 {
@@ -228,7 +230,7 @@ func TestCancelledBoxResumesAfterItsLastStep(t *testing.T) {
 
 // What is noted while a run computes is there when it is killed.
 func TestKilledBoxResumesAfterTheLastSnapshot(t *testing.T) {
-	exec.SaveStatesAfter(t, 0)
+	saveStatesAfter(t, 0)
 	r := newSteppedRun(t, stepped{Length: 1000, Chunk: 1000, Steps: 20_000})
 	dir := filepath.Dir(r.out)
 	killed := filepath.Join(t.TempDir(), "killed")
@@ -272,7 +274,7 @@ func TestKilledBoxResumesAfterTheLastSnapshot(t *testing.T) {
 // A snapshot that is damaged, cut short or another's is not used: its boxes begin anew.
 func TestDamagedStateBeginsTheBoxAnew(t *testing.T) {
 	rng := testcases.Rand(t)
-	exec.SaveStatesAfter(t, 0)
+	saveStatesAfter(t, 0)
 	for name, damage := range map[string]func(rng *rand.Rand, b []byte) []byte{
 		"a bit": func(rng *rand.Rand, b []byte) []byte {
 			b[rng.IntN(8000)] ^= 1 << rng.IntN(8)
@@ -319,7 +321,7 @@ func TestBoxThatFailedOrJustBeganSavesNothing(t *testing.T) {
 		err   error
 	}{"failed": {0, errDisk}, "just began": {time.Hour, nil}} {
 		t.Run(name, func(t *testing.T) {
-			exec.SaveStatesAfter(t, c.after)
+			saveStatesAfter(t, c.after)
 			r := newSteppedRun(t, stepped{Length: 1000, Chunk: 1000, Steps: 9})
 			_, err := r.run(1, func(cancel func(), _, k int) error {
 				if k == 7 && c.err == nil {
@@ -339,4 +341,25 @@ func TestBoxThatFailedOrJustBeganSavesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// saveStatesAfter sets how long a box is filled before its state is saved.
+func saveStatesAfter(t testing.TB, d time.Duration) {
+	before := slots.SaveStatesAfter
+	slots.SaveStatesAfter = d
+	t.Cleanup(func() { slots.SaveStatesAfter = before })
+}
+
+// savedSteps returns the steps that a snapshot has, by task.
+func savedSteps(t testing.TB, meta []byte) map[int]int {
+	t.Helper()
+	var states []struct{ Task, Steps int }
+	if err := json.Unmarshal(meta, &states); err != nil {
+		t.Fatal(err)
+	}
+	steps := map[int]int{}
+	for _, s := range states {
+		steps[s.Task] = s.Steps
+	}
+	return steps
 }

@@ -37,13 +37,13 @@ func (c *Coordinator) Detach() { c.detached = true }
 
 // Began says when the first of the runs was begun of which this one is the last: times in its
 // record count from there. An executor calls it in Open.
-func (c *Coordinator) Began(at time.Time) { c.run.start = at }
+func (c *Coordinator) Began(at time.Time) { c.run.Start = at }
 
 // Replay adds to the record what a process reports of tasks that an earlier run has taken.
 func (c *Coordinator) Replay(stage, process int, begun time.Time, report Report) {
 	c.NoteMemory(process, report)
 	c.note(stage, process, begun, report)
-	c.run.counts.skipped.Add(-int64(report.Done.Len()))
+	c.run.Counts.Skipped.Add(-int64(report.Done.Len()))
 }
 
 // note adds a report's rows to the record.
@@ -51,13 +51,13 @@ func (c *Coordinator) note(stage, process int, begun time.Time, report Report) {
 	r := c.run
 	for row := range report.Rows.All() {
 		row.Stage = uint16(stage)
-		row.Slot += uint16(process * r.plan.Stages[stage].Slots * r.plan.Each.Workers / r.plan.Workers)
-		row.Start += begun.Sub(r.start)
+		row.Slot += uint16(process * r.Plan.Stages[stage].Slots * r.Plan.Each.Workers / r.Plan.Workers)
+		row.Start += begun.Sub(r.Start)
 		row.Retries += uint8(min(report.Retries, 255))
 		report.Retries = 0
-		r.counts.read.Add(row.Read)
-		r.counts.written.Add(row.Written)
-		r.record(row)
+		r.Counts.Read.Add(row.Read)
+		r.Counts.Written.Add(row.Written)
+		r.Record(row)
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *Coordinator) note(stage, process int, begun time.Time, report Report) {
 func (c *Coordinator) Lost() bool { return c.run.arrays.lost }
 
 // Plan is the plan that is run.
-func (c *Coordinator) Plan() *size.Plan { return c.run.plan }
+func (c *Coordinator) Plan() *size.Plan { return c.run.Plan }
 
 // planFile is in the staging folder.
 const planFile = "plan"
@@ -77,7 +77,7 @@ func (c *Coordinator) PlanFile() (string, error) {
 	if c.file != "" {
 		return c.file, nil
 	}
-	encoded, err := c.run.plan.Encode()
+	encoded, err := c.run.Plan.Encode()
 	if err == nil {
 		err = c.run.arrays.makeSpill()
 	}
@@ -95,7 +95,7 @@ type Files struct{ Reads, Writes []string }
 // Files returns those of a stage. What tasks leave for other tasks lies in the folder of the
 // plan's file.
 func (c *Coordinator) Files(stage int) Files {
-	p, dir := c.run.plan, filepath.Dir(c.file)
+	p, dir := c.run.Plan, filepath.Dir(c.file)
 	path := func(i int) string {
 		if p.Place(i) == size.InSpill {
 			return filepath.Join(dir, checkpoint.ArrayFile(i))
@@ -133,7 +133,7 @@ func (c *Coordinator) Take(ctx context.Context, stage, process int, begun time.T
 	c.taking.Lock()
 	defer c.taking.Unlock()
 	r := c.run
-	s := &r.plan.Stages[stage]
+	s := &r.Plan.Stages[stage]
 	c.NoteMemory(process, report)
 	if err := report.Rows.Check(); err != nil {
 		return fmt.Errorf("a worker process answers what is no record: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -98,7 +99,7 @@ func TestErrorNamesItsChunk(t *testing.T) {
 			a, err := f.Open(path)
 			return failsAt{a, p.Stages[0].Grid.Chunks[0] * 3}, err
 		}})
-		var task *exec.TaskError
+		var task *slots.TaskError
 		if !errors.As(err, &task) || task.Chunk.Start[0] != p.Stages[0].Grid.Chunks[0]*3 {
 			t.Fatalf("got %v, want an error of the fourth chunk", err)
 		}

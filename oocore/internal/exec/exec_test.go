@@ -14,6 +14,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -347,7 +348,7 @@ func TestFunctionsOfChunks(t *testing.T) {
 	n = must[*graph.Node](t)(udf.Map(site, bad, dtype.Float64, udf.MapOptions{}, ramp(t, 100, 100)))
 	p := must[*size.Plan](t)(sized(n, compile.Target{}, size.Options{Budget: 64 * mebi, Workers: 2}))
 	_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 80_000)})
-	var task *exec.TaskError
+	var task *slots.TaskError
 	if !errors.As(err, &task) {
 		t.Errorf("a function that panics gave %v, want a *TaskError", err)
 	}

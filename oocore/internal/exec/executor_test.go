@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -202,10 +203,10 @@ func TestExecutorsRejectPlansForOthers(t *testing.T) {
 func TestErrorsCrossProcesses(t *testing.T) {
 	missing := &fs.PathError{Op: "open", Path: "x.npy", Err: syscall.ENOENT}
 	for _, err := range []error{
-		&exec.TaskError{Stage: "sqrt", Err: fmt.Errorf("reading: %w", missing)},
+		&slots.TaskError{Stage: "sqrt", Err: fmt.Errorf("reading: %w", missing)},
 		errors.Join(&types.MemoryError{Op: "sort", Need: 5 << 20, Limit: 1 << 20}, context.Canceled),
-		&exec.PanicError{Value: errDisk, Line: "a.go:3"},
-		&exec.PanicError{Value: "index out of range", Line: "a.go:3"},
+		&slots.PanicError{Value: errDisk, Line: "a.go:3"},
+		&slots.PanicError{Value: "index out of range", Line: "a.go:3"},
 	} {
 		got := exec.AcrossProcesses(t, err)
 		if got.Error() != err.Error() {
@@ -216,7 +217,7 @@ func TestErrorsCrossProcesses(t *testing.T) {
 				t.Errorf("%q: Is(%q) differs", err, target)
 			}
 		}
-		if task, ok := errors.AsType[*exec.TaskError](got); ok != errors.As(err, new(*exec.TaskError)) || ok && task.Stage != "sqrt" {
+		if task, ok := errors.AsType[*slots.TaskError](got); ok != errors.As(err, new(*slots.TaskError)) || ok && task.Stage != "sqrt" {
 			t.Errorf("%q: the task's error differs", err)
 		}
 		if small, ok := errors.AsType[*types.MemoryError](got); ok != errors.As(err, new(*types.MemoryError)) || ok && small.Need != 5<<20 {

@@ -17,8 +17,8 @@ type inputs struct{ *arrayTable }
 
 // openInputs opens the arrays that a stage reads and that no stage fills.
 func (s *inputs) openInputs(stage int) error {
-	for l := range s.plan.Stages[stage].Arrays() {
-		if s.readers[l.Array] == nil {
+	for l := range s.Plan.Stages[stage].Arrays() {
+		if s.Readers[l.Array] == nil {
 			if err := s.openInput(l.Array); err != nil {
 				return err
 			}
@@ -31,7 +31,7 @@ func (s *inputs) openInputs(stage int) error {
 func (s *inputs) closeInputs(stage int) error {
 	var errs []error
 	for _, i := range s.ends[stage] {
-		if place := s.plan.Place(i); place == plan.InFile || place == plan.InData {
+		if place := s.Plan.Place(i); place == plan.InFile || place == plan.InData {
 			errs = append(errs, s.closeArray(i))
 		}
 	}
@@ -40,14 +40,14 @@ func (s *inputs) closeInputs(stage int) error {
 
 // openInput opens an array that no stage fills.
 func (s *inputs) openInput(i int) (err error) {
-	switch d := &s.plan.Arrays[i]; d.Place {
+	switch d := &s.Plan.Arrays[i]; d.Place {
 	case plan.InFile:
-		s.readers[i], err = openStored(d, s.env)
+		s.Readers[i], err = openStored(d, s.env)
 	case plan.InData:
 		if int64(len(d.Data)) != d.Bytes() {
 			return fmt.Errorf("the plan's %s of shape %s has %d bytes of data", d.DType, grid.Format(d.Shape), len(d.Data))
 		}
-		s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
+		s.Readers[i] = memstore.New(d.Shape, d.DType, d.Data)
 	}
 	return err
 }

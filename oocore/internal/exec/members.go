@@ -18,10 +18,10 @@ type members struct {
 }
 
 func newMembers(t *arrayTable) members {
-	m := members{arrayTable: t, sets: make([]storage.CollectionWriter, len(t.plan.Collections)), numbers: make([]int, len(t.plan.Arrays))}
+	m := members{arrayTable: t, sets: make([]storage.CollectionWriter, len(t.Plan.Collections)), numbers: make([]int, len(t.Plan.Arrays))}
 	counts := make([]int, len(m.sets)+1)
-	for i := range t.plan.Outputs() {
-		c := t.plan.Arrays[i].Collection
+	for i := range t.Plan.Outputs() {
+		c := t.Plan.Arrays[i].Collection
 		m.numbers[i] = counts[c]
 		counts[c]++
 	}
@@ -30,7 +30,7 @@ func newMembers(t *arrayTable) members {
 
 // set is the collection that an output is in; nil where it is in none, or that has not begun.
 func (s *members) set(output int) storage.CollectionWriter {
-	if c := s.plan.Arrays[output].Collection; c > 0 {
+	if c := s.Plan.Arrays[output].Collection; c > 0 {
 		return s.sets[c-1]
 	}
 	return nil
@@ -38,11 +38,11 @@ func (s *members) set(output int) storage.CollectionWriter {
 
 // createCollection begins the collection of which an output is the first, or resumes it.
 func (s *members) createCollection(first int, staging *storage.StagingDir, resume bool) error {
-	number := s.plan.Arrays[first].Collection
-	m := s.plan.Collections[number-1]
+	number := s.Plan.Arrays[first].Collection
+	m := s.Plan.Collections[number-1]
 	m.Resume, m.StagingDir = resume, staging
-	for i := range s.plan.Outputs() {
-		if d := &s.plan.Arrays[i]; d.Collection == number {
+	for i := range s.Plan.Outputs() {
+		if d := &s.Plan.Arrays[i]; d.Collection == number {
 			m.Members = append(m.Members, storage.NewMember{Name: d.Member, Meta: store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Details: d.Details}})
 		}
 	}
@@ -54,7 +54,7 @@ func (s *members) createCollection(first int, staging *storage.StagingDir, resum
 // openMembers begins the members that a stage fills, or resumes them. What the checkpoint has of a
 // stage whose results are lost is forgotten.
 func (s *members) openMembers(stage int) (err error) {
-	for _, i := range s.plan.Stages[stage].Outputs {
+	for _, i := range s.Plan.Stages[stage].Outputs {
 		set := s.set(i)
 		if set == nil {
 			continue
@@ -63,13 +63,13 @@ func (s *members) openMembers(stage int) (err error) {
 		if resume {
 			begin = set.ResumeMember
 		}
-		if s.writers[i], err = begin(s.numbers[i]); err != nil {
+		if s.Writers[i], err = begin(s.numbers[i]); err != nil {
 			return err
 		}
 		if s.shared {
-			storage.Share(s.writers[i])
+			storage.Share(s.Writers[i])
 		}
-		if resume && !storage.Resumed(s.writers[i]) {
+		if resume && !storage.Resumed(s.Writers[i]) {
 			if err := s.lose(stage); err != nil {
 				return err
 			}
@@ -81,15 +81,15 @@ func (s *members) openMembers(stage int) (err error) {
 // commitMembers commits the members that a stage fills, and reports whether it fills nothing else.
 func (s *members) commitMembers(ctx context.Context, stage int) (all bool, err error) {
 	all = true
-	for _, i := range s.plan.Stages[stage].Outputs {
+	for _, i := range s.Plan.Stages[stage].Outputs {
 		if s.set(i) == nil {
 			all = false
 			continue
 		}
-		if err := s.writers[i].Commit(ctx); err != nil {
+		if err := s.Writers[i].Commit(ctx); err != nil {
 			return all, err
 		}
-		s.writers[i] = nil
+		s.Writers[i] = nil
 	}
 	return all, nil
 }
@@ -146,8 +146,8 @@ func (s *members) endCollections(suspend bool) error {
 // attachMember opens a member, in a worker process.
 func (s *outputs) attachMember(i int) (store.Writer, error) {
 	if s.set(i) == nil {
-		for first := range s.plan.Staged() {
-			if s.plan.Arrays[first].Collection == s.plan.Arrays[i].Collection {
+		for first := range s.Plan.Staged() {
+			if s.Plan.Arrays[first].Collection == s.Plan.Arrays[i].Collection {
 				if err := s.createCollection(first, s.stagingOf(first), true); err != nil {
 					return nil, err
 				}

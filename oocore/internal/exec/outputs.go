@@ -22,16 +22,16 @@ type outputs struct {
 
 // openCollected allocates the result that is collected, where there is one.
 func (s *outputs) openCollected() (err error) {
-	i := s.plan.Output
-	d := &s.plan.Arrays[i]
+	i := s.Plan.Output
+	d := &s.Plan.Arrays[i]
 	if d.Place != plan.InCollect {
 		return nil
 	}
 	if int64(len(s.env.Into)) != d.Bytes() {
 		return fmt.Errorf("the result has %d bytes and the buffer for it %d", d.Bytes(), len(s.env.Into))
 	}
-	if s.memory[i], err = s.plan.ArrayBuffer(i).Alloc(s.arena, 0); err == nil && !s.shared {
-		s.writers[i] = memstore.Into(d.Shape, d.DType, s.env.Into)
+	if s.memory[i], err = s.Plan.ArrayBuffer(i).Alloc(s.Arena, 0); err == nil && !s.shared {
+		s.Writers[i] = memstore.Into(d.Shape, d.DType, s.env.Into)
 	}
 	return err
 }
@@ -47,9 +47,9 @@ func (s *outputs) createOutputs() error {
 	if err != nil || complete {
 		return err
 	}
-	for i := range s.plan.Outputs() {
-		if w := s.writers[i]; w != nil {
-			s.writers[i] = nil
+	for i := range s.Plan.Outputs() {
+		if w := s.Writers[i]; w != nil {
+			s.Writers[i] = nil
 			if err := w.Abort(); err != nil {
 				return err
 			}
@@ -69,12 +69,12 @@ func (s *outputs) createOutputs() error {
 // tryOutputs begins the outputs, or resumes all of them. It stops at the first that
 // cannot be resumed, and reports it.
 func (s *outputs) tryOutputs() (complete bool, err error) {
-	for i := range s.plan.Outputs() {
-		d := &s.plan.Arrays[i]
+	for i := range s.Plan.Outputs() {
+		d := &s.Plan.Arrays[i]
 		if d.Place != plan.InResult || s.set(i) != nil {
 			continue
 		}
-		if i != s.plan.Output {
+		if i != s.Plan.Output {
 			if err := s.claimStaging(i); err != nil {
 				return false, err
 			}
@@ -91,15 +91,15 @@ func (s *outputs) tryOutputs() (complete bool, err error) {
 		}
 		m := s.meta(i)
 		m.Resume = s.checkpoint.Resumes()
-		if s.writers[i], err = s.env.create(d.Path, m); err != nil {
+		if s.Writers[i], err = s.env.create(d.Path, m); err != nil {
 			return false, err
 		}
-		if m.Resume && !storage.Resumed(s.writers[i]) {
+		if m.Resume && !storage.Resumed(s.Writers[i]) {
 			return false, nil
 		}
-		s.placed = s.placed || storage.Placed(s.writers[i])
+		s.placed = s.placed || storage.Placed(s.Writers[i])
 		if s.shared {
-			storage.Share(s.writers[i])
+			storage.Share(s.Writers[i])
 		}
 	}
 	return true, nil
@@ -109,7 +109,7 @@ func (s *outputs) tryOutputs() (complete bool, err error) {
 // is resumed.
 func (s *outputs) claimStaging(i int) (err error) {
 	if s.staging[i] == nil {
-		if s.staging[i], err = storage.NewStagingDir(s.plan.StagingPath(i)); err != nil {
+		if s.staging[i], err = storage.NewStagingDir(s.Plan.StagingPath(i)); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (s *outputs) releaseStaging(i int, kept bool) error {
 
 // stagingOf is the staging folder of an output that has one.
 func (s *outputs) stagingOf(output int) *storage.StagingDir {
-	if output == s.plan.Output {
+	if output == s.Plan.Output {
 		return s.spill
 	}
 	return s.staging[output]
@@ -140,7 +140,7 @@ func (s *outputs) stagingOf(output int) *storage.StagingDir {
 
 // meta is what an output is to be.
 func (s *outputs) meta(i int) store.Meta {
-	d := &s.plan.Arrays[i]
+	d := &s.Plan.Arrays[i]
 	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region, Grow: d.Grow,
 		Details: d.Details, StagingDir: s.stagingOf(i)}
 	if d.Region != nil {
@@ -151,19 +151,19 @@ func (s *outputs) meta(i int) store.Meta {
 
 // collect reads a collected result that worker processes have written to a file.
 func (s *outputs) collect(ctx context.Context) error {
-	out := s.plan.Output
-	d := &s.plan.Arrays[out]
+	out := s.Plan.Output
+	d := &s.Plan.Arrays[out]
 	if d.Place != plan.InCollect || !s.shared {
 		return nil
 	}
-	if err := s.writers[out].Commit(ctx); err != nil {
+	if err := s.Writers[out].Commit(ctx); err != nil {
 		return err
 	}
 	stored, err := s.openSpill(out)
 	if err != nil {
 		return err
 	}
-	s.writers[out] = memstore.Into(d.Shape, d.DType, s.env.Into)
+	s.Writers[out] = memstore.Into(d.Shape, d.DType, s.env.Into)
 	return errors.Join(stored.Read(ctx, s.env.Into, grid.Entire(d.Shape).Region()), stored.Close())
 }
 
@@ -176,22 +176,22 @@ func (s *outputs) commitOutputs(ctx context.Context) error {
 		if set := s.set(i); set != nil {
 			return set
 		}
-		return s.writers[i]
+		return s.Writers[i]
 	}
-	if len(s.plan.Others) > 0 { // what takes time, and can fail, comes before the first is in its place
-		for i := range s.plan.Staged() {
+	if len(s.Plan.Others) > 0 { // what takes time, and can fail, comes before the first is in its place
+		for i := range s.Plan.Staged() {
 			if err := whole(i).Sync(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	for i := range s.plan.Staged() {
+	for i := range s.Plan.Staged() {
 		if err := whole(i).Commit(ctx); err != nil {
 			return err
 		}
 		ctx = context.WithoutCancel(ctx) // an interrupt would leave some outputs new and others old
-		s.writers[i] = nil
-		if c := s.plan.Arrays[i].Collection; c > 0 {
+		s.Writers[i] = nil
+		if c := s.Plan.Arrays[i].Collection; c > 0 {
 			s.sets[c-1] = nil
 		}
 		if s.env.Committed != nil {
@@ -201,7 +201,7 @@ func (s *outputs) commitOutputs(ctx context.Context) error {
 	var errs []error
 	// At once, and only now: what is left of a run that is killed from here on would be there
 	// for no one, and before it tells the next run that the outputs are computed.
-	for i := range s.plan.Staged() {
+	for i := range s.Plan.Staged() {
 		errs = append(errs, s.releaseStaging(i, false))
 	}
 	errs = append(errs, s.checkpoint.Close(false))

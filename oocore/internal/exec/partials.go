@@ -5,12 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
@@ -45,16 +46,16 @@ type rangeFile struct {
 	file    disk.Handle // nil before begin
 }
 
-// begin creates the file of tasks that follow each other.
-func (f *rangeFile) begin(tasks Tasks) (err error) {
+// Begin creates the file of tasks that follow each other.
+func (f *rangeFile) Begin(tasks Tasks) (err error) {
 	f.first = tasks[0].First
 	f.name = filepath.Join(f.dir, "unfinished-"+rand.Text())
 	f.file, err = disk.OpenFile(f.name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	return err
 }
 
-// add writes a task's row.
-func (f *rangeFile) add(_ context.Context, _ *slot, index int, states [][]byte) error {
+// Add writes a task's row.
+func (f *rangeFile) Add(_ context.Context, _ *slots.Slot, index int, states [][]byte) error {
 	at := int64(index-f.first) * f.size
 	for _, state := range states {
 		if _, err := f.file.WriteAt(state, at); err != nil {
@@ -84,31 +85,12 @@ func (f *rangeFile) end() (err error) {
 	return err
 }
 
-// readAll fills buffers, one after the other, from an offset of a file on.
-func readAll(from io.ReaderAt, at int64, into [][]byte) error {
-	for _, b := range into {
-		if _, err := from.ReadAt(b, at); err != nil {
-			return err
-		}
-		at += int64(len(b))
-	}
-	return nil
-}
-
-// length returns the number of bytes of all buffers.
-func length(all [][]byte) (n int64) {
-	for _, b := range all {
-		n += int64(len(b))
-	}
-	return n
-}
-
 // rangeMerger merges the rows that processes leave.
 type rangeMerger struct {
 	*merger
 	dir     string
 	kept    bool            // files stay until the run ends
-	slot    *slot           // holds the states
+	slot    *slots.Slot     // holds the states
 	states  [][]byte        // of the present row
 	size    int64           // of a row
 	arrived map[int]arrival // by first task; those that are merged are gone
@@ -122,18 +104,18 @@ type arrival struct {
 
 // newRangeMerger makes a stage's folder, and allocates the buffers for a row.
 func newRangeMerger(m *merger) (_ *rangeMerger, err error) {
-	r := &rangeMerger{merger: m, slot: newSlot(m.run, m.index, 0), size: rowBytes(m.stage.Buffers.Row), arrived: map[int]arrival{}}
-	if r.states, err = r.slot.alloc(m.stage.Buffers.Row...); err == nil {
-		if err = m.run.arrays.makeSpill(); err == nil {
-			r.dir = partialsDir(m.run.arrays.spill.Path, m.index)
-			if r.kept = m.run.coordinator.detached; !r.kept {
+	r := &rangeMerger{merger: m, slot: slots.NewSlot(m.Run, m.index, 0), size: rowBytes(m.Stage.Buffers.Row), arrived: map[int]arrival{}}
+	if r.states, err = r.slot.Alloc(m.Stage.Buffers.Row...); err == nil {
+		if err = m.of.arrays.makeSpill(); err == nil {
+			r.dir = partialsDir(m.of.arrays.spill.Path, m.index)
+			if r.kept = m.of.coordinator.detached; !r.kept {
 				err = os.RemoveAll(r.dir)
 			}
 			err = errors.Join(err, os.MkdirAll(r.dir, 0o700))
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.slot.free())
+		return nil, errors.Join(err, r.slot.Free())
 	}
 	return r, nil
 }
@@ -141,7 +123,7 @@ func newRangeMerger(m *merger) (_ *rangeMerger, err error) {
 // free frees the buffers, and removes the folder. A detached run keeps it to its end: another process may
 // have to merge again, until this one has noted the stage.
 func (r *rangeMerger) free() error {
-	err := r.slot.free()
+	err := r.slot.Free()
 	if r.kept {
 		return err
 	}
@@ -175,10 +157,10 @@ func (r *rangeMerger) read(ctx context.Context, tasks arrival) error {
 	}
 	defer file.Close()
 	for index := tasks.First; index < tasks.End; index++ {
-		if err := readAll(file, int64(index-tasks.file)*r.size, r.states); err != nil {
+		if err := checkpoint.ReadBuffers(file, int64(index-tasks.file)*r.size, r.states); err != nil {
 			return fmt.Errorf("the partial results of task %d: %w", index, err)
 		}
-		if err := r.add(ctx, r.slot, index, r.states); err != nil {
+		if err := r.Add(ctx, r.slot, index, r.states); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -50,15 +51,15 @@ func asWorker() bool {
 	if len(os.Args) > 5 {
 		in = exectest.Mortal(in, os.Args[5])
 	}
-	if err := exec.Serve(context.Background(), os.Args[2], budget, workers, in, os.Stdout); err != nil {
+	if err := remote.Serve(context.Background(), os.Args[2], budget, workers, in, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	return true
 }
 
-func workers(n int) *exec.Processes {
-	return &exec.Processes{N: n, Command: func(file string, budget int64, workers int) []string {
+func workers(n int) *remote.Processes {
+	return &remote.Processes{N: n, Command: func(file string, budget int64, workers int) []string {
 		return []string{os.Args[0], workerArgument, file, strconv.FormatInt(budget, 10), strconv.Itoa(workers)}
 	}}
 }
@@ -70,7 +71,7 @@ func inProcesses(n int) exectest.Run {
 	}
 }
 
-func inWorkers(ctx context.Context, p *plan.Plan, env exec.Env, w *exec.Processes) (record.End, error) {
+func inWorkers(ctx context.Context, p *plan.Plan, env exec.Env, w *remote.Processes) (record.End, error) {
 	n := w.N
 	o := size.Options{Budget: 1, Overhead: 16 << 20, Workers: 2, Processes: n}
 	_, err := size.New(p, o)

@@ -22,9 +22,9 @@ func (r *run) progress() {
 	if r.env.Progress == nil {
 		return
 	}
-	c := &r.counts
-	r.env.Progress(Progress{Stage: int(r.current.Load()), Computed: c.tasks.Load(), Skipped: c.skipped.Load(),
-		Read: c.read.Load(), Written: c.written.Load(), Memory: r.arena.Now().Host(), Elapsed: time.Since(r.start)})
+	c := &r.Counts
+	r.env.Progress(Progress{Stage: int(r.current.Load()), Computed: c.Tasks.Load(), Skipped: c.Skipped.Load(),
+		Read: c.Read.Load(), Written: c.Written.Load(), Memory: r.Arena.Now().Host(), Elapsed: time.Since(r.Start)})
 }
 
 // logStage logs the start of a stage.
@@ -32,7 +32,7 @@ func (r *run) logStage(ctx context.Context, i int) {
 	if !slog.Default().Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	s := &r.plan.Stages[i]
-	slog.DebugContext(ctx, "gonbext: stage", "stage", i+1, "of", len(r.plan.Stages), "kind", string(s.Kind), "name", s.Name,
+	s := &r.Plan.Stages[i]
+	slog.DebugContext(ctx, "gonbext: stage", "stage", i+1, "of", len(r.Plan.Stages), "kind", string(s.Kind), "name", s.Name,
 		"shape", grid.Format(s.Grid.Shape), "chunks", s.Tasks(), "device", r.device.Spec().Name)
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -19,11 +21,13 @@ import (
 // there what they would here, of the types and values below.
 type remoteError struct{ err error }
 
-// remoteTypes are structs, whose fields of type error are what they wrap, and numbers.
-var remoteTypes = []error{&TaskError{}, &PanicError{}, &types.MemoryError{}, &arena.FullError{}, &store.LockedError{}, &fs.PathError{}, syscall.Errno(0)}
+// remoteTypes are structs, whose fields of type error are what they wrap, and numbers, by the names under which
+// they are sent.
+var remoteTypes = map[string]error{"*exec.TaskError": &slots.TaskError{}, "*exec.PanicError": &slots.PanicError{}, "*types.MemoryError": &types.MemoryError{}, "*arena.FullError": &arena.FullError{},
+	"*store.LockedError": &store.LockedError{}, "*fs.PathError": &fs.PathError{}, "syscall.Errno": syscall.Errno(0)}
 
 var remoteValues = []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, fs.ErrNotExist, fs.ErrExist,
-	fs.ErrPermission, fs.ErrClosed, store.ErrCutShort, store.ErrChanged, storage.ErrNotStaged, errGoexit, errCoordinatorGone}
+	fs.ErrPermission, fs.ErrClosed, store.ErrCutShort, store.ErrChanged, storage.ErrNotStaged, slots.ErrGoexit, ErrCoordinatorGone}
 
 // encodedError is an error of a type or value that both sides know, or else its text.
 type encodedError struct {
@@ -46,7 +50,7 @@ func (r *remoteError) MarshalJSON() ([]byte, error) {
 			e.Causes = append(e.Causes, &remoteError{cause})
 		}
 	}
-	for _, t := range remoteTypes {
+	for name, t := range remoteTypes {
 		if reflect.TypeOf(t) != reflect.TypeOf(r.err) {
 			continue
 		}
@@ -63,7 +67,7 @@ func (r *remoteError) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.Text, e.Type, e.Value = "", fmt.Sprintf("%T", t), value
+		e.Text, e.Type, e.Value = "", name, value
 	}
 	return json.Marshal(e)
 }
@@ -85,10 +89,7 @@ func (r *remoteError) UnmarshalJSON(b []byte) error {
 			r.err = value
 		}
 	}
-	for _, t := range remoteTypes {
-		if fmt.Sprintf("%T", t) != e.Type {
-			continue
-		}
+	if t, ok := remoteTypes[e.Type]; ok {
 		p := reflect.New(reflect.Indirect(reflect.ValueOf(t)).Type())
 		if err := json.Unmarshal(e.Value, p.Interface()); err != nil {
 			return err
@@ -135,3 +136,6 @@ func remote(err error) *remoteError {
 	}
 	return &remoteError{err}
 }
+
+// ErrCoordinatorGone ends a worker's tasks when its coordinator has ended.
+var ErrCoordinatorGone = errors.New("the run was ended")

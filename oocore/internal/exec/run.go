@@ -19,19 +19,23 @@
 //     both operands past them: the next one is read while the present one is multiplied.
 //   - A budget is of the process. Runs that are active at once and do not fit into it
 //     together follow each other.
+//
+// Package slots runs tasks of map and reduce stages, package matmul those of products, both also by way of package
+// device, and package checkpoint notes what is done. This package runs a plan with them, from opening its arrays to committing its
+// outputs; package remote is above it: it has worker processes run the tasks.
 package exec
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/device"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -137,7 +141,7 @@ func Run(ctx context.Context, p *size.Plan, env Env) (end record.End, err error)
 	if err != nil { // what was on its way may not have come
 		err = errors.Join(err, r.kept.Drop())
 	}
-	if leak := r.arena.Close(); leak != nil && err == nil {
+	if leak := r.Arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
 	if resumable = err != nil && c.Resumable() && c.Exists(); resumable {
@@ -160,26 +164,19 @@ func raiseProcessors(p *size.Plan) (done func()) {
 
 // run is one execution of a plan.
 type run struct {
-	plan       *size.Plan
+	*slots.Shared
 	env        *Env
 	checkpoint *checkpoint.Checkpoint
-	arena      *arena.Arena
 	arrays     *arrays
 	sampler    *sampler
-	start      time.Time
-	cpu        chan struct{} // a token for each task that may compute at once
-	counts     counts
 	current    atomic.Int64 // index of the stage that runs
 
-	note        func(*record.Task) // takes the row of a task that is done
 	executor    Stages
 	coordinator *Coordinator
 	fail        context.CancelCauseFunc // ends the run
-	device      Device
-	kept        *KeptInputs  // nil for none
-	partials    partials     // of the present stage; nil where it merges none
-	unfinished  resumable    // tasks of the present stage, set as its slots are opened; nil where none can resume
-	ranges      *rangeMerger // of the present stage, where processes leave its partial results in files
+	device      device.Device
+	kept        *device.KeptInputs // nil for none
+	ranges      *rangeMerger       // of the present stage, where processes leave its partial results in files
 
 	spent      []record.Spent // on each stage
 	unsaved    time.Duration  // of the stages since the last one whose results were saved
@@ -187,11 +184,13 @@ type run struct {
 }
 
 func newRun(p *size.Plan, env *Env, note func(*record.Task)) *run {
-	return &run{plan: p, env: env, note: note, device: CPU{}, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r := &run{Shared: slots.NewShared(p, note), env: env, device: device.CPU{}}
+	r.GivesWay = env.GivesWay
+	return r
 }
 
 func (r *run) all(ctx context.Context) (err error) {
-	r.arrays, err = openArrays(r.plan, r.env, r.checkpoint, r.arena)
+	r.arrays, err = openArrays(r.Shared, r.env, r.checkpoint)
 	if err == nil {
 		r.arrays.detached = r.coordinator.detached
 	}
@@ -204,7 +203,7 @@ func (r *run) all(ctx context.Context) (err error) {
 		}
 	}()
 	if r.arrays.placed {
-		r.counts.skipped.Add(int64(r.plan.Tasks()))
+		r.Counts.Skipped.Add(int64(r.Plan.Tasks()))
 	} else {
 		if err = r.stages(ctx); err != nil {
 			err = errors.Join(err, r.arrays.notePending(context.WithoutCancel(ctx)))
@@ -227,7 +226,7 @@ func (r *run) all(ctx context.Context) (err error) {
 
 // stages runs all stages, one after the other.
 func (r *run) stages(ctx context.Context) error {
-	for i := range r.plan.Stages {
+	for i := range r.Plan.Stages {
 		if err := r.stage(ctx, i); err != nil {
 			return err
 		}
@@ -236,24 +235,24 @@ func (r *run) stages(ctx context.Context) error {
 }
 
 func (r *run) stage(ctx context.Context, i int) error {
-	s := &r.plan.Stages[i]
+	s := &r.Plan.Stages[i]
 	r.current.Store(int64(i))
 	r.logStage(ctx, i)
 	if r.checkpoint.Finished(i) {
-		r.counts.skipped.Add(int64(s.Tasks()))
+		r.Counts.Skipped.Add(int64(s.Tasks()))
 		return errors.Join(r.arrays.restore(ctx, i), r.arrays.dropUsed(i))
 	}
 	if err := r.arrays.begin(ctx, i); err != nil {
 		return err
 	}
-	start, cpu, before := time.Now(), machine.CPUTime(), r.counts.tasks.Load()
+	start, cpu, before := time.Now(), machine.CPUTime(), r.Counts.Tasks.Load()
 	if err := r.tasks(ctx, i); err != nil {
 		return err
 	}
 	if !r.coordinator.detached { // what others have spent, and waited for, is not known here
-		r.spent[i] = record.Spent{Tasks: int(r.counts.tasks.Load() - before), Seconds: time.Since(start).Seconds()}
+		r.spent[i] = record.Spent{Tasks: int(r.Counts.Tasks.Load() - before), Seconds: time.Since(start).Seconds()}
 	}
-	if r.plan.Each.Workers == 0 { // the time of others is not this process's
+	if r.Plan.Each.Workers == 0 { // the time of others is not this process's
 		r.spent[i].CPU = (machine.CPUTime() - cpu).Seconds()
 	}
 	r.unsaved += time.Since(start)
@@ -264,26 +263,18 @@ func (r *run) stage(ctx context.Context, i int) error {
 	return r.arrays.end(ctx, i, costly)
 }
 
-// resumable has the accumulators of tasks that can resume from a snapshot.
-type resumable interface {
-	checkpoint.Accumulators
-	// restore takes what a snapshot has of tasks, before the first of them begins. It may read from
-	// until the stage ends.
-	restore(meta []byte, from io.ReaderAt, tasks Tasks)
-}
-
 // tasks runs those tasks of a stage that an earlier run has not done.
 func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil) // when the runner is closed: until then writes may go on
-	s := &r.plan.Stages[stage]
+	s := &r.Plan.Stages[stage]
 	m, err := newMerger(r, stage)
 	if err != nil {
 		return err
 	}
-	r.partials, r.ranges = nil, nil
+	r.Partials, r.ranges = nil, nil
 	if m != nil {
-		r.partials = m
+		r.Partials = m
 		defer func() { err = errors.Join(err, m.free()) }()
 	}
 	snapshot, file, failed := r.checkpoint.Snapshot(stage)
@@ -301,7 +292,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 			}
 		}
 		recorded.Accumulators = m
-		if r.plan.Each.Workers > 0 {
+		if r.Plan.Each.Workers > 0 {
 			if r.ranges, err = newRangeMerger(m); err != nil {
 				return err
 			}
@@ -312,17 +303,17 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if done := r.checkpoint.Done(stage); len(done) > 0 {
 		tasks = tasks.Without(done)
 	}
-	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
+	r.Counts.Skipped.Add(int64(s.Tasks() - tasks.Len()))
 	if tasks.Len() > 0 {
-		r.unfinished = nil
+		r.Unfinished = nil
 		runner, err := r.executor.Stage(ctx, stage)
 		if err != nil {
 			return err
 		}
-		if r.unfinished != nil {
-			recorded.Accumulators = r.unfinished
+		if r.Unfinished != nil {
+			recorded.Accumulators = r.Unfinished
 			if file != nil {
-				r.unfinished.restore(snapshot.Meta, file, tasks)
+				r.Unfinished.Restore(snapshot.Meta, file, tasks)
 			}
 		}
 		r.sampler.stage()
@@ -360,13 +351,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 
 // event records what happened to a stage on the device.
 func (r *run) event(stage int, action record.Action, bytes int64) {
-	r.env.Record.Event(record.Event{At: time.Since(r.start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.device.Usage().Free})
-}
-
-// record notes a task that is done.
-func (r *run) record(row *record.Task) {
-	r.counts.tasks.Add(1)
-	r.note(row)
+	r.env.Record.Event(record.Event{At: time.Since(r.Start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.device.Usage().Free})
 }
 
 // recorded does a stage's work, while the checkpoint notes its progress; fail ends the
@@ -385,14 +370,14 @@ func (r *run) recorded(ctx context.Context, fail func(error), s checkpoint.Stage
 }
 
 func (r *run) end(ctx context.Context, err error) record.End {
-	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.devicePeak,
-		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
-		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load(), Stages: r.spent}
-	e.Peak, e.PeakBy = r.arena.Peak()
+	e := record.End{Status: record.Done, Duration: time.Since(r.Start), DevicePeak: r.devicePeak,
+		OOMEvents: int(r.Counts.OOM.Load()), ProcessPeak: r.sampler.processPeak,
+		Computed: r.Counts.Tasks.Load(), Skipped: r.Counts.Skipped.Load(), Read: r.Counts.Read.Load(), Written: r.Counts.Written.Load(), Stages: r.spent}
+	e.Peak, e.PeakBy = r.Arena.Peak()
 	r.coordinator.addPeaks(&e)
 	if err != nil {
 		e.Status, e.Error = record.Failed, err.Error()
-		if cancelled(ctx, err) {
+		if slots.Cancelled(ctx, err) {
 			e.Status = record.Cancelled
 		}
 	}

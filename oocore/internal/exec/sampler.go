@@ -71,20 +71,20 @@ func (s *sampler) stage() {
 	const many = 100
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	recent := time.Since(s.run.start)-s.last < sampleOften
-	if len(s.run.plan.Stages) < many || !recent {
+	recent := time.Since(s.run.Start)-s.last < sampleOften
+	if len(s.run.Plan.Stages) < many || !recent {
 		s.sample()
 	}
 }
 
 // sample takes one, with mu held.
 func (s *sampler) sample() {
-	c := &s.run.counts
+	c := &s.run.Counts
 	device := s.run.device.Usage()
-	s.last = time.Since(s.run.start)
-	row := record.Sample{At: s.last, Arena: s.run.arena.Now(),
+	s.last = time.Since(s.run.Start)
+	row := record.Sample{At: s.last, Arena: s.run.Arena.Now(),
 		Device: device.Used, Kept: s.run.kept.Total(), Context: device.Context, Others: device.Others,
-		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}
+		Done: c.Tasks.Load(), Read: c.Read.Load(), Written: c.Written.Load()}
 	if time.Since(s.known) > sampleFresh {
 		if m, err := machine.Process(); err == nil {
 			s.memory, s.known = m, time.Now()

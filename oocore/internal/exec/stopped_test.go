@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 )
 
@@ -38,7 +39,7 @@ func stopping(t *testing.T, most int, then func()) func(exec.Progress) {
 
 // A worker process that is stopped is given up, and its tasks go to another.
 func TestProcessesGiveUpStoppedWorker(t *testing.T) {
-	exec.WaitForWorkers(t, time.Second, 2)
+	waitForWorkers(t, time.Second, 2)
 	dir := t.TempDir()
 	p, want := strangely(t, dir, strange{Nap: 20})
 	if _, err := inWorkers(t.Context(), p, exec.Env{Checkpoint: keepOf(t, p), Progress: stopping(t, 1, func() {})}, workers(2)); err != nil {
@@ -54,7 +55,7 @@ func TestProcessesGiveUpStoppedWorker(t *testing.T) {
 
 // An interrupt ends a run although all its worker processes are stopped.
 func TestInterruptEndsRunOfStoppedWorkers(t *testing.T) {
-	exec.WaitForWorkers(t, time.Second, 1_000_000)
+	waitForWorkers(t, time.Second, 1_000_000)
 	p, _ := strangely(t, t.TempDir(), strange{Nap: 20})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -65,4 +66,11 @@ func TestInterruptEndsRunOfStoppedWorkers(t *testing.T) {
 	if left := leftOver(t); len(left) > 0 {
 		t.Errorf("%v are left", left)
 	}
+}
+
+// waitForWorkers sets how long workers may take to end, and how many seconds they may be silent.
+func waitForWorkers(t *testing.T, toEnd time.Duration, quiet int) {
+	before, was := remote.Patience, remote.Silence
+	remote.Patience, remote.Silence = toEnd, quiet
+	t.Cleanup(func() { remote.Patience, remote.Silence = before, was })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/memstore"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -32,18 +33,18 @@ type temporaries struct {
 // run left of them.
 func (s *temporaries) begin(ctx context.Context, stage int) (err error) {
 	s.uncopied = false
-	for _, i := range s.plan.Stages[stage].Outputs {
-		switch s.plan.Place(i) {
+	for _, i := range s.Plan.Stages[stage].Outputs {
+		switch s.Plan.Place(i) {
 		case size.InArena:
 			err = s.inArena(stage, i)
 			if err == nil && s.checkpoint.Done(stage).Len() > 0 {
 				err = s.resumeInArena(ctx, stage, i)
 			} else if err == nil && s.checkpoint.Enabled() {
-				s.uncopied = s.uncopied || !disk.HasRoom(s.spill.Path, s.plan.Arrays[i].Bytes())
+				s.uncopied = s.uncopied || !disk.HasRoom(s.spill.Path, s.Plan.Arrays[i].Bytes())
 			}
 		case size.InSpill:
 			if err = s.makeSpill(); err == nil {
-				s.writers[i], err = s.resumeSpill(stage, i)
+				s.Writers[i], err = s.resumeSpill(stage, i)
 			}
 		}
 		if err != nil {
@@ -69,7 +70,7 @@ func (s *temporaries) resumeInArena(ctx context.Context, stage, i int) (err erro
 	if s.copies[i], err = s.resumeSpill(stage, i); err != nil || !storage.Resumed(s.copies[i]) {
 		return err
 	}
-	d := &s.plan.Arrays[i]
+	d := &s.Plan.Arrays[i]
 	stored, err := storage.OpenUnfinishedBlocks(s.spill, checkpoint.ArrayFile(i), d.SpillMeta())
 	if err != nil {
 		return err
@@ -79,18 +80,18 @@ func (s *temporaries) resumeInArena(ctx context.Context, stage, i int) (err erro
 
 // inArena allocates an array that is materialised in memory.
 func (s *temporaries) inArena(stage, i int) (err error) {
-	d := &s.plan.Arrays[i]
-	if s.memory[i], err = s.plan.ArrayBuffer(i).Alloc(s.arena, stage); err != nil {
+	d := &s.Plan.Arrays[i]
+	if s.memory[i], err = s.Plan.ArrayBuffer(i).Alloc(s.Arena, stage); err != nil {
 		return err
 	}
-	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Bytes())
+	s.Writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Bytes())
 	return nil
 }
 
 // restore takes what an earlier run's stage left, as far as later stages need it.
 func (s *temporaries) restore(ctx context.Context, stage int) (err error) {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		d := &s.plan.Arrays[i]
+	for _, i := range s.Plan.Stages[stage].Outputs {
+		d := &s.Plan.Arrays[i]
 		if d.Place != plan.InTemp || !s.checkpoint.Needed()[i] {
 			continue
 		}
@@ -98,13 +99,13 @@ func (s *temporaries) restore(ctx context.Context, stage int) (err error) {
 		if err != nil {
 			return err
 		}
-		if s.plan.Place(i) == size.InSpill {
-			s.readers[i] = stored
+		if s.Plan.Place(i) == size.InSpill {
+			s.Readers[i] = stored
 			continue
 		}
 		if err = s.inArena(stage, i); err == nil {
 			err = stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region())
-			s.writers[i], s.readers[i] = nil, s.inMemory(i)
+			s.Writers[i], s.Readers[i] = nil, s.inMemory(i)
 		}
 		if err = errors.Join(err, stored.Close()); err != nil {
 			return err
@@ -115,9 +116,9 @@ func (s *temporaries) restore(ctx context.Context, stage int) (err error) {
 
 // sync makes durable what the tasks of done, and those before, have written.
 func (s *temporaries) sync(ctx context.Context, stage int, done Tasks) error {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		w := s.writers[i]
-		if s.plan.Place(i) == size.InArena {
+	for _, i := range s.Plan.Stages[stage].Outputs {
+		w := s.Writers[i]
+		if s.Plan.Place(i) == size.InArena {
 			if err := s.copyDone(ctx, stage, i, done); err != nil {
 				return err
 			}
@@ -132,32 +133,28 @@ func (s *temporaries) sync(ctx context.Context, stage int, done Tasks) error {
 	return nil
 }
 
-// copyBytes is the buffer through which results in memory are copied to the staging folder. It
-// is part of the runtime's overhead, not of the arena.
-const copyBytes = 256 << 10
-
 // copyDone writes what tasks have put into an array in memory to the staging folder.
 func (s *temporaries) copyDone(ctx context.Context, stage, i int, done Tasks) (err error) {
 	if done.Len() == 0 {
 		return nil
 	}
-	d := &s.plan.Arrays[i]
+	d := &s.Plan.Arrays[i]
 	if s.copies[i] == nil {
 		if s.copies[i], err = s.createSpill(i, false); err != nil {
 			return err
 		}
 	}
 	size, from := d.DType.Size(), s.inMemory(i)
-	buffer := make([]byte, copyBytes)
+	buffer := make([]byte, checkpoint.CopyBytes)
 	for task := range done.All() {
 		box, whole := s.result(stage, task)
 		if !whole {
 			continue
 		}
-		if st := &s.plan.Stages[stage]; st.Factors != nil {
+		if st := &s.Plan.Stages[stage]; st.Factors != nil {
 			box = st.LevelBox(st.Level(i), box)
 		}
-		for tile := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
+		for tile := range box.Split(grid.Auto(box.Shape, size, checkpoint.CopyBytes)) {
 			part := buffer[:tile.Size()*size]
 			if err := from.Read(ctx, part, tile.Region()); err != nil {
 				return err
@@ -172,58 +169,58 @@ func (s *temporaries) copyDone(ctx context.Context, stage, i int, done Tasks) (e
 
 // result is the box of a stage's results that a task makes whole, if it does.
 func (s *temporaries) result(stage, task int) (grid.Box, bool) {
-	st := &s.plan.Stages[stage]
+	st := &s.Plan.Stages[stage]
 	if st.Kind != plan.ReduceStage {
 		return st.Grid.Box(task), true
 	}
-	_, chunk := chunkOf(st, task)
+	_, chunk := slots.ChunkOf(st, task)
 	parts := st.ChunksPerResult()
-	return resultOf(st, chunk), task%parts == parts-1
+	return slots.ResultOf(st, chunk), task%parts == parts-1
 }
 
 // inMemory returns an array that is materialised in memory, for reading.
 func (s *temporaries) inMemory(i int) store.Array {
-	d := &s.plan.Arrays[i]
+	d := &s.Plan.Arrays[i]
 	return memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
 }
 
 // fillsMemory reports a stage with results in memory.
 func (s *temporaries) fillsMemory(stage int) bool {
-	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == size.InArena })
+	return slices.ContainsFunc(s.Plan.Stages[stage].Outputs, func(i int) bool { return s.Plan.Place(i) == size.InArena })
 }
 
 // saves reports whether the end of a stage is noted in the checkpoint: where the staging folder has a
 // part of its arrays in memory, where costly says that they take long to compute, or where that frees
 // more of the disk.
 func (s *temporaries) saves(stage int, costly bool) bool {
-	return s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.fillsMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
+	return s.checkpoint.Enabled() && !s.uncopied && stage < len(s.Plan.Stages)-1 && (costly || !s.fillsMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
 }
 
 // end makes the temporary arrays that a stage filled readable, and frees those that no later stage
 // needs. Where the stage is saved, the staging folder gets a copy of arrays in memory.
 func (s *temporaries) end(ctx context.Context, stage int, saved bool) (err error) {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		d := &s.plan.Arrays[i]
+	for _, i := range s.Plan.Stages[stage].Outputs {
+		d := &s.Plan.Arrays[i]
 		if d.Place != plan.InTemp { // which is committed when all are whole, but for a member
-			if saved && s.writers[i] != nil {
-				if err := s.writers[i].Sync(ctx); err != nil {
+			if saved && s.Writers[i] != nil {
+				if err := s.Writers[i].Sync(ctx); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		if err := s.writers[i].Commit(ctx); err != nil {
+		if err := s.Writers[i].Commit(ctx); err != nil {
 			return err
 		}
-		s.writers[i] = nil
-		switch s.plan.Place(i) {
+		s.Writers[i] = nil
+		switch s.Plan.Place(i) {
 		case size.InArena:
-			s.readers[i] = s.inMemory(i)
+			s.Readers[i] = s.inMemory(i)
 			if saved {
 				err = s.save(ctx, stage, i)
 			}
 		case size.InSpill:
-			s.readers[i], err = s.openSpill(i)
+			s.Readers[i], err = s.openSpill(i)
 		}
 		if err != nil {
 			return err
@@ -243,8 +240,8 @@ const worthFreeing = 4
 // results only where these are not saved.
 func (s *temporaries) frees(stage int) bool {
 	var files []int // that no later stage reads
-	for i := range s.plan.Arrays {
-		if s.plan.Place(i) == size.InSpill && s.lastUse[i] <= stage && (s.readers[i] != nil || slices.Contains(s.dropped, i)) {
+	for i := range s.Plan.Arrays {
+		if s.Plan.Place(i) == size.InSpill && s.lastUse[i] <= stage && (s.Readers[i] != nil || slices.Contains(s.dropped, i)) {
 			files = append(files, i)
 		}
 	}
@@ -255,11 +252,11 @@ func (s *temporaries) frees(stage int) bool {
 	var freed, results int64
 	for _, i := range files {
 		if unsaved[i] && !saved[i] {
-			freed += s.plan.Arrays[i].Bytes()
+			freed += s.Plan.Arrays[i].Bytes()
 		}
 	}
-	for _, i := range s.plan.Stages[stage].Outputs {
-		results += s.plan.Arrays[i].Bytes()
+	for _, i := range s.Plan.Stages[stage].Outputs {
+		results += s.Plan.Arrays[i].Bytes()
 	}
 	return freed > worthFreeing*results
 }
@@ -268,8 +265,8 @@ func (s *temporaries) frees(stage int) bool {
 // stays as long as another run would need it: until what was computed of it is durable.
 func (s *temporaries) dropUsed(stage int) error {
 	used := slices.DeleteFunc(slices.Clone(s.ends[stage]), func(i int) bool {
-		place := s.plan.Place(i)
-		return place != size.InArena && place != size.InSpill || s.readers[i] == nil
+		place := s.Plan.Place(i)
+		return place != size.InArena && place != size.InSpill || s.Readers[i] == nil
 	})
 	if len(used)+len(s.dropped) == 0 {
 		return nil
@@ -298,7 +295,7 @@ func (s *temporaries) dropUsed(stage int) error {
 
 // save makes the copy of an array that is in memory whole.
 func (s *temporaries) save(ctx context.Context, stage, i int) (err error) {
-	d := &s.plan.Arrays[i]
+	d := &s.Plan.Arrays[i]
 	w := s.copies[i]
 	if w == nil {
 		if w, err = s.createSpill(i, false); err != nil {
@@ -306,7 +303,7 @@ func (s *temporaries) save(ctx context.Context, stage, i int) (err error) {
 		}
 	}
 	s.copies[i] = nil
-	if n := s.plan.Stages[stage].Tasks(); n == 0 || s.checkpoint.Done(stage).Len() < n {
+	if n := s.Plan.Stages[stage].Tasks(); n == 0 || s.checkpoint.Done(stage).Len() < n {
 		if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
 			return errors.Join(err, w.Abort())
 		}
@@ -321,7 +318,7 @@ func (s *temporaries) drop(i int, needed bool) error {
 	switch {
 	case needed:
 		s.dropped = append(s.dropped, i)
-	case s.plan.Place(i) == size.InSpill || s.checkpoint.Enabled():
+	case s.Plan.Place(i) == size.InSpill || s.checkpoint.Enabled():
 		err = errors.Join(err, s.removeFile(i))
 	}
 	return err

@@ -127,7 +127,7 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	w := &Worker{stage: -1, restore: func() { raised(); limited() }}
 	env := &Env{}
 	w.run = newRun(p, env, w.note)
-	if w.run.arrays, err = attachArrays(p, env, w.run.arena, ws); err != nil {
+	if w.run.arrays, err = attachArrays(w.run.Shared, env, ws); err != nil {
 		w.restore()
 		return nil, errors.Join(err, ws.Close())
 	}
@@ -139,13 +139,13 @@ func (w *Worker) note(row *record.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := *row
-	r.Start -= w.begun.Sub(w.run.start)
+	r.Start -= w.begun.Sub(w.run.Start)
 	w.tasks.Add(&r)
 }
 
 // Check returns an error for tasks that the plan does not have.
 func (w *Worker) Check(stage int, tasks Range) error {
-	stages := w.run.plan.Stages
+	stages := w.run.Plan.Stages
 	if stage < 0 || stage >= len(stages) {
 		return fmt.Errorf("there is no stage %d: the plan has %d, numbered from 0", stage, len(stages))
 	}
@@ -165,7 +165,7 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 	if err := w.Check(stage, tasks); err != nil {
 		return nil, err
 	}
-	if err := w.open(ctx, stage); err != nil {
+	if err := w.open(stage); err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
@@ -175,7 +175,7 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 		done.Add(index, 1)
 	})
 	failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, nil)
-	if f, ok := w.run.partials.(*rangeFile); ok && failed == nil {
+	if f, ok := w.run.Partials.(*rangeFile); ok && failed == nil {
 		failed = f.end()
 	}
 	if failed != nil {
@@ -185,7 +185,7 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 }
 
 // open prepares for the tasks of a stage, in place of the one before.
-func (w *Worker) open(ctx context.Context, stage int) (err error) {
+func (w *Worker) open(stage int) (err error) {
 	if w.stage == stage {
 		return nil
 	}
@@ -199,11 +199,11 @@ func (w *Worker) open(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return errors.Join(err, w.leave())
 	}
-	w.run.partials = nil
-	if s := &w.run.plan.Stages[stage]; s.Merges() {
-		w.run.partials = &rangeFile{dir: partialsDir(w.run.arrays.spill.Path, stage), size: rowBytes(s.Buffers.Slot.States), durable: w.durable}
+	w.run.Partials = nil
+	if s := &w.run.Plan.Stages[stage]; s.Merges() {
+		w.run.Partials = &rangeFile{dir: partialsDir(w.run.arrays.spill.Path, stage), size: rowBytes(s.Buffers.Slot.States), durable: w.durable}
 	}
-	if w.runner, err = (slots{w.run}).Stage(ctx, stage); err != nil {
+	if w.runner, err = inSlots(w.run.Shared, stage); err != nil {
 		return errors.Join(err, w.leave())
 	}
 	w.stage = stage
@@ -223,114 +223,17 @@ func (w *Worker) leave() error {
 // Close gives back everything that the worker holds.
 func (w *Worker) Close() error {
 	defer w.restore()
-	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arrays.spill.Close(), w.run.arena.Close())
+	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arrays.spill.Close(), w.run.Arena.Close())
 }
 
 // Report is what the coordinator is told of what Run has returned.
 func (w *Worker) Report(done Tasks, err error) Report {
 	a := Report{Done: done, Rows: w.tasks, Error: remote(err)}
-	_, a.Peak = w.run.arena.Peak()
-	a.Memory.Arena = w.run.arena.Now()
+	_, a.Peak = w.run.Arena.Peak()
+	a.Memory.Arena = w.run.Arena.Now()
 	if m, err := machine.Process(); err == nil {
 		a.Memory.Anonymous, a.Memory.Mapped = m.Anonymous, m.Mapped
 		a.Memory.GoHeap, a.Memory.GoRuntime = m.GoHeap, m.GoRuntime
 	}
 	return a
 }
-
-// Serve runs what a coordinator asks for on in, and reports on out, until in ends. It is
-// what a worker process does, which begins with the plan in a file. An error that was
-// reported is not returned again.
-func Serve(ctx context.Context, file string, budget int64, workers int, in io.Reader, out io.Writer) (err error) {
-	s := &server{lines: newLines(in, out)}
-	defer func() { err = errors.Join(err, s.leave()) }()
-	if err := s.do(ctx, request{Open: &assignment{file, budget, workers}}); err != nil || s.worker == nil {
-		return err
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	requests := make(chan request, 1)
-	go func() { // ends with in: the process's, which ends soon after
-		defer close(requests)
-		for {
-			var q request
-			if err := s.lines.Decode(&q); err != nil {
-				cancel(errCoordinatorGone)
-				return
-			}
-			select {
-			case requests <- q:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	for q := range requests {
-		if err := s.do(ctx, q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// server is a worker process's side of the conversation.
-type server struct {
-	lines
-	worker *Worker // nil without a plan
-}
-
-// do does what is asked for, and reports. Meanwhile it gives signs of life. It returns what
-// could not be reported.
-func (s *server) do(ctx context.Context, q request) error {
-	done, signs := make(chan struct{}), sync.WaitGroup{}
-	signs.Go(func() {
-		tick := time.NewTicker(sign)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				_ = s.Encode(Report{Busy: true}) // the report fails too, then
-			}
-		}
-	})
-	tasks, err := s.work(ctx, q)
-	close(done)
-	signs.Wait()
-	a := Report{Error: remote(err)}
-	if s.worker != nil {
-		a = s.worker.Report(tasks, err)
-	}
-	return s.Encode(a)
-}
-
-// work does what is asked for.
-func (s *server) work(ctx context.Context, q request) (done Tasks, err error) {
-	switch {
-	case q.Open != nil:
-		if err := s.leave(); err != nil {
-			return nil, err
-		}
-		s.worker, err = NewWorker(q.Open.Plan, q.Open.Budget, q.Open.Workers)
-		return nil, err
-	case q.Leave:
-		return nil, s.leave()
-	case s.worker == nil:
-		return nil, errors.New("the worker has no plan")
-	}
-	return s.worker.Run(ctx, q.Stage, q.Tasks)
-}
-
-// leave closes the plan that the worker serves.
-func (s *server) leave() error {
-	if s.worker == nil {
-		return nil
-	}
-	w := s.worker
-	s.worker = nil
-	return w.Close()
-}
-
-// errCoordinatorGone ends a worker's tasks when its coordinator has ended.
-var errCoordinatorGone = errors.New("the run was ended")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	engine "github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/device"
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
@@ -106,8 +107,8 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	device := cuda.Model("1GiB")
-	compute := func(n *graph.Node, d engine.Device) ([]byte, error) {
+	gpu := cuda.Model("1GiB")
+	compute := func(n *graph.Node, d device.Device) ([]byte, error) {
 		p, err := compile.New(n, compile.Target{})
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
@@ -131,14 +132,14 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 			continue
 		}
 		want, err := compute(n, nil)
-		got, failed := compute(n, device)
+		got, failed := compute(n, gpu)
 		if err == nil {
 			count++
 		}
 		if (failed == nil) != (err == nil) || err == nil && !bytes.Equal(got, want) {
 			t.Errorf("%s: other bytes than on the CPU (%v, %v)", n, failed, err)
 		}
-		if used := device.Usage().Used; used != 0 {
+		if used := gpu.Usage().Used; used != 0 {
 			t.Fatalf("%s leaves %d bytes of the device in use", n, used)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/device"
+	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -15,16 +17,16 @@ import (
 type Group struct {
 	title  string
 	series []record.Series
-	kept   exec.KeptInputs // on the device of all runs
+	kept   device.KeptInputs // on the device of all runs
 
 	mu      sync.Mutex // of what follows: runs may overlap
 	steps   int
-	workers *exec.Processes // of all runs; nil where tasks run in this process
-	paths   [][]string      // of records: of single runs, of those that were many such, and so on
+	workers *remote.Processes // of all runs; nil where tasks run in this process
+	paths   [][]string        // of records: of single runs, of those that were many such, and so on
 }
 
 // share returns the worker processes of the algorithm's first run for each of its runs.
-func (g *Group) share(p *exec.Processes) *exec.Processes {
+func (g *Group) share(p *remote.Processes) *remote.Processes {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.workers == nil {
@@ -95,7 +97,7 @@ func (g *Group) grouped(next Runner) Runner {
 	return func(ctx context.Context, j *Job) (Result, error) {
 		j.create = g.create
 		switch e := j.env.Executor.(type) {
-		case *exec.Processes:
+		case *remote.Processes:
 			j.env.Executor = g.share(e)
 		case exec.OnDevice:
 			if end, ok := g.kept.Use(); ok {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
@@ -19,7 +19,7 @@ const commandPackage = "github.com/gonbext/gonbext/gonbext/cmd/gonbext"
 
 // workerProcesses are n processes that run tasks of a plan. It returns an error where the
 // plan cannot leave this process, or there is no command to run.
-func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
+func workerProcesses(p *plan.Plan, n int) (*remote.Processes, error) {
 	if _, err := p.Encode(); errors.Is(err, plan.ErrNotPortable) {
 		return nil, fmt.Errorf("worker processes have no functions and arrays of this program: leave out Processes: %w", err)
 	}
@@ -27,7 +27,7 @@ func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &exec.Processes{N: n, Command: func(file string, budget int64, workers int) []string {
+	return &remote.Processes{N: n, Command: func(file string, budget int64, workers int) []string {
 		return []string{command, "task", "--plan", file, "--memory", strconv.FormatInt(budget, 10), "--workers", strconv.Itoa(workers)}
 	}}, nil
 }

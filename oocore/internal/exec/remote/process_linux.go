@@ -1,4 +1,4 @@
-package exec
+package remote
 
 import "syscall"
 

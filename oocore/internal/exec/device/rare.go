@@ -1,10 +1,11 @@
-package exec
+package device
 
 import (
 	"context"
 	"errors"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/vm"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -13,8 +14,8 @@ import (
 // rareTiles computes tiles that a device leaves to the CPU, one at a time: operands that it
 // does not compute are rare.
 type rareTiles struct {
-	*onDevice
-	slot *slot // of the registers
+	*Attempt
+	slot *slots.Slot // of the registers
 
 	mu      sync.Mutex
 	machine *vm.Machine
@@ -22,17 +23,17 @@ type rareTiles struct {
 }
 
 // newRareTiles returns nil for a stage whose operands a device computes all.
-func newRareTiles(o *onDevice) (*rareTiles, error) {
-	if o.stage.Buffers.Rare.Bytes() == 0 {
+func newRareTiles(o *Attempt) (*rareTiles, error) {
+	if o.Stage.Buffers.Rare.Bytes() == 0 {
 		return nil, nil
 	}
-	r := &rareTiles{onDevice: o, slot: newSlot(o.run, o.index, 0)}
-	registers, err := r.slot.alloc(o.stage.Buffers.Rare)
+	r := &rareTiles{Attempt: o, slot: slots.NewSlot(o.Run, o.Index, 0)}
+	registers, err := r.slot.Alloc(o.Stage.Buffers.Rare)
 	if err == nil {
-		r.machine, err = vm.New(&o.stage.Programs[0], registers[0], false)
+		r.machine, err = vm.New(&o.Stage.Programs[0], registers[0], false)
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.slot.free())
+		return nil, errors.Join(err, r.slot.Free())
 	}
 	return r, nil
 }
@@ -43,9 +44,9 @@ func (r *rareTiles) close() error {
 		return nil
 	}
 	if r.bytes > 0 {
-		r.run.event(r.index, record.RareToCPU, r.bytes)
+		r.Event(record.RareToCPU, r.bytes)
 	}
-	return r.slot.free()
+	return r.slot.Free()
 }
 
 // compute computes the tile of a slot's set block by block. What is folded goes back to the
@@ -53,12 +54,12 @@ func (r *rareTiles) close() error {
 func (r *rareTiles) compute(ctx context.Context, w *streamer, set *stagingSet) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.machine.Tile(set.tile, set.in.tile)
+	r.machine.Tile(set.tile, set.in.Tile)
 	r.bytes += int64(set.tile.Size()) * int64(w.size)
 	first := 0
-	for b := range set.tile.Split(r.stage.Block) {
+	for b := range set.tile.Split(r.Stage.Block) {
 		n := b.Size()
-		err := w.slot.compute(ctx, func() error {
+		err := w.slot.Compute(ctx, func() error {
 			var place []byte
 			if w.sink != nil {
 				place = set.out[first*w.size:]
@@ -81,11 +82,11 @@ func (r *rareTiles) compute(ctx context.Context, w *streamer, set *stagingSet) e
 
 // fold lets the device fold the values of a block.
 func (r *rareTiles) fold(ctx context.Context, w *streamer, b grid.Box) error {
-	prog := &r.stage.Programs[0]
-	values := make([][]byte, len(r.stage.Folds))
+	prog := &r.Stage.Programs[0]
+	values := make([][]byte, len(r.Stage.Folds))
 	for i := range values {
-		k := r.stage.FoldOut(i)
+		k := r.Stage.FoldOut(i)
 		values[i] = r.machine.Result(k)[:b.Size()*prog.Type(prog.Out[k]).Size()]
 	}
-	return r.wait(ctx, w.slot, w.work.Fold(w.slot.index, b, values))
+	return r.Wait(ctx, w.slot, w.Work.Fold(w.slot.Index, b, values))
 }

@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"context"
@@ -7,44 +7,41 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
-func newMapRunner(r *run, stage int) (Runner, error) {
-	s := &r.plan.Stages[stage]
+func NewMapPool(r *Shared, stage int) (*Pool, error) {
+	s := &r.Plan.Stages[stage]
 	states := newBoxStates(s)
 	var turns chan struct{}
-	if n := r.plan.FirstReads(s); n > 0 {
+	if n := r.Plan.FirstReads(s); n > 0 {
 		turns = make(chan struct{}, n)
 	}
 	if s.Workspaces > 0 {
 		return newPrefetchRunner(r, stage, turns)
 	}
-	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
+	p, err := NewPool(r, stage, s, func(sl *Slot) (Task, error) {
 		m, err := newMapper(sl)
 		if err != nil {
-			return m, err
+			return nil, err
 		}
 		m.turns = turns
 		if states != nil {
 			m.state = states.slot(m.eval.plain.(*blockwiseReader))
 		}
-		return m, nil
+		return m.task, nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && states != nil {
+		r.Unfinished = states
 	}
-	if states != nil {
-		r.unfinished = states
-	}
-	return p, nil
+	return p, err
 }
 
 // mapper is a slot of a map stage. What it writes at once are the stage's tiles.
 type mapper struct {
-	slot  *slot
+	slot  *Slot
 	out   []byte
 	whole []byte // the chunk, where its units are cut out of it
 	size  int    // of a result
-	eval  *evaluator
-	sink  *sink
+	eval  *Evaluator
+	sink  *Sink
 	sums  *sums         // of the side reductions; nil where there are none
 	state *boxState     // of an operation with steps; nil for others
 	turns chan struct{} // takes a token for the first read of each slot; nil after it, and where all may read at once
@@ -52,25 +49,25 @@ type mapper struct {
 	levels []*level // of a pyramid: those after the first
 }
 
-func newMapper(s *slot) (*mapper, error) {
-	st := s.stage
+func newMapper(s *Slot) (*mapper, error) {
+	st := s.Stage
 	d := &st.Buffers.Slot
 	prog := &st.Programs[0]
-	out, err := s.alloc(d.Out, d.Chunk)
+	out, err := s.Alloc(d.Out, d.Chunk)
 	if err != nil {
 		return nil, err
 	}
 	m := &mapper{slot: s, size: prog.Type(prog.Out[0]).Size(), out: out[0], whole: out[1]}
-	if m.sink, err = newSink(s, st.Outputs[0], &d.Write); err != nil {
+	if m.sink, err = NewSink(s, st.Outputs[0], &d.Write); err != nil {
 		return nil, err
 	}
-	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil {
+	if m.eval, err = NewEvaluator(s, prog, &d.Lane); err != nil {
 		return m, err
 	}
 	if m.levels, err = newLevels(s); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
-	m.sums, err = newSums(s, newFolding(s.run, st), m.eval.lane)
+	m.sums, err = newSums(s, NewFolding(s.Run, st), m.eval.lane)
 	return m, err
 }
 
@@ -90,13 +87,13 @@ func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
 	if m.sums == nil {
 		return nil
 	}
-	return m.slot.run.partials.add(ctx, m.slot, index, m.sums.states)
+	return m.slot.Run.Partials.Add(ctx, m.slot, index, m.sums.states)
 }
 
 // write computes a chunk and writes it.
 func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 	if n := len(m.levels); n > 0 {
-		for last := range m.slot.stage.LevelBox(n, chunk).Split(m.levels[n-1].chunk) {
+		for last := range m.slot.Stage.LevelBox(n, chunk).Split(m.levels[n-1].chunk) {
 			if err := m.level(ctx, n, last); err != nil {
 				return err
 			}
@@ -104,15 +101,15 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 		return nil
 	}
 	if m.whole != nil {
-		for tile := range chunk.Split(m.slot.stage.Tile) {
+		for tile := range chunk.Split(m.slot.Stage.Tile) {
 			if err := m.cut(ctx, tile); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for inner := range m.slot.stage.Chunks(chunk) {
-		for tile := range inner.Split(m.slot.stage.WriteTile) {
+	for inner := range m.slot.Stage.Chunks(chunk) {
+		for tile := range inner.Split(m.slot.Stage.WriteTile) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -120,7 +117,7 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 			if err := m.read(ctx, tile, out); err != nil {
 				return err
 			}
-			if err := m.sink.write(ctx, out, tile); err != nil {
+			if err := m.sink.Write(ctx, out, tile); err != nil {
 				return err
 			}
 		}
@@ -130,7 +127,7 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 
 // read computes a tile, the first when it is the slot's turn.
 func (m *mapper) read(ctx context.Context, tile grid.Box, out []byte) error {
-	return inTurn(ctx, &m.turns, func() error { return m.eval.eval(ctx, tile, out) })
+	return inTurn(ctx, &m.turns, func() error { return m.eval.Eval(ctx, tile, out) })
 }
 
 // inTurn calls f, the first time with one of the tokens.
@@ -150,16 +147,16 @@ func inTurn(ctx context.Context, of *chan struct{}, f func() error) error {
 
 // cut computes a chunk and writes it chunk by chunk of its store.
 func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
-	st := m.slot.stage
+	st := m.slot.Stage
 	whole := m.whole[:chunk.Size()*m.size]
-	if err := m.eval.eval(ctx, chunk, whole); err != nil {
+	if err := m.eval.Eval(ctx, chunk, whole); err != nil {
 		return err
 	}
-	for stored := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
+	for stored := range chunk.Split(m.slot.Run.Plan.Arrays[st.Outputs[0]].Layout.Unit) {
 		for tile := range stored.Split(st.WriteTile) {
 			out := m.out[:tile.Size()*m.size]
 			strided.Copy(m.size, tile, out, tile, whole, chunk)
-			if err := m.sink.write(ctx, out, tile); err != nil {
+			if err := m.sink.Write(ctx, out, tile); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package exec
+package matmul
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
-// matmulPipeline computes a product in one stream: a reader fills panels, workers add each
+// pipeline computes a product in one stream: a reader fills panels, workers add each
 // panel's products to the tiles, and writers store rows of tiles that are whole. Nobody
 // waits for all others, neither from panel to panel nor from a super-tile to the next:
 // a tile waits for what was added to it before, a row of tiles in a new super-tile
@@ -18,9 +20,9 @@ import (
 //
 // What is handed out first needs nothing of what follows, so that no two wait for each
 // other.
-type matmulPipeline struct {
-	*product
-	tasks Tasks
+type pipeline struct {
+	*Product
+	tasks checkpoint.Tasks
 	done  func(index int)
 	ctx   context.Context
 	fail  context.CancelCauseFunc
@@ -59,7 +61,7 @@ type superTile struct {
 	steps int            // panels
 	first int            // row of accumulators of its first row of tiles
 	saved []restoredTile // of each tile
-	// What follows is the matmulPipeline's to lock.
+	// What follows is the pipeline's to lock.
 	added   []int // panels that each tile has seen
 	left    []int // tiles of each row that are not whole
 	spent   []time.Duration
@@ -76,10 +78,10 @@ type tileRow struct {
 	row  int
 }
 
-func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
-	p := c.product
+func (c *pipeline) newSuperTile(batch []int, box grid.Box) *superTile {
+	p := c.Product
 	s := &superTile{batch: batch, box: box, tiles: grid.Grid{Shape: box.Shape, Chunks: []int{p.m.TileM, p.m.TileN}},
-		steps: max(p.sums.Len(), 1), first: c.supers%p.m.Beside*p.m.SuperM + box.Start[0]/p.m.TileM%p.m.SuperM, start: time.Since(p.run.start)}
+		steps: max(p.sums.Len(), 1), first: c.supers%p.m.Beside*p.m.SuperM + box.Start[0]/p.m.TileM%p.m.SuperM, start: time.Since(p.run.Start)}
 	c.supers++
 	s.added, s.spent = make([]int, s.tiles.Len()), make([]time.Duration, s.tiles.Len())
 	s.left = make([]int, s.tiles.Count(0))
@@ -100,13 +102,13 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 }
 
 // taskOf returns the task of a tile of a super-tile.
-func (p *product) taskOf(s *superTile, tile int) int {
+func (p *Product) taskOf(s *superTile, tile int) int {
 	return p.task(s.batch, s.tiles.Box(tile).Move(s.box.Start))
 }
 
-func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
+func newPipeline(ctx context.Context, p *Product, tasks checkpoint.Tasks, done func(index int)) *pipeline {
 	rows := p.m.Beside * p.m.SuperM
-	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan tileRow, rows), owner: make([]*superTile, rows), adding: make([]int, rows), held: noRow}
+	c := &pipeline{Product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan tileRow, rows), owner: make([]*superTile, rows), adding: make([]int, rows), held: noRow}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {
@@ -116,7 +118,7 @@ func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(i
 }
 
 // do computes and writes all super-tiles.
-func (c *matmulPipeline) do() error {
+func (c *pipeline) do() error {
 	defer c.fail(nil)
 	defer context.AfterFunc(c.ctx, func() {
 		c.mu.Lock()
@@ -125,7 +127,7 @@ func (c *matmulPipeline) do() error {
 	})()
 	var reader, workers, writers sync.WaitGroup
 	reader.Go(c.read)
-	for w := range c.run.plan.Workers {
+	for w := range c.run.Plan.Workers {
 		workers.Go(func() { c.multiply(w) })
 		writers.Go(func() { c.write(w) })
 	}
@@ -137,7 +139,7 @@ func (c *matmulPipeline) do() error {
 }
 
 // read fills panels, in the order in which they are multiplied.
-func (c *matmulPipeline) read() {
+func (c *pipeline) read() {
 	for batch, box := range c.superTiles(c.tasks) {
 		s := c.newSuperTile(batch, box)
 		for step := s.from; step < s.steps; step++ {
@@ -145,7 +147,7 @@ func (c *matmulPipeline) read() {
 			case x := <-c.free:
 				x.tile, x.step, x.left = s, step, s.tiles.Len()
 				if err := c.fill(x); err != nil {
-					c.fail(taskError(c.ctx, c.stage, s.box, err))
+					c.fail(slots.NewTaskError(c.ctx, c.stage, s.box, err))
 					return
 				}
 				c.mu.Lock()
@@ -164,7 +166,7 @@ func (c *matmulPipeline) read() {
 }
 
 // fill reads both operands' elements for a panel.
-func (c *matmulPipeline) fill(x *panel) error {
+func (c *pipeline) fill(x *panel) error {
 	if x.k = 0; c.sums.Len() == 0 {
 		return nil
 	}
@@ -172,23 +174,23 @@ func (c *matmulPipeline) fill(x *panel) error {
 	summed, k, length := c.step(x.step)
 	x.k = length
 	return c.readBoth(s, func() error {
-		return c.a.eval.eval(c.ctx, c.box(c.a, s.batch, summed, s.box.Start[0], s.box.Shape[0], k, length), x.a)
+		return c.a.eval.Eval(c.ctx, c.box(c.a, s.batch, summed, s.box.Start[0], s.box.Shape[0], k, length), x.a)
 	}, func() error {
-		return c.b.eval.eval(c.ctx, c.box(c.b, s.batch, summed, k, length, s.box.Start[1], s.box.Shape[1]), x.b)
+		return c.b.eval.Eval(c.ctx, c.box(c.b, s.batch, summed, k, length, s.box.Start[1], s.box.Shape[1]), x.b)
 	})
 }
 
 // step returns the matrices that a step of the sum multiplies, and which columns of the first
 // and rows of the second: length of them from k on.
-func (p *product) step(i int) (summed []int, k, length int) {
+func (p *Product) step(i int) (summed []int, k, length int) {
 	at, n := p.sums.Box(i), len(p.m.Summed)
 	return at.Start[:n], at.Start[n], at.Shape[n]
 }
 
 // readBoth reads both operands at once, and adds what that took to a super-tile.
-func (c *matmulPipeline) readBoth(s *superTile, readA, readB func() error) error {
+func (c *pipeline) readBoth(s *superTile, readA, readB func() error) error {
 	t := time.Now()
-	c.a.slot.row.Read, c.b.slot.row.Read = 0, 0
+	c.a.slot.Row.Read, c.b.slot.Row.Read = 0, 0
 	var side sync.WaitGroup
 	var errB error
 	side.Go(func() { errB = readB() })
@@ -199,13 +201,13 @@ func (c *matmulPipeline) readBoth(s *superTile, readA, readB func() error) error
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.read += c.a.slot.row.Read + c.b.slot.row.Read
+	s.read += c.a.slot.Row.Read + c.b.slot.Row.Read
 	s.reading += time.Since(t)
 	return err
 }
 
 // multiply adds panels' products to tiles, one at a time.
-func (c *matmulPipeline) multiply(worker int) {
+func (c *pipeline) multiply(worker int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -222,7 +224,7 @@ func (c *matmulPipeline) multiply(worker int) {
 		c.mu.Lock()
 		c.adding[at]--
 		if err != nil {
-			c.fail(taskError(c.ctx, c.stage, x.tile.box, err))
+			c.fail(slots.NewTaskError(c.ctx, c.stage, x.tile.box, err))
 			c.moved.Broadcast() // to a snapshot, where the context has ended already
 			return
 		}
@@ -231,7 +233,7 @@ func (c *matmulPipeline) multiply(worker int) {
 }
 
 // take waits for the next tile that a panel is to be added to; nil when there is none.
-func (c *matmulPipeline) take() (*panel, int) {
+func (c *pipeline) take() (*panel, int) {
 	for c.ctx.Err() == nil {
 		switch {
 		case len(c.panels) == 0 && c.last:
@@ -251,7 +253,7 @@ func (c *matmulPipeline) take() (*panel, int) {
 
 // ready reports that a tile's accumulators have all that comes before a panel. The first
 // panel takes a row that is free.
-func (c *matmulPipeline) ready(x *panel, tile int) bool {
+func (c *pipeline) ready(x *panel, tile int) bool {
 	s := x.tile
 	if x.step > s.from {
 		return s.added[tile] == x.step
@@ -265,7 +267,7 @@ func (c *matmulPipeline) ready(x *panel, tile int) bool {
 
 // add adds a panel's product to a tile. The first panel begins the tile, with zeros or
 // with what a snapshot has of it; panels that this has already are not added again.
-func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
+func (c *pipeline) add(x *panel, tile int, work []byte) error {
 	s := x.tile
 	b := s.tiles.Box(tile)
 	row, col, cols := b.Start[0], b.Start[1], s.box.Shape[1]
@@ -296,7 +298,7 @@ func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
 func (x *panel) row(tile int) int { return x.tile.first + tile/x.tile.tiles.Count(1) }
 
 // accumulators returns those of a row of tiles.
-func (c *matmulPipeline) accumulators(s *superTile, row int) []byte {
+func (c *pipeline) accumulators(s *superTile, row int) []byte {
 	most := min(c.m.SuperN*c.m.TileN, c.m.N)
 	rows := min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM)
 	size := c.m.Type.Size()
@@ -304,7 +306,7 @@ func (c *matmulPipeline) accumulators(s *superTile, row int) []byte {
 }
 
 // took takes in that a panel was added to a tile.
-func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
+func (c *pipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
 	if s.added[tile] == s.from && s.saved[tile].steps > 0 {
 		delete(c.restored, c.taskOf(s, tile))
@@ -323,13 +325,13 @@ func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 }
 
 // write stores rows, and records their tiles.
-func (c *matmulPipeline) write(worker int) {
+func (c *pipeline) write(worker int) {
 	for b := range c.whole {
 		if c.ctx.Err() != nil {
 			continue
 		}
 		if err := c.store(b, worker); err != nil {
-			c.fail(taskError(c.ctx, c.stage, b.tile.box, err))
+			c.fail(slots.NewTaskError(c.ctx, c.stage, b.tile.box, err))
 			continue
 		}
 		c.mu.Lock()
@@ -339,8 +341,9 @@ func (c *matmulPipeline) write(worker int) {
 	}
 }
 
-func (c *matmulPipeline) store(b tileRow, worker int) error {
-	w := &slot{run: c.run, stage: c.stage, row: c.slot.row} // of slot 0: all workers share its memory
+func (c *pipeline) store(b tileRow, worker int) error {
+	w := slots.NewSlot(c.run, c.index, 0) // all workers share its memory
+	w.Row = c.slot.Row
 	src := c.accumulators(b.tile, b.row)
 	rows := len(src) / c.m.Type.Size() / b.tile.box.Shape[1]
 	if err := c.writeRows(w, b.tile, b.row*c.m.TileM, rows, src, worker); err != nil {
@@ -351,41 +354,41 @@ func (c *matmulPipeline) store(b tileRow, worker int) error {
 }
 
 // writeRows writes rows of a super-tile, of the accumulators' type.
-func (c *matmulPipeline) writeRows(w *slot, s *superTile, first, rows int, src []byte, worker int) error {
+func (c *pipeline) writeRows(w *slots.Slot, s *superTile, first, rows int, src []byte, worker int) error {
 	dims, out := c.dims(), c.stage.Outputs[0]
 	if c.casts != nil {
 		n := rows * s.box.Shape[1]
 		c.casts(n, c.cast[worker], src, nil, nil)
-		src = c.cast[worker][:n*c.run.plan.Arrays[out].DType.Size()]
+		src = c.cast[worker][:n*c.run.Plan.Arrays[out].DType.Size()]
 	}
 	box := grid.Box{Start: append(append([]int{}, s.batch...), s.box.Start[0]+first, s.box.Start[1]), Shape: make([]int, dims)}
 	for d := range s.batch {
 		box.Shape[d] = 1
 	}
 	box.Shape[dims-2], box.Shape[dims-1] = rows, s.box.Shape[1]
-	return w.write(c.ctx, out, src, box)
+	return w.Write(c.ctx, out, src, box)
 }
 
 // record records the tiles of a row that is written.
-func (c *matmulPipeline) record(w *slot, b tileRow) {
+func (c *pipeline) record(w *slots.Slot, b tileRow) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := b.tile
 	perRow, tiles := s.tiles.Count(1), s.tiles.Len()
-	r := w.row
+	r := w.Row
 	r.Start = s.start
 	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
-	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
-	r.Moved = s.moved/int64(tiles) + w.row.Moved/int64(perRow)
-	r.Upload, r.Download = s.upload/time.Duration(tiles), w.row.Download/time.Duration(perRow)
+	r.Writing, r.Written = w.Row.Writing/time.Duration(perRow), w.Row.Written/int64(perRow)
+	r.Moved = s.moved/int64(tiles) + w.Row.Moved/int64(perRow)
+	r.Upload, r.Download = s.upload/time.Duration(tiles), w.Row.Download/time.Duration(perRow)
 	for tile := b.row * perRow; tile < (b.row+1)*perRow; tile++ {
 		task := c.taskOf(s, tile)
-		r.Chunk, r.Computing, r.Duration = int64(task), s.spent[tile], time.Since(c.run.start)-s.start
-		r.Allocations, r.Reuses = 0, uint32(len(c.slot.buffers))
+		r.Chunk, r.Computing, r.Duration = int64(task), s.spent[tile], time.Since(c.run.Start)-s.start
+		r.Allocations, r.Reuses = 0, uint32(len(c.slot.Buffers))
 		if !c.told {
 			r.Allocations, r.Reuses, c.told = r.Reuses, 0, true
 		}
-		c.run.record(&r)
+		c.run.Record(&r)
 		c.done(task)
 	}
 }

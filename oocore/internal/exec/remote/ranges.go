@@ -1,10 +1,11 @@
-package exec
+package remote
 
 import (
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
@@ -26,12 +27,12 @@ type ranges struct {
 	row     int // tiles in a row of a product; 0 for other stages
 
 	mu   sync.Mutex
-	left Tasks
+	left exec.Tasks
 	each int           // tasks of the next range, until a time is known
 	time time.Duration // of one task of a worker
 }
 
-func newRanges(s *size.Stage, workers int, tasks Tasks) *ranges {
+func newRanges(s *size.Stage, workers int, tasks exec.Tasks) *ranges {
 	r := &ranges{workers: workers, left: slices.Clone(tasks), each: max(s.Slots/workers, 1)}
 	if s.Kind == plan.MatMulStage {
 		dims := len(s.Grid.Shape)
@@ -44,11 +45,11 @@ func newRanges(s *size.Stage, workers int, tasks Tasks) *ranges {
 }
 
 // take returns the next range.
-func (r *ranges) take() (Range, bool) {
+func (r *ranges) take() (exec.Range, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.left) == 0 {
-		return Range{}, false
+		return exec.Range{}, false
 	}
 	n, row := r.each, 0
 	if r.time > 0 {

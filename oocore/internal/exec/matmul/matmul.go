@@ -1,4 +1,5 @@
-package exec
+// Package matmul runs matrix products, super-tile by super-tile, on the CPU or on a device.
+package matmul
 
 import (
 	"context"
@@ -8,36 +9,38 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 )
 
 // A product is computed super-tile by super-tile: the accumulators of many tiles stay
-// in memory while panels of both operands stream past them. A matmulPipeline reads, multiplies
+// in memory while panels of both operands stream past them. A pipeline reads, multiplies
 // and writes at the same time. Each tile is a task.
 
 // newProduct returns a product without memory.
-func newProduct(r *run, stage int, s *size.Stage) *product {
-	p := &product{run: r, index: stage, stage: s, m: s.Super, sums: s.Super.Panels(), slot: newSlot(r, stage, 0)}
-	p.slot.stage = s
+func newProduct(r *slots.Shared, stage int, s *size.Stage) *Product {
+	p := &Product{run: r, index: stage, stage: s, m: s.Super, sums: s.Super.Panels(), slot: slots.NewSlot(r, stage, 0)}
+	p.slot.Stage = s
 	return p
 }
 
-// newProductRunner allocates the memory of a product's super-tile and panels.
-func newProductRunner(r *run, stage int) (Runner, error) {
-	p := newProduct(r, stage, &r.plan.Stages[stage])
+// New allocates the memory of a product's super-tile and panels.
+func New(r *slots.Shared, stage int) (*Product, error) {
+	p := newProduct(r, stage, &r.Plan.Stages[stage])
 	if err := p.alloc(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	r.unfinished = p
+	r.Unfinished = p
 	return p, nil
 }
 
 // Run computes tiles. Those that lie in one super-tile are computed together. A snapshot of the
 // Run before ends first: both use the same accumulators.
-func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	c := newMatmulPipeline(ctx, p, tasks, done)
+func (p *Product) Run(ctx context.Context, tasks checkpoint.Tasks, done func(index int)) error {
+	c := newPipeline(ctx, p, tasks, done)
 	p.pipelineMu.Lock()
 	p.pipeline = c
 	p.pipelineMu.Unlock()
@@ -46,7 +49,7 @@ func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) er
 
 // superTiles are the parts of the result that are computed together, each a box of one
 // matrix of the batch, in the order in which they are, as far as they have tasks.
-func (p *product) superTiles(tasks Tasks) iter.Seq2[[]int, grid.Box] {
+func (p *Product) superTiles(tasks checkpoint.Tasks) iter.Seq2[[]int, grid.Box] {
 	dims := p.dims()
 	batch := grid.Grid{Shape: p.stage.Grid.Shape[:dims-2], Chunks: p.stage.Grid.Chunks[:dims-2]}
 	super := grid.Grid{Shape: []int{p.m.M, p.m.N}, Chunks: []int{p.m.SuperM * p.m.TileM, p.m.SuperN * p.m.TileN}}
@@ -70,7 +73,7 @@ func (p *product) superTiles(tasks Tasks) iter.Seq2[[]int, grid.Box] {
 
 // chosen is what a super-tile has of the tasks: all of it, or the runs of tiles in each
 // row of them.
-func (p *product) chosen(tasks Tasks, batch []int, box grid.Box) (parts []grid.Box) {
+func (p *Product) chosen(tasks checkpoint.Tasks, batch []int, box grid.Box) (parts []grid.Box) {
 	all := true
 	for tile := range box.Split([]int{p.m.TileM, p.m.TileN}) {
 		if !tasks.Has(p.task(batch, tile)) {
@@ -104,7 +107,7 @@ func joined(parts []grid.Box, box grid.Box) (out []grid.Box) {
 }
 
 // task returns the task of a tile.
-func (p *product) task(batch []int, tile grid.Box) int {
+func (p *Product) task(batch []int, tile grid.Box) int {
 	n := 0
 	for d, at := range slices.Concat(batch, tile.Start) {
 		n = n*p.stage.Grid.Count(d) + at/p.stage.Grid.Chunks[d]
@@ -112,14 +115,14 @@ func (p *product) task(batch []int, tile grid.Box) int {
 	return n
 }
 
-// product is a matmul stage while it runs.
-type product struct {
-	run    *run
+// Product is a matmul stage while it runs.
+type Product struct {
+	run    *slots.Shared
 	index  int
 	stage  *size.Stage
 	m      *size.SuperTile
-	sums   grid.Grid // panels of a super-tile
-	slot   *slot     // holds the shared buffers
+	sums   grid.Grid   // panels of a super-tile
+	slot   *slots.Slot // holds the shared buffers
 	acc    []byte
 	panels []*panel
 	work   [][]byte // of each worker
@@ -128,8 +131,8 @@ type product struct {
 	a, b   *operand
 	told   bool // in a row of the record
 
-	pipelineMu sync.Mutex      // held by a snapshot, and while the pipeline changes
-	pipeline   *matmulPipeline // of the last Run; nil before the first
+	pipelineMu sync.Mutex // held by a snapshot, and while the pipeline changes
+	pipeline   *pipeline  // of the last Run; nil before the first
 
 	restored      map[int]restoredTile // by task, until a super-tile has read it; the pipeline's to lock
 	restoredBytes int64                // of all at first
@@ -138,19 +141,19 @@ type product struct {
 // operand evaluates one side's panels. Its slot belongs to the goroutine that
 // reads.
 type operand struct {
-	slot   *slot
-	eval   *evaluator
+	slot   *slots.Slot
+	eval   *slots.Evaluator
 	size   int
 	domain []int
 }
 
-func (p *product) dims() int { return len(p.stage.Grid.Shape) }
+func (p *Product) dims() int { return len(p.stage.Grid.Shape) }
 
-func (p *product) alloc() (err error) {
+func (p *Product) alloc() (err error) {
 	d := &p.stage.Buffers.Product
 	take := func(declared ...size.Buffer) (all [][]byte) {
 		if err == nil {
-			all, err = p.slot.alloc(declared...)
+			all, err = p.slot.Alloc(declared...)
 		}
 		return all
 	}
@@ -168,7 +171,7 @@ func (p *product) alloc() (err error) {
 		return err
 	}
 	p.acc = sums[0]
-	if out := p.run.plan.Arrays[p.stage.Outputs[0]].DType; out != p.m.Type {
+	if out := p.run.Plan.Arrays[p.stage.Outputs[0]].DType; out != p.m.Type {
 		p.casts, _ = kernel.Cast(p.m.Type, out)
 	}
 	if p.a, err = p.operand(0); err == nil {
@@ -177,21 +180,21 @@ func (p *product) alloc() (err error) {
 	return err
 }
 
-func (p *product) operand(i int) (_ *operand, err error) {
+func (p *Product) operand(i int) (_ *operand, err error) {
 	prog := &p.stage.Programs[i]
-	o := &operand{size: prog.Type(prog.Out[0]).Size(), domain: prog.Domain, slot: newSlot(p.run, p.index, 0)}
-	if o.eval, err = newEvaluator(o.slot, prog, &p.stage.Buffers.Product.Operands[i]); err != nil {
-		return nil, errors.Join(err, o.slot.free())
+	o := &operand{size: prog.Type(prog.Out[0]).Size(), domain: prog.Domain, slot: slots.NewSlot(p.run, p.index, 0)}
+	if o.eval, err = slots.NewEvaluator(o.slot, prog, &p.stage.Buffers.Product.Operands[i]); err != nil {
+		return nil, errors.Join(err, o.slot.Free())
 	}
 	return o, nil
 }
 
 // Close frees the product's memory.
-func (p *product) Close() error {
-	err := p.slot.free()
+func (p *Product) Close() error {
+	err := p.slot.Free()
 	for _, o := range []*operand{p.a, p.b} {
 		if o != nil {
-			err = errors.Join(err, o.slot.free())
+			err = errors.Join(err, o.slot.Free())
 		}
 	}
 	return err
@@ -199,7 +202,7 @@ func (p *product) Close() error {
 
 // box is a panel of an operand: the batch's indices, as far as the operand has
 // them, those of the matrices that are summed, then rows and columns.
-func (p *product) box(o *operand, batch, summed []int, row, rows, col, cols int) grid.Box {
+func (p *Product) box(o *operand, batch, summed []int, row, rows, col, cols int) grid.Box {
 	n := len(o.domain) - 2
 	b := grid.Box{Start: make([]int, n, n+2), Shape: make([]int, n, n+2)}
 	for d := range n {
@@ -214,7 +217,7 @@ func (p *product) box(o *operand, batch, summed []int, row, rows, col, cols int)
 	return b
 }
 
-func (p *product) inputType() dtype.Type {
+func (p *Product) inputType() dtype.Type {
 	prog := &p.stage.Programs[0]
 	return prog.Type(prog.Out[0])
 }

@@ -1,4 +1,4 @@
-package exec
+package device
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ type KeptInputs struct {
 	using sync.Mutex // held by the run that uses them
 
 	mu     sync.Mutex // of what follows
-	panels map[keptPanel]*residentPanel
+	panels map[keptPanel]*ResidentPanel
 	bytes  size.Kept // reserved, by operand
 	full   bool      // the device was out of memory: nothing more becomes resident
 }
@@ -31,8 +31,8 @@ type KeptInputs struct {
 // keptPanel names a panel of an operand.
 type keptPanel struct{ operand, region string }
 
-type residentPanel struct {
-	at     Resident
+type ResidentPanel struct {
+	At     Resident
 	filled bool // its elements are there, or on their way in front of all that uses them
 }
 
@@ -70,9 +70,9 @@ func (k *KeptInputs) Total() (n int64) {
 	return n
 }
 
-// panel returns the resident memory of a panel of so many bytes; nil where it gets none. It
+// Panel returns the resident memory of a panel of so many bytes; nil where it gets none. It
 // reports whether the panel is filled; if not, the caller fills it and then calls filled.
-func (k *KeptInputs) panel(d Device, declared size.KeptOperand, region string, bytes int64) (p *residentPanel, there bool, err error) {
+func (k *KeptInputs) Panel(d Device, declared size.KeptOperand, region string, bytes int64) (p *ResidentPanel, there bool, err error) {
 	if k == nil || declared.Name == "" || bytes == 0 {
 		return nil, false, nil
 	}
@@ -90,7 +90,7 @@ func (k *KeptInputs) panel(d Device, declared size.KeptOperand, region string, b
 		return nil, false, nil
 	}
 	at, err := d.Keep(bytes)
-	if errors.Is(err, ErrDeviceMemory) {
+	if errors.Is(err, ErrMemory) {
 		k.full = true
 		return nil, false, nil
 	}
@@ -98,16 +98,16 @@ func (k *KeptInputs) panel(d Device, declared size.KeptOperand, region string, b
 		return nil, false, err
 	}
 	if k.panels == nil {
-		k.panels, k.bytes = map[keptPanel]*residentPanel{}, size.Kept{}
+		k.panels, k.bytes = map[keptPanel]*ResidentPanel{}, size.Kept{}
 	}
-	p = &residentPanel{at: at}
+	p = &ResidentPanel{At: at}
 	k.panels[key] = p
 	k.bytes[declared.Name] += n
 	return p, false, nil
 }
 
-// fill says that a panel's elements are on their way.
-func (k *KeptInputs) fill(p *residentPanel) {
+// Fill says that a panel's elements are on their way.
+func (k *KeptInputs) Fill(p *ResidentPanel) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p.filled = true
@@ -121,7 +121,7 @@ func (k *KeptInputs) Drop() (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, p := range k.panels {
-		err = errors.Join(err, p.at.Free())
+		err = errors.Join(err, p.At.Free())
 	}
 	k.panels, k.bytes = nil, nil
 	if err != nil {
@@ -130,8 +130,8 @@ func (k *KeptInputs) Drop() (err error) {
 	return err
 }
 
-// giveUp is Drop for a device that is out of memory: nothing more becomes resident on it.
-func (k *KeptInputs) giveUp() error {
+// GiveUp is Drop for a device that is out of memory: nothing more becomes resident on it.
+func (k *KeptInputs) GiveUp() error {
 	k.mu.Lock()
 	k.full = true
 	k.mu.Unlock()

@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"encoding/json"
@@ -19,9 +19,9 @@ import (
 // has the states of the boxes that slots are filling, and those that the snapshot before
 // has and no slot has read yet: the run that resumes may have fewer slots.
 
-// stateWorth is how long a box has been filled, or was since its state was last saved, before
-// that is saved: below it the steps are done again as fast.
-var stateWorth = time.Second
+// SaveStatesAfter is how long a box has been filled, or was since its state was last saved, before
+// that is saved: below it the steps are done again as fast. Tests change it.
+var SaveStatesAfter = time.Second
 
 // boxStates are the states of the boxes that a stage's slots are filling.
 type boxStates struct {
@@ -126,7 +126,7 @@ func (b *boxState) Restore(box []int, state blockwise.State) int {
 
 // read reads the state into memory, and reports whether it is the one that was saved.
 func (s *restoredState) read(memory [][]byte) bool {
-	return length(memory) == s.Bytes && readAll(s.from, s.Offset, memory) == nil && checksumOf(memory) == s.Sum
+	return checkpoint.Length(memory) == s.Bytes && checkpoint.ReadBuffers(s.from, s.Offset, memory) == nil && checksumOf(memory) == s.Sum
 }
 
 func checksumOf(memory [][]byte) (sum uint32) {
@@ -162,8 +162,8 @@ func (a *boxStates) SnapshotBytes() (n int64) {
 	defer a.mu.Unlock()
 	worth := false
 	for _, b := range a.all {
-		if long := time.Since(b.since) >= stateWorth; b.done > 0 && (long || b.saved > 0) {
-			n += length(b.state(b.done))
+		if long := time.Since(b.since) >= SaveStatesAfter; b.done > 0 && (long || b.saved > 0) {
+			n += checkpoint.Length(b.state(b.done))
 			worth = worth || long && b.done > b.saved
 		}
 	}
@@ -206,7 +206,7 @@ func (a *boxStates) copyRestored(w *checkpoint.SnapshotWriter) (states []savedSt
 	for _, s := range unread {
 		from := io.NewSectionReader(s.from, s.Offset, s.Bytes)
 		s.Offset = w.Offset()
-		if _, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, copyBytes)); err != nil {
+		if _, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, checkpoint.CopyBytes)); err != nil {
 			return nil, err
 		}
 		states = append(states, s.savedState)
@@ -220,7 +220,7 @@ func (b *boxState) save(w *checkpoint.SnapshotWriter) (s savedState, err error) 
 	defer b.step.Unlock()
 	var memory [][]byte
 	b.set(func() {
-		if b.done > 0 && (b.saved > 0 || time.Since(b.since) >= stateWorth) {
+		if b.done > 0 && (b.saved > 0 || time.Since(b.since) >= SaveStatesAfter) {
 			memory = b.state(b.done)
 			s = savedState{Task: b.key.task, Start: b.key.start, Steps: b.done, Offset: w.Offset()}
 			b.saved, b.since = b.done, time.Now()
@@ -231,12 +231,12 @@ func (b *boxState) save(w *checkpoint.SnapshotWriter) (s savedState, err error) 
 			return s, err
 		}
 	}
-	s.Bytes, s.Sum = length(memory), checksumOf(memory)
+	s.Bytes, s.Sum = checkpoint.Length(memory), checksumOf(memory)
 	return s, nil
 }
 
-// restore finds the states that a snapshot has of tasks.
-func (a *boxStates) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
+// Restore finds the states that a snapshot has of tasks.
+func (a *boxStates) Restore(meta []byte, from io.ReaderAt, tasks checkpoint.Tasks) {
 	var states []savedState
 	if json.Unmarshal(meta, &states) != nil {
 		return // another version's: the boxes begin anew

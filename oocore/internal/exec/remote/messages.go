@@ -1,10 +1,10 @@
-package exec
+package remote
 
 import (
 	"encoding/json"
 	"io"
 
-	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 )
 
 // A coordinator and its worker processes exchange lines of JSON: requests on a worker's
@@ -17,7 +17,7 @@ import (
 // that it has.
 type request struct {
 	Stage int         `json:"stage"`
-	Tasks Range       `json:"tasks"`
+	Tasks exec.Range  `json:"tasks"`
 	Open  *assignment `json:"open,omitempty"`
 	Leave bool        `json:"leave,omitempty"`
 }
@@ -28,30 +28,6 @@ type assignment struct {
 	Plan    string `json:"plan"`
 	Budget  int64  `json:"budget"`
 	Workers int    `json:"workers"`
-}
-
-// Report is what a process has done of a range of tasks. Everything that Done names is in
-// files and durable.
-type Report struct {
-	Busy   bool          `json:"busy,omitempty"` // the report is still to come
-	Done   Tasks         `json:"done,omitempty"`
-	Rows   record.Rows   `json:"rows,omitempty"` // of the record; times count from the request
-	Memory record.Sample `json:"memory"`
-	Peak   record.Bytes  `json:"peak"` // of the process's buffers, when the most was reserved
-	Error  *remoteError  `json:"error,omitempty"`
-	// Retries is how often these tasks were begun before, by processes that ended.
-	Retries int `json:"retries,omitempty"`
-}
-
-// Failure is the report of a process that has done nothing, for a reason.
-func Failure(err error) Report { return Report{Error: remote(err)} }
-
-// Err returns the error that is reported, if there is one.
-func (r Report) Err() error {
-	if r.Error == nil {
-		return nil
-	}
-	return r.Error.err
 }
 
 // lines writes and reads messages.

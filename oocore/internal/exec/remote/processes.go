@@ -1,4 +1,6 @@
-package exec
+// Package remote runs tasks in worker processes of this machine: it starts them, gives them ranges of tasks, takes their
+// reports, and replaces those that end.
+package remote
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -66,7 +69,7 @@ func (p *Processes) Close() {
 }
 
 // Open returns an error for a plan that was not sized for so many processes.
-func (p *Processes) Open(c *Coordinator) (Stages, error) {
+func (p *Processes) Open(c *exec.Coordinator) (exec.Stages, error) {
 	if c.Plan().Each.Workers == 0 {
 		return nil, errors.New("the plan is sized for this process, and the executor is of worker processes")
 	}
@@ -75,14 +78,16 @@ func (p *Processes) Open(c *Coordinator) (Stages, error) {
 
 // processes are the workers of a run. All of them serve one plan.
 type processes struct {
-	*Coordinator
+	*exec.Coordinator
+	file string // of the plan; "" before the first stage
 	pool *Processes
 	all  []*process // by number; nil for one that ended
 }
 
 // begin writes the plan, and starts the workers.
 func (p *processes) begin(ctx context.Context) error {
-	if _, err := p.PlanFile(); err != nil {
+	var err error
+	if p.file, err = p.PlanFile(); err != nil {
 		return err
 	}
 	errs := make([]error, len(p.all))
@@ -111,7 +116,7 @@ func (p *processes) start(ctx context.Context, number int) (err error) {
 	}
 	p.all[number] = w
 	defer context.AfterFunc(ctx, w.hang)()
-	var a Report
+	var a exec.Report
 	if kept {
 		a, err = w.ask(request{Open: &assignment{p.file, each.Budget, each.Workers}})
 	} else {
@@ -125,13 +130,10 @@ func (p *processes) start(ctx context.Context, number int) (err error) {
 		return dead
 	}
 	p.NoteMemory(number, a)
-	if a.Error == nil {
-		return nil
-	}
-	if short, ok := errors.AsType[*types.MemoryError](a.Error.err); ok {
+	if short, ok := errors.AsType[*types.MemoryError](a.Err()); ok {
 		return &types.MemoryError{Op: "a worker process", Need: short.Need, Limit: each.Budget}
 	}
-	return a.Error.err
+	return a.Err()
 }
 
 // deadWorker is a worker process that ended without an answer.
@@ -155,7 +157,7 @@ func (e *deadWorker) Error() string {
 func (p *processes) drop(number int) *deadWorker {
 	w := p.all[number]
 	p.all[number] = nil
-	p.NoteMemory(number, Report{})
+	p.NoteMemory(number, exec.Report{})
 	return &deadWorker{how: w.wait(), words: w.words.String()}
 }
 
@@ -173,7 +175,7 @@ func (p *processes) Close() error {
 
 // Stage starts the workers at the first stage. They take the memory of a stage with its first
 // tasks.
-func (p *processes) Stage(ctx context.Context, stage int) (Runner, error) {
+func (p *processes) Stage(ctx context.Context, stage int) (exec.Runner, error) {
 	if p.file == "" {
 		if err := p.begin(ctx); err != nil {
 			return nil, err
@@ -192,7 +194,7 @@ type processRunner struct {
 }
 
 // Run hands out ranges of tasks to the workers.
-func (r *processRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+func (r *processRunner) Run(ctx context.Context, tasks exec.Tasks, done func(index int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.queue, r.done = newRanges(r.stage, len(r.all), tasks), done
@@ -230,7 +232,7 @@ func (r *processRunner) feed(ctx context.Context, number int) error {
 
 // finish lets a worker do tasks. One that ends is replaced, and does them again, half of them at
 // a time; deaths is how many have ended in a row.
-func (r *processRunner) finish(ctx context.Context, number int, tasks Range, deaths int) error {
+func (r *processRunner) finish(ctx context.Context, number int, tasks exec.Range, deaths int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -250,7 +252,7 @@ func (r *processRunner) finish(ctx context.Context, number int, tasks Range, dea
 	if deaths++; deaths >= maxDeaths {
 		return fmt.Errorf("%s, %s: %d worker processes in a row ended without progress: %w", r.stage.Name, tasks, deaths, err)
 	}
-	rest := Tasks{tasks}
+	rest := exec.Tasks{tasks}
 	first := rest.Take((tasks.Len() + 1) / 2)
 	err = r.finish(ctx, number, first, deaths)
 	if err == nil && len(rest) > 0 {
@@ -261,11 +263,11 @@ func (r *processRunner) finish(ctx context.Context, number int, tasks Range, dea
 
 // do asks a worker for tasks, and starts it where there is none. A worker that ended is
 // a *deadWorker.
-func (r *processRunner) do(ctx context.Context, number int, tasks Range) (Report, error) {
+func (r *processRunner) do(ctx context.Context, number int, tasks exec.Range) (exec.Report, error) {
 	w := r.all[number] // which only this goroutine changes
 	if w == nil {
 		if err := r.start(ctx, number); err != nil {
-			return Report{}, err
+			return exec.Report{}, err
 		}
 		return r.do(ctx, number, tasks)
 	}

@@ -1,4 +1,6 @@
-package exec
+// Package device runs stages on a device, tile by tile: uploads, kernels and downloads of several tiles at once. It is
+// what devices implement, too.
+package device
 
 import (
 	"context"
@@ -18,7 +20,7 @@ type Device interface {
 	// while the host does something else. Where it fails, copies are slower and right.
 	Pin(b []byte) (unpin func() error, err error)
 	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
-	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
+	// ErrMemory means that a smaller stage may succeed; nothing is taken then.
 	Open(s *size.DeviceStage) (Work, error)
 	// Keep allocates memory for a panel of a product's operand that outlives the stage.
 	Keep(bytes int64) (Resident, error)
@@ -77,7 +79,7 @@ type Panel struct {
 // Job is a call under way on a device.
 type Job interface {
 	// Wait returns when the call is done, or when ctx ends. An error that is
-	// ErrDeviceMemory means that a smaller stage may succeed.
+	// ErrMemory means that a smaller stage may succeed.
 	Wait(ctx context.Context) (Times, error)
 }
 
@@ -92,8 +94,8 @@ type Times struct {
 // none is folded before Resume.
 var ErrLeftToCPU = errors.New("the CPU computes these operands")
 
-// ErrDeviceMemory is returned where a device has no room.
-var ErrDeviceMemory = errors.New("out of device memory")
+// ErrMemory is returned where a device has no room.
+var ErrMemory = errors.New("out of device memory")
 
 // CPU is the device of runs that have no other: it opens no stage, and all are done in
 // slots.

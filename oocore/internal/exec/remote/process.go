@@ -1,20 +1,22 @@
-package exec
+package remote
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 )
 
 // process is one worker process.
 type process struct {
-	cmd   *exec.Cmd
+	cmd   *osexec.Cmd
 	in    io.WriteCloser
 	out   *os.File
 	lines lines
@@ -25,10 +27,10 @@ type process struct {
 }
 
 var (
-	// patience is how long a worker may take to end by itself.
-	patience = 10 * time.Second
-	// silence is how many seconds a worker may be without a sign of life.
-	silence = 20
+	// Patience is how long a worker may take to end by itself. Tests shorten it, and Silence.
+	Patience = 10 * time.Second
+	// Silence is how many seconds a worker may be without a sign of life.
+	Silence = 20
 )
 
 // sign is how often a busy worker gives a sign of life.
@@ -36,7 +38,7 @@ const sign = time.Second
 
 // startProcess starts a worker. Its report that it is ready is still to be read.
 func startProcess(command []string) (*process, error) {
-	p := &process{cmd: exec.Command(command[0], command[1:]...), words: &lastWords{}, gone: make(chan struct{})}
+	p := &process{cmd: osexec.Command(command[0], command[1:]...), words: &lastWords{}, gone: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.WaitDelay = p.words, time.Second
 	p.cmd.SysProcAttr = childAttributes()
 	in, err := p.cmd.StdinPipe()
@@ -70,17 +72,17 @@ func startProcess(command []string) (*process, error) {
 
 // ask sends a request and waits for its report. An error means that the process has
 // ended, or is to be.
-func (p *process) ask(q request) (Report, error) {
+func (p *process) ask(q request) (exec.Report, error) {
 	if err := p.lines.Encode(q); err != nil {
-		return Report{}, err
+		return exec.Report{}, err
 	}
 	return p.answer()
 }
 
 // answer waits for a report. A process that gives no sign of life is killed: it may be stopped,
 // and others do its tasks.
-func (p *process) answer() (a Report, err error) {
-	heard, most := make(chan struct{}, 1), silence
+func (p *process) answer() (a exec.Report, err error) {
+	heard, most := make(chan struct{}, 1), Silence
 	defer close(heard)
 	go func() {
 		tick := time.NewTicker(sign)
@@ -101,7 +103,7 @@ func (p *process) answer() (a Report, err error) {
 		}
 	}()
 	for {
-		a = Report{}
+		a = exec.Report{}
 		if err := p.lines.Decode(&a); err != nil || !a.Busy {
 			return a, err
 		}
@@ -114,7 +116,7 @@ func (p *process) answer() (a Report, err error) {
 func (p *process) hang() {
 	p.end.Do(func() {
 		p.in.Close()
-		timer := time.AfterFunc(patience, p.kill)
+		timer := time.AfterFunc(Patience, p.kill)
 		go func() {
 			<-p.gone
 			timer.Stop()
@@ -136,7 +138,7 @@ func (p *process) wait() error {
 	select {
 	case <-p.gone:
 		return p.ended
-	case <-time.After(2 * patience): // such as one whose disk does not answer
+	case <-time.After(2 * Patience): // such as one whose disk does not answer
 		return fmt.Errorf("process %d cannot be ended", p.cmd.Process.Pid)
 	}
 }

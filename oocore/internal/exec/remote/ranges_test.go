@@ -1,9 +1,10 @@
-package exec
+package remote
 
 import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -17,7 +18,7 @@ func TestRangesOfAProductEndWithinASecond(t *testing.T) {
 		each time.Duration
 		want int
 	}{{10 * time.Millisecond, 20}, {100 * time.Millisecond, 10}, {3 * time.Second, 1}} {
-		r := newRanges(s, 3, Tasks{{First: 0, End: s.Tasks()}})
+		r := newRanges(s, 3, exec.Tasks{{First: 0, End: s.Tasks()}})
 		if first, _ := r.take(); first.Len() > 2 {
 			t.Errorf("the first range, of an unknown time, has %d tiles", first.Len())
 		}

@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // prefetcher is a slot of a map stage whose slots share workspaces. Its own memory has what a request reads or
 // stores: more requests are under way than there is memory to decode, compute and encode with.
 type prefetcher struct {
-	slot       *slot
+	slot       *Slot
 	encoded    [][]byte // of each load
 	workspaces chan *mapper
 	turns      chan struct{} // as a mapper's
@@ -23,32 +23,28 @@ type prefetcher struct {
 type readPrefetched func(ctx context.Context, s store.Session, dst []byte) (stored int64, err error)
 
 // newPrefetchRunner prepares the workspaces that a stage's slots share, and the slots.
-func newPrefetchRunner(r *run, stage int, turns chan struct{}) (Runner, error) {
-	st := &r.plan.Stages[stage]
+func newPrefetchRunner(r *Shared, stage int, turns chan struct{}) (*Pool, error) {
+	st := &r.Plan.Stages[stage]
 	free := make(chan *mapper, st.Workspaces)
 	shared := 0
-	p, err := newPool(r, stage, st, func(s *slot) (worker, error) {
-		encoded, err := s.alloc(st.Buffers.Encoded...)
+	return NewPool(r, stage, st, func(s *Slot) (Task, error) {
+		encoded, err := s.Alloc(st.Buffers.Encoded...)
 		if err != nil || shared == st.Workspaces {
-			return &prefetcher{s, encoded, free, turns}, err
+			return (&prefetcher{s, encoded, free, turns}).task, err
 		}
-		w := newSlot(r, stage, shared)
-		shared, s.close = shared+1, append(s.close, w.free)
+		w := NewSlot(r, stage, shared)
+		shared, s.close = shared+1, append(s.close, w.Free)
 		m, err := newMapper(w)
 		if err != nil {
 			return nil, err
 		}
 		free <- m
-		for c := range w.row.Reserved { // the record has them once
-			s.row.Requested[c] += w.row.Requested[c]
-			s.row.Reserved[c] += w.row.Reserved[c]
+		for c := range w.Row.Reserved { // the record has them once
+			s.Row.Requested[c] += w.Row.Requested[c]
+			s.Row.Reserved[c] += w.Row.Reserved[c]
 		}
-		return &prefetcher{s, encoded, free, turns}, nil
+		return (&prefetcher{s, encoded, free, turns}).task, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 func (f *prefetcher) task(ctx context.Context, _ int, box grid.Box) error {
@@ -73,14 +69,14 @@ func (f *prefetcher) task(ctx context.Context, _ int, box grid.Box) error {
 	}
 	t := time.Now()
 	err = put(ctx)
-	f.slot.row.Writing += time.Since(t)
+	f.slot.Row.Writing += time.Since(t)
 	return err
 }
 
 // fetch reads the encoded chunks that a box is computed of.
 func (f *prefetcher) fetch(ctx context.Context, box grid.Box) ([]readPrefetched, error) {
 	t := time.Now()
-	loads := f.slot.stage.Programs[0].Loads
+	loads := f.slot.Stage.Programs[0].Loads
 	read := make([]readPrefetched, len(loads))
 	for i := range loads {
 		l := &loads[i]
@@ -88,11 +84,11 @@ func (f *prefetcher) fetch(ctx context.Context, box grid.Box) ([]readPrefetched,
 			continue
 		}
 		var err error
-		if read[i], err = f.slot.run.arrays.readers[l.Array].(storage.Prefetcher).Prefetch(ctx, f.encoded[i], l.Region(box)); err != nil {
+		if read[i], err = f.slot.Run.Readers[l.Array].(storage.Prefetcher).Prefetch(ctx, f.encoded[i], l.Region(box)); err != nil {
 			return nil, err
 		}
 	}
-	f.slot.row.Reading += time.Since(t)
+	f.slot.Row.Reading += time.Since(t)
 	return read, nil
 }
 
@@ -106,15 +102,15 @@ func (f *prefetcher) compute(ctx context.Context, m *mapper, read []readPrefetch
 			}
 		}
 	}
-	row := &m.slot.row
-	m.slot.begin(int(f.slot.row.Chunk))
+	row := &m.slot.Row
+	m.slot.begin(int(f.slot.Row.Chunk))
 	m.sink.put = nil
 	err = m.write(ctx, box)
 	put, m.sink.encoded = m.sink.put, nil
-	f.slot.row.Reading += row.Reading
-	f.slot.row.Computing += row.Computing
-	f.slot.row.Writing += row.Writing
-	f.slot.row.Read += row.Read
-	f.slot.row.Written += row.Written
+	f.slot.Row.Reading += row.Reading
+	f.slot.Row.Computing += row.Computing
+	f.slot.Row.Writing += row.Writing
+	f.slot.Row.Read += row.Read
+	f.slot.Row.Written += row.Written
 	return put, err
 }

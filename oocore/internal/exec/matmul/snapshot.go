@@ -1,4 +1,4 @@
-package exec
+package matmul
 
 import (
 	"encoding/json"
@@ -44,11 +44,11 @@ func (t *restoredTile) read(dst []byte, row int) error {
 
 // SnapshotBytes returns the size of the accumulators in memory, and of those that were
 // restored.
-func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredBytes }
+func (p *Product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredBytes }
 
 // Snapshot writes the accumulators of tiles that are not whole, row by row: each counts
 // its own panels, so that workers add to all rows but the one that is written.
-func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
+func (p *Product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
 	p.pipelineMu.Lock()
 	defer p.pipelineMu.Unlock()
 	c := p.pipeline
@@ -80,7 +80,7 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 }
 
 // copyRestored copies the tiles of the last snapshot that no super-tile has read yet.
-func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (rows []savedRow, err error) {
+func (c *pipeline) copyRestored(w *checkpoint.SnapshotWriter) (rows []savedRow, err error) {
 	c.mu.Lock()
 	tasks := slices.Sorted(maps.Keys(c.restored))
 	c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (rows []save
 		shape := c.stage.Grid.Box(task).Shape[c.dims()-2:]
 		rows = append(rows, savedRow{First: task, Steps: []int{saved.steps}, Rows: shape[0], Cols: shape[1], Offset: w.Offset()})
 		line := shape[1] * c.m.Type.Size()
-		if n := max(line, copyBytes); n > len(buffer) {
+		if n := max(line, checkpoint.CopyBytes); n > len(buffer) {
 			buffer = make([]byte, n)
 		}
 		most := len(buffer) / line
@@ -116,7 +116,7 @@ func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (rows []save
 
 // againstWork returns all rows of accumulators, from the one that workers have just left
 // backwards: they go forwards, and meet the snapshot at one row.
-func (c *matmulPipeline) againstWork() iter.Seq[int] {
+func (c *pipeline) againstWork() iter.Seq[int] {
 	c.mu.Lock()
 	first := 0
 	if len(c.panels) > 0 {
@@ -134,7 +134,7 @@ func (c *matmulPipeline) againstWork() iter.Seq[int] {
 
 // hold waits until no worker adds to a row of accumulators, and lets none until release.
 // ok reports that it has panels and is not whole.
-func (c *matmulPipeline) hold(at int) (b savedRow, live tileRow, ok bool) {
+func (c *pipeline) hold(at int) (b savedRow, live tileRow, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held = at
@@ -158,16 +158,16 @@ func (c *matmulPipeline) hold(at int) (b savedRow, live tileRow, ok bool) {
 	return b, tileRow{s, row}, ok
 }
 
-func (c *matmulPipeline) release() {
+func (c *pipeline) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held = noRow
 	c.moved.Broadcast()
 }
 
-// restore finds the tiles that a snapshot has of tasks. What cannot be of this product is
+// Restore finds the tiles that a snapshot has of tasks. What cannot be of this product is
 // computed again.
-func (p *product) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
+func (p *Product) Restore(meta []byte, from io.ReaderAt, tasks checkpoint.Tasks) {
 	var rows []savedRow
 	if json.Unmarshal(meta, &rows) != nil {
 		return

@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // blockwiseReader computes what an operation of boxes gives for one load of a slot's program.
 type blockwiseReader struct {
-	slot    *slot
+	slot    *Slot
 	op      blockwise.Op
 	size    int
 	scratch []byte
@@ -26,14 +26,14 @@ type blockwiseReader struct {
 	state   *boxState // between steps; nil where it is not saved
 }
 
-func newBlockwiseReader(s *slot, l *plan.Load, d *size.LoadBuffers) (*blockwiseReader, error) {
-	work, err := s.alloc(d.Scratch, d.Reversed)
+func newBlockwiseReader(s *Slot, l *plan.Load, d *size.LoadBuffers) (*blockwiseReader, error) {
+	work, err := s.Alloc(d.Scratch, d.Reversed)
 	if err != nil {
 		return nil, err
 	}
 	f := &blockwiseReader{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site, scratch: work[0], back: work[1]}
 	for k := range d.Inputs {
-		e, err := newEvaluator(s, &l.Inputs[k], &d.Inputs[k])
+		e, err := NewEvaluator(s, &l.Inputs[k], &d.Inputs[k])
 		if err != nil {
 			return nil, err
 		}
@@ -42,8 +42,8 @@ func newBlockwiseReader(s *slot, l *plan.Load, d *size.LoadBuffers) (*blockwiseR
 	return f, nil
 }
 
-// read fills dst with a region of the operation's result, whose steps are 1 or -1.
-func (f *blockwiseReader) read(ctx context.Context, dst []byte, region grid.Region) error {
+// Read fills dst with a region of the operation's result, whose steps are 1 or -1.
+func (f *blockwiseReader) Read(ctx context.Context, dst []byte, region grid.Region) error {
 	box := grid.Box{Start: slices.Clone(region.Start), Shape: region.Count}
 	back := false
 	for d, step := range region.Step {
@@ -83,7 +83,7 @@ func (f *blockwiseReader) fill(ctx context.Context, dst []byte, box grid.Box) (e
 		}
 	}()
 	t := &blockwise.Task{Box: box, Dst: dst, Scratch: f.scratch, In: f.in,
-		Do: func(g func() error) error { return f.slot.compute(ctx, g) }}
+		Do: func(g func() error) error { return f.slot.Compute(ctx, g) }}
 	if f.state != nil {
 		f.state.reset()
 		defer f.state.leave()
@@ -120,7 +120,7 @@ func (e *PanicError) Unwrap() error {
 
 // input reads an input of an operation.
 type input struct {
-	eval *evaluator
+	eval *Evaluator
 	most []int
 	at   int
 }
@@ -132,7 +132,7 @@ func (in input) Read(ctx context.Context, box grid.Box, dst []byte) error {
 				box, in.at, grid.Format(in.eval.prog.Domain), grid.Format(in.most))
 		}
 	}
-	return in.eval.eval(ctx, box, dst)
+	return in.eval.Eval(ctx, box, dst)
 }
 
 // WillRead lets a store begin with a box.

@@ -1,106 +1,113 @@
-package exec
+package device
 
 import (
 	"context"
 	"errors"
 
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
-// devicePool is the slots of a map or reduce stage on a device. Each slot reads a tile
+// Pool is the slots of a map or reduce stage on a device. Each slot reads a tile
 // into a staging set, lets the device compute it, and writes what comes back. Sets of all
 // slots together are enough for upload, computing and download to go on at once, whatever
 // the number of workers: a slot that waits for the device holds none.
-type devicePool struct {
-	*pool
+type Pool struct {
+	*slots.Pool
 	work Work
 	rare *rareTiles // nil where the device computes all operands
 }
 
-func newDevicePool(o *onDevice) (Runner, error) {
-	var f *folding
-	if len(o.stage.Folds) > 0 {
-		f = newFolding(o.run, &o.stage.Stage)
+func NewPool(o *Attempt) (*Pool, error) {
+	var f *slots.Folding
+	if len(o.Stage.Folds) > 0 {
+		f = slots.NewFolding(o.Run, &o.Stage.Stage)
 	}
 	rare, err := newRareTiles(o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPool(o.run, o.index, &o.stage.Stage, func(s *slot) (worker, error) { return newStreamer(o, s, f, rare) })
+	p, err := slots.NewPool(o.Run, o.Index, &o.Stage.Stage, func(s *slots.Slot) (slots.Task, error) {
+		w, err := newStreamer(o, s, f, rare)
+		if err != nil {
+			return nil, err
+		}
+		return w.task, nil
+	})
 	if err != nil {
 		return nil, errors.Join(err, rare.close())
 	}
-	return &devicePool{p, o.work, rare}, nil
+	return &Pool{p, o.Work, rare}, nil
 }
 
 // Close ends what the device does with the slots' buffers before it frees them.
-func (p *devicePool) Close() error {
-	return errors.Join(p.work.Close(), p.pool.Close(), p.rare.close())
+func (p *Pool) Close() error {
+	return errors.Join(p.work.Close(), p.Pool.Close(), p.rare.close())
 }
 
 // streamer is a slot of a stage on a device.
 type streamer struct {
-	*onDevice
-	slot   *slot
+	*Attempt
+	slot   *slots.Slot
 	size   int // of an element of a map's result
 	sets   []*stagingSet
-	sink   *sink // of a map
+	sink   *slots.Sink // of a map
 	rare   *rareTiles
-	shared *folding // nil where nothing is folded
-	states [][]byte // the partials of a task
-	out    [][]byte // results of a reduction's task that makes whole ones
+	shared *slots.Folding // nil where nothing is folded
+	states [][]byte       // the partials of a task
+	out    [][]byte       // results of a reduction's task that makes whole ones
 }
 
 // stagingSet is the host's side of one tile in flight.
 type stagingSet struct {
-	in   *loads
+	in   *slots.Loads
 	out  []byte // of a map
 	tile grid.Box
 	job  Job // nil where there is none
 }
 
-func newStreamer(o *onDevice, s *slot, f *folding, rare *rareTiles) (_ *streamer, err error) {
-	o.begin(s, o.stage.DevicePeak/int64(o.stage.Slots))
-	prog, d := &o.stage.Programs[0], &o.stage.Buffers.Slot
-	w := &streamer{onDevice: o, slot: s, shared: f, rare: rare, size: prog.Type(prog.Out[0]).Size()}
-	from := make([]reader, len(prog.Loads)) // which all sets share
+func newStreamer(o *Attempt, s *slots.Slot, f *slots.Folding, rare *rareTiles) (_ *streamer, err error) {
+	o.Begin(s, o.Stage.DevicePeak/int64(o.Stage.Slots))
+	prog, d := &o.Stage.Programs[0], &o.Stage.Buffers.Slot
+	w := &streamer{Attempt: o, slot: s, shared: f, rare: rare, size: prog.Type(prog.Out[0]).Size()}
+	from := make([]slots.Reader, len(prog.Loads)) // which all sets share
 	for i := range prog.Loads {
-		if from[i], err = newReader(s, &prog.Loads[i], &d.Lane.Loads[i]); err != nil {
+		if from[i], err = slots.NewReader(s, &prog.Loads[i], &d.Lane.Loads[i]); err != nil {
 			return nil, err
 		}
 	}
 	for _, set := range d.Sets {
-		in, err := o.pinned(s, set.In...)
+		in, err := o.Pinned(s, set.In...)
 		if err != nil {
 			return nil, err
 		}
-		out, err := o.pinned(s, set.Out)
+		out, err := o.Pinned(s, set.Out)
 		if err != nil {
 			return nil, err
 		}
-		w.sets = append(w.sets, &stagingSet{in: &loads{slot: s, prog: prog, from: from, all: in, tile: make([][]byte, len(in))}, out: out[0]})
+		w.sets = append(w.sets, &stagingSet{in: slots.NewLoads(s, prog, from, in), out: out[0]})
 	}
-	if w.states, err = o.pinned(s, d.States...); err != nil {
+	if w.states, err = o.Pinned(s, d.States...); err != nil {
 		return nil, err
 	}
-	if o.stage.Kind == plan.MapStage {
-		w.sink, err = newSink(s, o.stage.Outputs[0], &d.Write)
+	if o.Stage.Kind == plan.MapStage {
+		w.sink, err = slots.NewSink(s, o.Stage.Outputs[0], &d.Write)
 		return w, err
 	}
-	if w.out, err = s.alloc(d.Results...); err == nil {
-		_, err = s.alloc(d.Write.Heap)
+	if w.out, err = s.Alloc(d.Results...); err == nil {
+		_, err = s.Alloc(d.Write.Heap)
 	}
 	return w, err
 }
 
 func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 	if w.shared != nil {
-		w.work.Begin(w.slot.index, chunk)
+		w.Work.Begin(w.slot.Index, chunk)
 	}
 	n := 0
-	for inner := range w.stage.Chunks(chunk) {
-		for tile := range inner.Split(w.stage.Tile) {
+	for inner := range w.Stage.Chunks(chunk) {
+		for tile := range inner.Split(w.Stage.Tile) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -118,14 +125,14 @@ func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 	if w.shared == nil {
 		return nil
 	}
-	if err := w.wait(ctx, w.slot, w.work.Partials(w.slot.index, w.states)); err != nil {
+	if err := w.Wait(ctx, w.slot, w.Work.Partials(w.slot.Index, w.states)); err != nil {
 		return err
 	}
-	if w.stage.Kind == plan.ReduceStage && w.shared.parts == 1 {
-		result := resultOf(&w.stage.Stage, chunk)
-		return w.shared.finish(ctx, w.slot, w.states, w.out, result.Size(), result)
+	if w.Stage.Kind == plan.ReduceStage && w.shared.Parts == 1 {
+		result := slots.ResultOf(&w.Stage.Stage, chunk)
+		return w.shared.Finish(ctx, w.slot, w.states, w.out, result.Size(), result)
 	}
-	return w.run.partials.add(ctx, w.slot, index, w.states)
+	return w.Run.Partials.Add(ctx, w.slot, index, w.states)
 }
 
 // send reads a tile into a set that is free, or has become so, and gives it to the
@@ -135,7 +142,7 @@ func (w *streamer) send(ctx context.Context, number int, tile grid.Box) error {
 		return err
 	}
 	set := w.sets[number]
-	if err := set.in.load(ctx, tile); err != nil {
+	if err := set.in.Load(ctx, tile); err != nil {
 		return err
 	}
 	set.tile = tile
@@ -145,10 +152,10 @@ func (w *streamer) send(ctx context.Context, number int, tile grid.Box) error {
 
 // enqueue gives the tile of a set to the device.
 func (w *streamer) enqueue(set *stagingSet) {
-	if w.stage.Kind == plan.ReduceStage {
-		set.job = w.work.Reduce(w.slot.index, set.tile, set.in.tile)
+	if w.Stage.Kind == plan.ReduceStage {
+		set.job = w.Work.Reduce(w.slot.Index, set.tile, set.in.Tile)
 	} else {
-		set.job = w.work.Map(w.slot.index, set.tile, set.in.tile, set.out[:set.tile.Size()*w.size])
+		set.job = w.Work.Map(w.slot.Index, set.tile, set.in.Tile, set.out[:set.tile.Size()*w.size])
 	}
 }
 
@@ -158,7 +165,7 @@ func (w *streamer) receive(ctx context.Context, number int) error {
 	if set.job == nil {
 		return nil
 	}
-	err := w.wait(ctx, w.slot, set.job)
+	err := w.Wait(ctx, w.slot, set.job)
 	set.job = nil
 	if errors.Is(err, ErrLeftToCPU) && w.rare != nil {
 		err = w.leftToCPU(ctx, number)
@@ -166,7 +173,7 @@ func (w *streamer) receive(ctx context.Context, number int) error {
 	if err != nil || w.sink == nil {
 		return err
 	}
-	return w.sink.write(ctx, set.out[:set.tile.Size()*w.size], set.tile)
+	return w.sink.Write(ctx, set.out[:set.tile.Size()*w.size], set.tile)
 }
 
 // leftToCPU computes a set's tile on the CPU. What was sent after it is not folded, and is
@@ -182,7 +189,7 @@ func (w *streamer) leftToCPU(ctx context.Context, number int) error {
 		if later.job == nil {
 			continue
 		}
-		switch err := w.wait(ctx, w.slot, later.job); {
+		switch err := w.Wait(ctx, w.slot, later.job); {
 		case err == nil:
 			return errors.New("a tile was folded before one that precedes it") // the device's fault
 		case !errors.Is(err, ErrLeftToCPU):
@@ -190,7 +197,7 @@ func (w *streamer) leftToCPU(ctx context.Context, number int) error {
 		}
 		after = append(after, later)
 	}
-	w.work.Resume(w.slot.index)
+	w.Work.Resume(w.slot.Index)
 	if err := w.rare.compute(ctx, w, set); err != nil {
 		return err
 	}

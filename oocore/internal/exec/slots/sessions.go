@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"context"
@@ -13,17 +13,17 @@ import (
 // source reads what one load of a slot's program needs, with memory of its own where
 // the array is encoded.
 type source struct {
-	slot    *slot
+	slot    *Slot
 	array   int
 	session store.Session
 
 	prefetched readPrefetched // the next region; nil where the store is asked
 }
 
-func newSource(s *slot, array int, d size.Session) (*source, error) {
+func newSource(s *Slot, array int, d size.Session) (*source, error) {
 	src := &source{slot: s, array: array}
-	work, err := s.alloc(d.Scratch, d.Heap)
-	if coded, ok := s.run.arrays.readers[array].(storage.Coded); ok && err == nil {
+	work, err := s.Alloc(d.Scratch, d.Heap)
+	if coded, ok := s.Run.Readers[array].(storage.Coded); ok && err == nil {
 		if src.session, err = coded.Session(work[0]); err == nil {
 			s.close = append(s.close, src.session.Close)
 		}
@@ -31,8 +31,8 @@ func newSource(s *slot, array int, d size.Session) (*source, error) {
 	return src, err
 }
 
-// read fills dst with a region of the array.
-func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (err error) {
+// Read fills dst with a region of the array.
+func (src *source) Read(ctx context.Context, dst []byte, region grid.Region) (err error) {
 	s := src.slot
 	if level, ok := s.held[src.array]; ok {
 		return level.read(dst, region)
@@ -43,45 +43,45 @@ func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (er
 	case src.prefetched != nil:
 		n, err = src.prefetched(ctx, src.session, dst)
 	case src.session == nil:
-		err = s.run.arrays.readers[src.array].Read(ctx, dst, region)
+		err = s.Run.Readers[src.array].Read(ctx, dst, region)
 	default:
 		n, err = src.session.Read(ctx, dst, region)
 	}
 	if err != nil {
 		return err
 	}
-	s.row.Reading += time.Since(t)
-	if s.run.arrays.stored(src.array) {
-		s.row.Read += n
-		s.run.counts.read.Add(n)
+	s.Row.Reading += time.Since(t)
+	if s.Run.Stored(src.array) {
+		s.Row.Read += n
+		s.Run.Counts.Read.Add(n)
 	}
 	return nil
 }
 
 // willRead lets the array's disk begin with a region.
 func (src *source) willRead(region grid.Region) {
-	if a, ok := src.slot.run.arrays.readers[src.array].(storage.Ahead); ok {
+	if a, ok := src.slot.Run.Readers[src.array].(storage.Ahead); ok {
 		a.WillRead(region)
 	}
 }
 
-// sink writes what a slot computes of one output.
-type sink struct {
-	slot    *slot
+// Sink writes what a slot computes of one output.
+type Sink struct {
+	slot    *Slot
 	array   int
 	session store.WriteSession
 	encoded []byte                      // where the session encodes to; nil where it stores what it is given
 	put     func(context.Context) error // stores the encoded chunk; nil where nothing is to be stored
 }
 
-// newSink is that of a map stage's output, which may be encoded.
-func newSink(s *slot, array int, d *size.Session) (*sink, error) {
-	out := &sink{slot: s, array: array}
-	work, err := s.alloc(d.Scratch, d.Heap)
-	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
+// NewSink is that of a map stage's output, which may be encoded.
+func NewSink(s *Slot, array int, d *size.Session) (*Sink, error) {
+	out := &Sink{slot: s, array: array}
+	work, err := s.Alloc(d.Scratch, d.Heap)
+	if err != nil || !s.Run.Plan.Arrays[out.array].Layout.Sessions() {
 		return out, err
 	}
-	out.session, err = s.run.arrays.writers[out.array].(storage.CodedWriter).Session(work[0])
+	out.session, err = s.Run.Writers[out.array].(storage.CodedWriter).Session(work[0])
 	if err != nil {
 		return nil, err
 	}
@@ -89,29 +89,29 @@ func newSink(s *slot, array int, d *size.Session) (*sink, error) {
 	return out, nil
 }
 
-// write stores a box of the output.
-func (w *sink) write(ctx context.Context, src []byte, box grid.Box) (err error) {
+// Write stores a box of the output.
+func (w *Sink) Write(ctx context.Context, src []byte, box grid.Box) (err error) {
 	s := w.slot
 	t := time.Now()
 	n := int64(len(src))
-	if r := s.run.plan.Arrays[w.array].Region; r != nil {
+	if r := s.Run.Plan.Arrays[w.array].Region; r != nil {
 		box = box.Move(r.Start)
 	}
 	switch {
 	case w.encoded != nil:
 		w.put, n, err = w.session.(storage.Encoder).Encode(ctx, w.encoded, src, box)
 	case w.session == nil:
-		err = s.run.arrays.writers[w.array].Write(ctx, src, box)
+		err = s.Run.Writers[w.array].Write(ctx, src, box)
 	default:
 		n, err = w.session.Write(ctx, src, box)
 	}
 	if err != nil {
 		return err
 	}
-	s.row.Writing += time.Since(t)
-	if s.run.arrays.stored(w.array) {
-		s.row.Written += n
-		s.run.counts.written.Add(n)
+	s.Row.Writing += time.Since(t)
+	if s.Run.Stored(w.array) {
+		s.Row.Written += n
+		s.Run.Counts.Written.Add(n)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // level is one after the first.
 type level struct {
-	eval    *evaluator
+	eval    *Evaluator
 	factors []int
 	below   []int // the shape of the level before, and its chunks
 	chunks  []int
@@ -21,27 +21,27 @@ type level struct {
 	size    int
 	part    []byte // what a chunk of the level before makes
 	out     []byte // a chunk
-	sinks   []*sink
+	sinks   []*Sink
 }
 
-func newLevels(s *slot) (all []*level, err error) {
-	st := s.stage
+func newLevels(s *Slot) (all []*level, err error) {
+	st := s.Stage
 	if st.Factors != nil {
 		s.held = map[int]chunkInMemory{}
 	}
 	for i := range st.Factors {
 		d := &st.Buffers.Slot.Levels[i]
-		below, of := &s.run.plan.Arrays[st.Outputs[i]], &s.run.plan.Arrays[st.Outputs[i+1]]
+		below, of := &s.Run.Plan.Arrays[st.Outputs[i]], &s.Run.Plan.Arrays[st.Outputs[i+1]]
 		l := &level{factors: st.Factors[i], below: below.Shape, chunks: below.Layout.Unit, chunk: of.Layout.Unit, size: of.DType.Size()}
-		buffers, err := s.alloc(d.Part, d.Out)
+		buffers, err := s.Alloc(d.Part, d.Out)
 		if err != nil {
 			return nil, err
 		}
 		l.part, l.out = buffers[0], buffers[1]
-		if l.eval, err = newEvaluator(s, &st.Programs[i+1], &d.Lane); err != nil {
+		if l.eval, err = NewEvaluator(s, &st.Programs[i+1], &d.Lane); err != nil {
 			return nil, err
 		}
-		out, err := newSink(s, st.Outputs[i+1], &d.Write)
+		out, err := NewSink(s, st.Outputs[i+1], &d.Write)
 		if err != nil {
 			return nil, err
 		}
@@ -49,21 +49,21 @@ func newLevels(s *slot) (all []*level, err error) {
 		all = append(all, l)
 	}
 	if n := len(all); n > 0 && len(st.Outputs) > n+1 {
-		all[n-1].sinks = append(all[n-1].sinks, &sink{slot: s, array: st.Outputs[n+1]})
+		all[n-1].sinks = append(all[n-1].sinks, &Sink{slot: s, array: st.Outputs[n+1]})
 	}
 	return all, nil
 }
 
 // level makes a chunk of a level, and writes it.
 func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
-	st := m.slot.stage
+	st := m.slot.Stage
 	if k == 0 {
 		out := m.out[:box.Size()*m.size]
-		if err := m.eval.eval(ctx, box, out); err != nil {
+		if err := m.eval.Eval(ctx, box, out); err != nil {
 			return err
 		}
 		m.slot.held[st.Outputs[0]] = chunkInMemory{box, out, m.size}
-		return m.sink.write(ctx, out, box)
+		return m.sink.Write(ctx, out, box)
 	}
 	l := m.levels[k-1]
 	of := grid.Box{Start: make([]int, len(l.below)), Shape: make([]int, len(l.below))}
@@ -80,7 +80,7 @@ func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
 		}
 		made := st.NextLevelBox(k-1, chunk)
 		part := l.part[:made.Size()*l.size]
-		if err := l.eval.eval(ctx, made, part); err != nil {
+		if err := l.eval.Eval(ctx, made, part); err != nil {
 			return err
 		}
 		strided.Copy(l.size, made, l.out, box, part, made)
@@ -88,7 +88,7 @@ func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
 	out := l.out[:box.Size()*l.size]
 	m.slot.held[st.Outputs[k]] = chunkInMemory{box, out, l.size}
 	for _, s := range l.sinks {
-		if err := s.write(ctx, out, box); err != nil {
+		if err := s.Write(ctx, out, box); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package exec
+package slots
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 // lane evaluates a program for boxes of its domain: it reads what a tile needs, and computes
 // the tile block by block.
 type lane struct {
-	slot        *slot
+	slot        *Slot
 	prog        *plan.Program
 	tile, block []int
-	loads       *loads
+	loads       *Loads
 	machine     *vm.Machine
 	part        []byte           // a block's results, where tiles of a box are not contiguous in it
 	each        func(b grid.Box) // takes all results of a block; nil where there is only the first
@@ -24,13 +24,13 @@ type lane struct {
 
 // newLane prepares a slot's lane. direct says that the result goes to where eval is told, and
 // not to a register.
-func newLane(s *slot, p *plan.Program, d *size.Lane, direct bool) (*lane, error) {
+func newLane(s *Slot, p *plan.Program, d *size.Lane, direct bool) (*lane, error) {
 	l := &lane{slot: s, prog: p, tile: d.Tile, block: grid.Auto(d.Tile, 1, plan.BlockElems)}
 	var err error
 	if l.loads, err = newLoads(s, p, d); err != nil {
 		return nil, err
 	}
-	buffers, err := s.alloc(d.Registers, d.Block)
+	buffers, err := s.Alloc(d.Registers, d.Block)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := l.loads.load(ctx, tile); err != nil {
+		if err := l.loads.Load(ctx, tile); err != nil {
 			return err
 		}
-		err := l.slot.compute(ctx, func() error {
+		err := l.slot.Compute(ctx, func() error {
 			l.compute(tile, size, dst, box)
 			return nil
 		})
@@ -66,7 +66,7 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 // compute evaluates a tile block by block: into dst, or by way of a part into the tile's place
 // in a box that dst has the values of.
 func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
-	l.machine.Tile(tile, l.loads.tile)
+	l.machine.Tile(tile, l.loads.Tile)
 	at := 0
 	for b := range tile.Split(l.block) {
 		n := b.Size()
@@ -88,17 +88,17 @@ func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
 	}
 }
 
-// evaluator fills dense buffers with a program's values for boxes of its domain.
-type evaluator struct {
+// Evaluator fills dense buffers with a program's values for boxes of its domain.
+type Evaluator struct {
 	prog  *plan.Program
-	plain reader // of a program that only reads; others have a lane
+	plain Reader // of a program that only reads; others have a lane
 	lane  *lane
 }
 
-func newEvaluator(s *slot, p *plan.Program, d *size.Lane) (e *evaluator, err error) {
-	e = &evaluator{prog: p}
+func NewEvaluator(s *Slot, p *plan.Program, d *size.Lane) (e *Evaluator, err error) {
+	e = &Evaluator{prog: p}
 	if out := p.Out[0]; p.Plain() {
-		e.plain, err = newReader(s, &p.Loads[out], &d.Loads[out])
+		e.plain, err = NewReader(s, &p.Loads[out], &d.Loads[out])
 	} else {
 		e.lane, err = newLane(s, p, d, true)
 	}
@@ -106,18 +106,18 @@ func newEvaluator(s *slot, p *plan.Program, d *size.Lane) (e *evaluator, err err
 }
 
 // source is that of a load of an array.
-func (e *evaluator) source(load int) *source {
+func (e *Evaluator) source(load int) *source {
 	if e.lane != nil {
 		return e.lane.loads.from[load].(*source)
 	}
 	return e.plain.(*source)
 }
 
-// eval fills dst with the values for a box.
-func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
+// Eval fills dst with the values for a box.
+func (e *Evaluator) Eval(ctx context.Context, box grid.Box, dst []byte) error {
 	if e.lane != nil {
 		return e.lane.eval(ctx, box, dst)
 	}
 	l := &e.prog.Loads[e.prog.Out[0]]
-	return e.plain.read(ctx, dst[:box.Size()*l.Type.Size()], l.View.Region(box))
+	return e.plain.Read(ctx, dst[:box.Size()*l.Type.Size()], l.View.Region(box))
 }
