@@ -109,7 +109,7 @@ func newTimeline(all []*summary) *timeline {
 	return t
 }
 
-// lastSeen is the memory for which a process was ended, 0 of another.
+// lastSeen returns the memory of a process that was ended for taking more than its budget, and 0 of any other.
 func (s *summary) lastSeen() int64 {
 	if e := s.run.End; e != nil && s.status == record.Failed && e.ProcessPeak > s.h.Budget {
 		return e.ProcessPeak

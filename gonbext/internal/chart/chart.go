@@ -94,9 +94,9 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	return Output{HTML: html, Text: textReport(views), Library: carries}, nil
 }
 
-// ordered has first what ended the cell: the run that failed, else its own process; which is first
-// too where the cell has several runs, last where it took more than its budget, and left out where
-// a run says all that there is to say.
+// ordered returns summaries in the order in which they are shown. What ended the cell comes first: the run that
+// failed, or else the cell's process. The process also comes first where the cell has several runs, comes last where
+// it took more than its budget, and is left out where its one run says everything.
 func ordered(all []*summary) []*summary {
 	own := slices.IndexFunc(all, func(s *summary) bool { return s.h.Process })
 	if own < 0 || len(all) == 1 {
@@ -127,5 +127,5 @@ func largest(lines []line) (n int64) {
 	return n
 }
 
-// share is how many of a figure's marks each of n runs may take.
+// share returns among how many of n runs the marks of a figure are divided.
 func share(n int) int { return min(n, maxDrawn) }

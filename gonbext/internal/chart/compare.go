@@ -154,8 +154,7 @@ func compareFigure(runs [2]*summary, names [2]string) *figure {
 	return memoryOverTime(f, end, lines, limits, nil)
 }
 
-// difference says what is most worth knowing: which run was faster, and which
-// took less.
+// difference returns the verdict of a comparison: which run was faster, and which took less memory.
 func difference(runs [2]*summary, names [2]string) string {
 	for i, s := range runs {
 		if run := runs[1-i]; s.status == record.Planned && run.status != record.Planned {
@@ -182,8 +181,7 @@ func difference(runs [2]*summary, names [2]string) string {
 		", with " + factor(float64(runs[0].peak), float64(runs[1].peak), "the same peak", "a peak %s times smaller", "a peak %s times as large")
 }
 
-// factor says in one of three ways how b is to a; within five in a hundred they are
-// alike.
+// factor returns the text alike where a and b differ by less than 5 %, and else less or more with their ratio.
 func factor(a, b float64, alike, less, more string) string {
 	switch {
 	case a <= 0 || b <= 0 || a/b < 1.05 && b/a < 1.05:
@@ -201,7 +199,7 @@ type measure[T any] struct {
 	write func(int64) string
 }
 
-// rowsOf are the rows of figures that one of two has.
+// rowsOf returns the rows of a table that compares a and b, of the figures that either has.
 func rowsOf[T any](a, b T, all []measure[T]) (rows [][]string) {
 	for _, m := range all {
 		if m.of(a) != 0 || m.of(b) != 0 {

@@ -105,7 +105,7 @@ func (l *lanes) at(step, lane int, last float64) (from, end, part float64) {
 	return from, end, part
 }
 
-// words are the lanes in a sentence; "" where a device computed nothing.
+// laneWords says in a sentence how busy the lanes of a device were; it is empty where none computed.
 func (s *summary) laneWords() string {
 	if s.last <= 0 || !slices.ContainsFunc(s.lanes.sum, func(d time.Duration) bool { return d > 0 }) {
 		return ""
@@ -167,7 +167,7 @@ func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark
 // maxEvents is how many events of a device are said.
 const maxEvents = 8
 
-// events says what happened to the run's device.
+// eventWords says what happened to the run's device.
 func (s *summary) eventWords() (all []string) {
 	if s.h.Device.Memory <= 0 {
 		return nil

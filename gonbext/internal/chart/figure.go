@@ -41,8 +41,7 @@ func dataFigure(c *record.Card, o Options) (Output, error) {
 	return out, err
 }
 
-// finite are the least and the greatest of several lists; ok is false where they have
-// nothing finite.
+// finite returns the least and the greatest finite value of several lists; ok is false where there is none.
 func finite(lists ...record.Floats) (low, high float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, list := range lists {
@@ -68,7 +67,7 @@ func numberAxis(low, high float64) (bottom, top, step float64) {
 	return max(math.Floor(low/step)*step, -math.MaxFloat64), min(math.Ceil(high/step)*step, math.MaxFloat64), step
 }
 
-// ticksAt are the ticks at the multiples of a step from low to high.
+// ticksAt returns the ticks at the multiples of a step from low to high.
 func ticksAt(low, high, step float64, label func(float64) string) (all []tick) {
 	for i := math.Ceil(low/step - 1e-6); i <= high/step+1e-6 && len(all) < mostTicks; i++ {
 		v := min(max(i*step, low), high)
@@ -77,7 +76,7 @@ func ticksAt(low, high, step float64, label func(float64) string) (all []tick) {
 	return all
 }
 
-// roundTicks are at most n round values from low to high, and one more, no nearer than least.
+// roundTicks returns at most n + 1 ticks at round values from low to high, which are least apart or more.
 func roundTicks(low, high float64, n int, least float64, label func(float64) string) []tick {
 	if high <= low {
 		return nil
@@ -85,7 +84,7 @@ func roundTicks(low, high float64, n int, least float64, label func(float64) str
 	return ticksAt(low, high, max(roundStep(high-low, n), least), label)
 }
 
-// mostTicks is more than any axis has.
+// mostTicks bounds the ticks of an axis.
 const mostTicks = 20
 
 func numberLabel(v float64) string {
@@ -101,13 +100,13 @@ func countLabel(v float64) string { return units.Count(int64(v)) }
 // most: those of one curve of blocks.
 const maxPlotted = 1200
 
-// digits is v in n digits.
+// digits rounds v to n significant digits.
 func digits(v float64, n int) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	return v
 }
 
-// near is v to such a part of the range, which may be more than is seen.
+// near rounds v to a decimal digit that is finer than one of parts of the range: a picture shows no more.
 func near(v, low, high, parts float64) float64 {
 	if math.IsNaN(v) {
 		return v

@@ -42,8 +42,7 @@ func curvesLine(f *record.Figure) string {
 	return strings.Join(parts, " · ")
 }
 
-// merged are curves of fewer blocks, each of several of theirs, where they have more values than
-// maxPlotted.
+// merged joins neighbouring blocks of curves that have more values together than maxPlotted.
 func merged(curves []record.Curve) []record.Curve {
 	values := 0
 	for _, c := range curves {
@@ -145,7 +144,7 @@ func plotDrawing(f *record.Figure, alt string) *figure {
 	return g.draw(out)
 }
 
-// within is a curve with what is outside of a range at its ends.
+// within returns a curve whose values are clamped to a range.
 func within(c record.Curve, low, high float64) *record.Curve {
 	for _, list := range []*record.Floats{&c.Mean, &c.Low, &c.High} {
 		*list = slices.Clone(*list)

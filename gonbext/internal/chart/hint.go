@@ -181,8 +181,7 @@ func (s *summary) unfinished() hint {
 	return hint{text, line}
 }
 
-// crumbs is the stage whose stored chunks are so small and so many that files cost
-// more than their bytes.
+// crumbs returns the first stage whose stored chunks are so small and so many that files cost more than their bytes.
 func (s *summary) crumbs() *stageSummary {
 	for _, st := range s.stages {
 		if strings.Contains(st.Output, ".zarr") && st.Tasks >= 10_000 && st.written > 0 && st.written/int64(st.Tasks) < 64<<10 {

@@ -131,8 +131,8 @@ type script struct {
 	Styled  bool
 }
 
-// name gives figures that the script draws their IDs. The same figure in another output has the same
-// one, and another of the same run or array, which of says, has not.
+// name gives IDs to the figures that the script draws. A figure has the same ID in every output; a figure of another
+// run or array, which of names, has another.
 func name(figures []figure, o Options, of string) {
 	for i := range figures {
 		f := &figures[i]

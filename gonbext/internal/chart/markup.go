@@ -37,7 +37,7 @@ func (p *page) add(format markup, args ...any) {
 	p.WriteString(rest)
 }
 
-// when is markup where a condition holds.
+// when returns m where the condition holds, and nothing otherwise.
 func when(condition bool, m markup) markup {
 	if condition {
 		return m
@@ -48,7 +48,7 @@ func when(condition bool, m markup) markup {
 // optionalEnds drops the end tags that HTML implies: a fifth of a table.
 var optionalEnds = strings.NewReplacer("</td>", "", "</th>", "", "</tr>", "", "</thead>", "")
 
-// done is the page.
+// done returns the page.
 func (p *page) done() string { return optionalEnds.Replace(p.String()) }
 
 const box markup = "\n" + `<div class=gonbext-hint style="background:rgba(128,128,128,.12);border-radius:4px;padding:6px 10px;margin:10px 0">`

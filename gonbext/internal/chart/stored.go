@@ -157,7 +157,7 @@ func (m *ChunkMap) perShard() int64 {
 	return n
 }
 
-// behind is how many chunks are behind a cell.
+// behind returns how many chunks a cell stands for.
 func (m *ChunkMap) behind(i int) int64 {
 	f := &m.fold
 	if f.width == 0 {
@@ -167,7 +167,7 @@ func (m *ChunkMap) behind(i int) int64 {
 	return min(f.perRow, f.n/f.width-row) * min(f.perCol, f.width-col)
 }
 
-// partly is of how many cells some chunks are stored and some are not.
+// partly counts the cells of which some chunks are stored and others are not.
 func (m *ChunkMap) partly() (n int) {
 	for i := range m.cells {
 		if c := &m.cells[i]; c.stored > 0 && c.stored < m.behind(i) {
@@ -205,8 +205,8 @@ func (m *ChunkMap) figure() *figure {
 	return heatMap{left: 12, width: width, height: height, tooltip: "gonbext:stored", name: mebi, unknown: "not stored", marked: "some not stored", shades: chunkShades}.draw(f)
 }
 
-// honest is where a scale of colours up to most begins: values within 5 % of each
-// other do not get all of it.
+// honest returns the lower end of a colour scale whose upper end is most: values within 5 % of each other do not get
+// all of it.
 func honest(least, most float64) float64 {
 	if least >= 0 && most > least {
 		return min(least, 0.95*most)

@@ -126,7 +126,7 @@ func summarize(r *record.Run, of int) *summary {
 // longest is a time that no run takes. Sums of a few of them do not overflow.
 const longest = 10 * 365 * 24 * time.Hour
 
-// possible is a time of a run as it can be: a damaged record may have any.
+// possible clamps a time to what a run can take: a damaged record may hold any.
 func possible(d time.Duration) time.Duration { return min(max(d, 0), longest) }
 
 // task adds a row to the sums.
