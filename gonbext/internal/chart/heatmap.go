@@ -40,7 +40,12 @@ func gridFigure(st *stageSummary, last time.Duration) *figure {
 		column(n, func(i int) float64 { return digits(taken(i), 4) }),
 		column(n, func(i int) float64 { return digits(held(i), 4) }),
 		column(n, func(i int) float64 { return mark(g.cells[i].trouble) }),
-		column(n, func(i int) float64 { return begins(i) - begins(max(i-1, 0))*mark(i > 0) }), // later than the one before it
+		column(n, func(i int) float64 {
+			if i == 0 {
+				return begins(0)
+			}
+			return begins(i) - begins(i-1)
+		}),
 		column(n, func(i int) float64 { return perMille(g.cells[i].to, last, math.Ceil) - begins(i) }))
 	workers := 0
 	for i := range g.cells {

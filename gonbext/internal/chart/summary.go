@@ -298,11 +298,10 @@ func (t *thinner) add(s *record.Sample) {
 func halved[T any](all []T, merge func(a, b T) T) []T {
 	half := all[:0]
 	for i, a := range all {
-		switch {
-		case i%2 == 1:
-			half[i/2] = merge(half[i/2], a)
-		default:
+		if i%2 == 0 {
 			half = append(half, a)
+		} else {
+			half[i/2] = merge(half[i/2], a)
 		}
 	}
 	return half
