@@ -10,6 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -100,7 +102,8 @@ func constant(op string, t DType, value int64, shape []int) *Array {
 // tril_indices(rows, diagonal, columns) and triu_indices. They take the passes of Cumsum over
 // the rows.
 func TriangleIndices(rows, columns, diagonal int, of types.Triangle) (row, column *Array) {
-	all := operate(map[types.Triangle]string{Lower: "tril_indices", Upper: "triu_indices"}[of], rows, diagonal, columns)
+	in := called(map[types.Triangle]string{Lower: "tril_indices", Upper: "triu_indices"}[of])
+	all := lazy.List(&in, order.BuildTriangleIndices, order.TriangleArgs{Upper: of == Upper, Rows: rows, Diagonal: diagonal, Columns: columns})
 	return all[0], all[1]
 }
 

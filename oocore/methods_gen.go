@@ -4,112 +4,194 @@ package oocore
 
 import (
 	"context"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/cf"
+	"github.com/gonbext/gonbext/oocore/internal/op/contract"
+	"github.com/gonbext/gonbext/oocore/internal/op/edit"
+	"github.com/gonbext/gonbext/oocore/internal/op/elements"
+	"github.com/gonbext/gonbext/oocore/internal/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/op/order"
+	"github.com/gonbext/gonbext/oocore/internal/op/random"
+	"github.com/gonbext/gonbext/oocore/internal/op/scan"
+	shapes "github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/op/stats"
+	"github.com/gonbext/gonbext/oocore/internal/op/window"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // Abs returns the magnitude; of complex numbers, a float.
-func (a *Array) Abs() *Array { return operate("abs", a)[0] }
+func (a *Array) Abs() *Array {
+	in := called("abs")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Absolute, X: in.Node(a)})
+}
 
 // Add returns a + b.
-func (a *Array) Add(b any) *Array { return operate("add", a, b)[0] }
+func (a *Array) Add(b any) *Array {
+	in := called("add")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Add, A: in.Node(a), B: in.Node(b)})
+}
 
 // All returns whether all elements along the axes are true.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) All(axes ...int) *Array { return operate("all", a, axes)[0] }
+func (a *Array) All(axes ...int) *Array {
+	in := called("all")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.All, X: in.Node(a), Axes: axes})
+}
 
 // AllClose returns whether all elements are close to b's, an array or a number of Go.
 //
 // Passes: 1. Held at once: an accumulator.
 func (a *Array) AllClose(b any, c Closeness) *Array {
-	return operate("allclose", a, b, c.Relative, c.Absolute, c.EqualNaN)[0]
+	in := called("allclose")
+	return lazy.Result(&in, elements.AllClose, elements.CloseArgs{A: in.Node(a), B: in.Node(b), Closeness: elements.Closeness{Relative: c.Relative, Absolute: c.Absolute, EqualNaN: c.EqualNaN}})
 }
 
 // Angle returns the angles of complex numbers in radians; of real ones 0, or pi below zero.
-func (a *Array) Angle() *Array { return operate("angle", a)[0] }
+func (a *Array) Angle() *Array {
+	in := called("angle")
+	return lazy.Result(&in, elements.Angle, elements.AngleArgs{X: in.Node(a)})
+}
 
 // Any returns whether an element along the axes is true, that is, not zero.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Any(axes ...int) *Array { return operate("any", a, axes)[0] }
+func (a *Array) Any(axes ...int) *Array {
+	in := called("any")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Any, X: in.Node(a), Axes: axes})
+}
 
 // Arange counts from start by step up to but not including stop. Integers give int64, and
 // floats float64, whatever their size. It takes no memory.
-func Arange(start, stop, step any) *Array { return operate("arange", start, stop, step)[0] }
+func Arange(start, stop, step any) *Array {
+	in := moving("arange")
+	return lazy.Result(&in, shapes.Arange, shapes.ArangeArgs{Start: in.Node(start), Stop: in.Optional(stop), Step: in.Optional(step)})
+}
 
 // Arccos returns the inverse cosine.
-func (a *Array) Arccos() *Array { return operate("arccos", a)[0] }
+func (a *Array) Arccos() *Array {
+	in := called("arccos")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccos, X: in.Node(a)})
+}
 
 // Arccosh returns the inverse hyperbolic cosine.
-func (a *Array) Arccosh() *Array { return operate("arccosh", a)[0] }
+func (a *Array) Arccosh() *Array {
+	in := called("arccosh")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccosh, X: in.Node(a)})
+}
 
 // Arcsin returns the inverse sine.
-func (a *Array) Arcsin() *Array { return operate("arcsin", a)[0] }
+func (a *Array) Arcsin() *Array {
+	in := called("arcsin")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsin, X: in.Node(a)})
+}
 
 // Arcsinh returns the inverse hyperbolic sine.
-func (a *Array) Arcsinh() *Array { return operate("arcsinh", a)[0] }
+func (a *Array) Arcsinh() *Array {
+	in := called("arcsinh")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsinh, X: in.Node(a)})
+}
 
 // Arctan returns the inverse tangent.
-func (a *Array) Arctan() *Array { return operate("arctan", a)[0] }
+func (a *Array) Arctan() *Array {
+	in := called("arctan")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctan, X: in.Node(a)})
+}
 
 // Arctan2 returns the angle of the point (b, a).
-func (a *Array) Arctan2(b any) *Array { return operate("arctan2", a, b)[0] }
+func (a *Array) Arctan2(b any) *Array {
+	in := called("arctan2")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Arctan2, A: in.Node(a), B: in.Node(b)})
+}
 
 // Arctanh returns the inverse hyperbolic tangent.
-func (a *Array) Arctanh() *Array { return operate("arctanh", a)[0] }
+func (a *Array) Arctanh() *Array {
+	in := called("arctanh")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctanh, X: in.Node(a)})
+}
 
 // ArgMax returns the position of the first largest element along an axis; without one, in the
 // array as if flattened.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) ArgMax(axes ...int) *Array { return operate("argmax", a, axes)[0] }
+func (a *Array) ArgMax(axes ...int) *Array {
+	in := called("argmax")
+	return lazy.Result(&in, stats.Position, stats.PositionArgs{Reduction: kernel.ArgMax, X: in.Node(a), Axis: axes})
+}
 
 // ArgMin returns the position of the first smallest element along an axis; without one, in the
 // array as if flattened.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) ArgMin(axes ...int) *Array { return operate("argmin", a, axes)[0] }
+func (a *Array) ArgMin(axes ...int) *Array {
+	in := called("argmin")
+	return lazy.Result(&in, stats.Position, stats.PositionArgs{Reduction: kernel.ArgMin, X: in.Node(a), Axis: axes})
+}
 
 // Argsort returns the positions of the elements along an axis in their order, as int64: of
 // equal elements the first comes first.
 //
 // Passes: 1 of lines up to 16 MiB, else 2 read, 2 written of 8 or 16 bytes an element. Held at
 // once: 48 MiB.
-func (a *Array) Argsort(axis int) *Array { return operate("argsort", a, axis)[0] }
+func (a *Array) Argsort(axis int) *Array {
+	in := called("argsort")
+	return lazy.Result(&in, order.Argsort, order.SortArgs{X: in.Node(a), Axis: axis})
+}
 
 // ArgsortDescending is Argsort in the reverse order; of equal elements the first still comes
 // first.
-func (a *Array) ArgsortDescending(axis int) *Array { return operate("argsort", a, axis, true)[0] }
+func (a *Array) ArgsortDescending(axis int) *Array {
+	in := called("argsort")
+	return lazy.Result(&in, order.Argsort, order.SortArgs{X: in.Node(a), Axis: axis, Descending: true})
+}
 
 // ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
 // first.
 //
 // Passes: 1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large
 // array where elements are complex or k is over 1 in 256. Held at once: 48 MiB.
-func (a *Array) ArgTopK(k, axis int) *Array { return operate("argtopk", a, k, axis)[0] }
+func (a *Array) ArgTopK(k, axis int) *Array {
+	in := called("argtopk")
+	return lazy.Result(&in, order.ArgTop, order.TopArgs{X: in.Node(a), K: k, Axis: axis})
+}
 
 // ArgWhere returns where elements are not zero: a row of indices for each.
 //
 // Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
 // at once: a block of 1 MiB, and 8 bytes for each in all.
 func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
-	return computed(ctx, opts, "argwhere", a)[0]
+	in := called("argwhere")
+	args := op.Counting{X: in.Node(a)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := index.ArgWhere(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
 }
 
 // AsType returns the array in another type: floats lose their fraction, integers wrap, and a
 // complex array is rejected, to take its Real, Imag or Abs.
-func (a *Array) AsType(t DType) *Array { return operate("astype", a, t)[0] }
+func (a *Array) AsType(t DType) *Array {
+	in := moving("astype")
+	return lazy.Result(&in, elements.AsType, elements.AsTypeArgs{X: in.Node(a), Type: t})
+}
 
 // At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes, broadcast
 // together.
 //
 // Passes: none of its own; what is pointed to is read in its order, neighbours together. Held
 // at once: the box's indices, and 1 MiB or a stored chunk of the array.
-func (a *Array) At(indices ...*Array) *Array { return operate("at", a, indices)[0] }
+func (a *Array) At(indices ...*Array) *Array {
+	in := called("at")
+	return lazy.Result(&in, index.At, index.AtArgs{X: in.Node(a), Indices: lazy.Nodes(&in, indices)})
+}
 
 // Average returns the mean along the axes of elements that weigh differently. The weights have
 // the shape of the array, or that of the axes, in the order in which those are given. Weights
@@ -117,57 +199,85 @@ func (a *Array) At(indices ...*Array) *Array { return operate("at", a, indices)[
 //
 // Passes: 1. Held at once: two accumulators for each result.
 func (a *Array) Average(weights *Array, axes ...int) *Array {
-	return operate("average", a, weights, axes)[0]
+	in := called("average")
+	return lazy.Result(&in, stats.Average, stats.AverageArgs{X: in.Node(a), Weights: in.Node(weights), Axes: axes})
 }
 
 // RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array
 // and b, an array or a number. They broadcast as in RandomGamma. It is by Jöhnk's method, or
 // of two gamma numbers.
 func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
-	return operate("beta", seed, a, b, lengths)[0]
+	in := called("beta")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "beta", Of: 0x7, Seed: seed, A: in.Node(a), B: in.Node(b), Lengths: lengths})
 }
 
 // RandomBinomial returns how many of so many trials succeed, which the array says, each by a
 // chance, an array or a number, as int64. They broadcast as in RandomGamma. It is by Hörmann's
 // method.
 func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
-	return operate("binomial", seed, a, chance, lengths)[0]
+	in := called("binomial")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "binomial", Of: 0x6, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
 }
 
 // BitwiseAnd returns the bits that both integers have.
-func (a *Array) BitwiseAnd(b any) *Array { return operate("bitwise_and", a, b)[0] }
+func (a *Array) BitwiseAnd(b any) *Array {
+	in := called("bitwise_and")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.BitAnd, A: in.Node(a), B: in.Node(b)})
+}
 
 // BitwiseOr returns the bits that one of the integers has.
-func (a *Array) BitwiseOr(b any) *Array { return operate("bitwise_or", a, b)[0] }
+func (a *Array) BitwiseOr(b any) *Array {
+	in := called("bitwise_or")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.BitOr, A: in.Node(a), B: in.Node(b)})
+}
 
 // BitwiseXor returns the bits that exactly one of the integers has.
-func (a *Array) BitwiseXor(b any) *Array { return operate("bitwise_xor", a, b)[0] }
+func (a *Array) BitwiseXor(b any) *Array {
+	in := called("bitwise_xor")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.BitXor, A: in.Node(a), B: in.Node(b)})
+}
 
 // BroadcastTo repeats the array along new axes and those of length one.
-func (a *Array) BroadcastTo(shape ...int) *Array { return operate("broadcast_to", a, shape)[0] }
+func (a *Array) BroadcastTo(shape ...int) *Array {
+	in := moving("broadcast_to")
+	return lazy.Result(&in, shapes.BroadcastTo, op.Axes{X: in.Node(a), Axes: shape})
+}
 
 // Cbrt returns the cube root.
-func (a *Array) Cbrt() *Array { return operate("cbrt", a)[0] }
+func (a *Array) Cbrt() *Array {
+	in := called("cbrt")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cbrt, X: in.Node(a)})
+}
 
 // Ceil rounds up.
-func (a *Array) Ceil() *Array { return operate("ceil", a)[0] }
+func (a *Array) Ceil() *Array {
+	in := called("ceil")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Ceil, X: in.Node(a)})
+}
 
 // Choice returns count elements along the first axis, drawn at random and equally likely.
 //
 // Passes: none of its own, but what is drawn is read in its order; "distinct" as argsort over
 // all places, "weights" as cumsum over them. Held at once: as take.
 func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {
-	return operate("choice", a, seed, count, o.Distinct, o.Weights)[0]
+	in := called("choice")
+	return lazy.Result(&in, random.Choice, random.ChoiceArgs{X: in.Node(a), Seed: seed, Count: count, Distinct: o.Distinct, Weights: in.Optional(o.Weights)})
 }
 
 // Choose returns, of each element, an integer, the element of the choice with that number:
 // choices are arrays or numbers of Go that broadcast with it. A number that no choice has is an
 // error of the run.
-func (a *Array) Choose(choices ...any) *Array { return operate("choose", a, choices)[0] }
+func (a *Array) Choose(choices ...any) *Array {
+	in := called("choose")
+	return lazy.Result(&in, elements.Choose, elements.ChooseArgs{X: in.Node(a), Choices: lazy.Nodes(&in, choices)})
+}
 
 // Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an
 // integer type's range leave that side open too.
-func (a *Array) Clip(low, high any) *Array { return operate("clip", a, low, high)[0] }
+func (a *Array) Clip(low, high any) *Array {
+	in := called("clip")
+	return lazy.Result(&in, elements.Clip, elements.ClipArgs{X: in.Node(a), Low: in.Optional(low), High: in.Optional(high)})
+}
 
 // Coarsen reduces blocks of so many elements along each axis, of which factors has one, to one
 // element each: dask.array's coarsen. Elements at the end of an axis that fill no block are
@@ -175,7 +285,8 @@ func (a *Array) Clip(low, high any) *Array { return operate("clip", a, low, high
 //
 // Passes: 1. Held at once: an accumulator for each result.
 func (a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) *Array {
-	return operate("coarsen", a, r.String(), factors, bool(rest))[0]
+	in := called("coarsen")
+	return lazy.Result(&in, stats.BuildCoarsen, stats.CoarsenArgs{X: in.Node(a), Reduction: r.String(), Factors: factors, Trim: bool(rest)})
 }
 
 // Compress returns the parts along an axis where a condition of one dimension is not zero.
@@ -183,40 +294,65 @@ func (a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) *Arra
 // Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
 // at once: a block of 1 MiB, and 8 bytes for each in all.
 func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) *Array {
-	return computed(ctx, opts, "compress", condition, a, axis)[0]
+	in := called("compress")
+	args := index.CompressArgs{Condition: in.Node(condition), X: in.Node(a), Axis: []int{axis}}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := index.BuildCompress(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
 }
 
 // Concatenate puts arrays after each other along an axis. Their other lengths are equal; their
 // types promote.
 //
 // Held at once: what its box shows of the inputs.
-func Concatenate(axis int, arrays ...*Array) *Array { return operate("concatenate", arrays, axis)[0] }
+func Concatenate(axis int, arrays ...*Array) *Array {
+	in := moving("concatenate")
+	return lazy.Result(&in, shapes.BuildConcatenate, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis})
+}
 
 // Conj returns the complex conjugate.
-func (a *Array) Conj() *Array { return operate("conjugate", a)[0] }
+func (a *Array) Conj() *Array {
+	in := called("conjugate")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Conjugate, X: in.Node(a)})
+}
 
 // Copysign returns a with the sign of b.
-func (a *Array) Copysign(b any) *Array { return operate("copysign", a, b)[0] }
+func (a *Array) Copysign(b any) *Array {
+	in := called("copysign")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Copysign, A: in.Node(a), B: in.Node(b)})
+}
 
 // Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
 // standard deviations. Variables are Rows of the matrices, or Columns; more is as in Cov.
 //
 // Passes: 1 for the means, and those of matmul. Held at once: that of matmul.
 func (a *Array) Corrcoef(more *Array, variables types.Variables) *Array {
-	return operate("corrcoef", a, more, bool(variables))[0]
+	in := called("corrcoef")
+	return lazy.Result(&in, stats.Corrcoef, stats.CorrcoefArgs{X: in.Node(a), Y: in.Optional(more), Columns: bool(variables)})
 }
 
 // Cos returns the cosine of an angle in radians.
-func (a *Array) Cos() *Array { return operate("cos", a)[0] }
+func (a *Array) Cos() *Array {
+	in := called("cos")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cos, X: in.Node(a)})
+}
 
 // Cosh returns the hyperbolic cosine.
-func (a *Array) Cosh() *Array { return operate("cosh", a)[0] }
+func (a *Array) Cosh() *Array {
+	in := called("cosh")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cosh, X: in.Node(a)})
+}
 
 // CountNonzero returns the number of elements along the axes that are not zero.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) CountNonzero(axes ...int) *Array { return operate("count_nonzero", a, axes)[0] }
+func (a *Array) CountNonzero(axes ...int) *Array {
+	in := called("count_nonzero")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.CountNonzero, X: in.Node(a), Axes: axes})
+}
 
 // Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are
 // variables and whose columns are observations, or a list, one variable. more, which may be
@@ -224,35 +360,46 @@ func (a *Array) CountNonzero(axes ...int) *Array { return operate("count_nonzero
 //
 // Passes: 1 for the means, and those of matmul. Held at once: that of matmul.
 func (a *Array) Cov(more *Array, o CovOptions) *Array {
-	return operate("cov", a, more, o.Columns, o.Bias, o.ddof(), o.FWeights, o.AWeights)[0]
+	in := called("cov")
+	return lazy.Result(&in, stats.BuildCov, stats.CovArgs{X: in.Node(a), Y: in.Optional(more), Columns: o.Columns, Bias: o.Bias, DDof: o.ddof(), FWeights: in.Optional(o.FWeights), AWeights: in.Optional(o.AWeights)})
 }
 
 // Cross returns the vector product along an axis of length 3, of arrays that are broadcast
 // together along the others.
 //
 // Held at once: what its box shows of the inputs.
-func (a *Array) Cross(b *Array, axis int) *Array { return operate("cross", a, b, axis)[0] }
+func (a *Array) Cross(b *Array, axis int) *Array {
+	in := called("cross")
+	return lazy.Result(&in, contract.Cross, contract.AlongArgs{A: in.Node(a), B: in.Node(b), Axis: axis})
+}
 
 // Cumprod returns the products of the elements up to each along an axis; without one, in the
 // array as if flattened. A product of floats that is beyond their range is infinite or zero
 // there, and right again where later factors bring it back.
 //
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
-func (a *Array) Cumprod(axis ...int) *Array { return operate("cumprod", a, axis)[0] }
+func (a *Array) Cumprod(axis ...int) *Array {
+	in := called("cumprod")
+	return lazy.Result(&in, scan.BuildCumulative, scan.CumulativeArgs{Name: "cumprod", Product: true, X: in.Node(a), Axis: axis})
+}
 
 // Cumsum returns the sums of the elements up to each along an axis; without one, in the array
 // as if flattened. Integers are added in 64 bits, where they wrap; floats at least as
 // accurately as Sum does.
 //
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
-func (a *Array) Cumsum(axis ...int) *Array { return operate("cumsum", a, axis)[0] }
+func (a *Array) Cumsum(axis ...int) *Array {
+	in := called("cumsum")
+	return lazy.Result(&in, scan.BuildCumulative, scan.CumulativeArgs{Name: "cumsum", X: in.Node(a), Axis: axis})
+}
 
 // CumulativeProd is Cumprod along an axis, which only an array of one dimension may leave out;
 // with Initial, a one comes before each line.
 //
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) CumulativeProd(from types.Beginning, axis ...int) *Array {
-	return operate("cumulative_prod", a, axis, bool(from))[0]
+	in := called("cumulative_prod")
+	return lazy.Result(&in, scan.Along, scan.CumulativeArgs{Name: "cumulative_prod", Product: true, X: in.Node(a), Axis: axis, Initial: bool(from)})
 }
 
 // CumulativeSum is Cumsum along an axis, which only an array of one dimension may leave out;
@@ -260,7 +407,8 @@ func (a *Array) CumulativeProd(from types.Beginning, axis ...int) *Array {
 //
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) CumulativeSum(from types.Beginning, axis ...int) *Array {
-	return operate("cumulative_sum", a, axis, bool(from))[0]
+	in := called("cumulative_sum")
+	return lazy.Result(&in, scan.Along, scan.CumulativeArgs{Name: "cumulative_sum", X: in.Node(a), Axis: axis, Initial: bool(from)})
 }
 
 // DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the
@@ -273,26 +421,39 @@ func (a *Array) CumulativeSum(from types.Beginning, axis ...int) *Array {
 // are standard and proleptic_gregorian. A date without a number in the unit is an error of the
 // run: in ns those before 1678 and after 2262; so are those before 1582-10-15 in the standard
 // calendar.
-func (a *Array) DecodeCF(unit string) *Array { return operate("decode_cf", a, unit)[0] }
+func (a *Array) DecodeCF(unit string) *Array {
+	in := called("decode_cf")
+	return lazy.Result(&in, cf.Decode, cf.DecodeArgs{X: in.Node(a), Unit: unit})
+}
 
 // Degrees returns radians as degrees. Complex numbers are an error.
-func (a *Array) Degrees() *Array { return operate("degrees", a)[0] }
+func (a *Array) Degrees() *Array {
+	in := called("degrees")
+	return lazy.Result(&in, elements.Degrees, op.Unary{X: in.Node(a)})
+}
 
 // Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
 // matrix.
-func (a *Array) Diag(offset int) *Array { return operate("diag", a, offset)[0] }
+func (a *Array) Diag(offset int) *Array {
+	in := moving("diag")
+	return lazy.Result(&in, shapes.Diag, op.Shifted{X: in.Node(a), Offset: offset})
+}
 
 // Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of the
 // elements whose place along the second is more by offset. It is read by small squares.
 //
 // Held at once: a few squares along the diagonal.
 func (a *Array) Diagonal(offset, axis, other int) *Array {
-	return operate("diagonal", a, offset, axis, other)[0]
+	in := moving("diagonal")
+	return lazy.Result(&in, shapes.Diagonal, shapes.DiagonalArgs{X: in.Node(a), Offset: offset, Axis: axis, Other: other})
 }
 
 // Diff returns the differences of neighbours along an axis, taken so many times: each is as
 // much shorter. Bools differ or not.
-func (a *Array) Diff(times, axis int) *Array { return operate("diff", a, times, axis)[0] }
+func (a *Array) Diff(times, axis int) *Array {
+	in := called("diff")
+	return lazy.Result(&in, scan.BuildDiff, scan.DiffArgs{X: in.Node(a), Times: times, Axis: axis})
+}
 
 // Digitize is, for each element, the number of the bin that it is in, between edges that rise
 // or fall: of rising ones bin i is with Left from edge i-1, included, to edge i, excluded, and
@@ -301,24 +462,34 @@ func (a *Array) Diff(times, axis int) *Array { return operate("diff", a, times, 
 // Passes: none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki
 // values. Held at once: the list, or 16 MiB.
 func (a *Array) Digitize(edges *Array, side types.Side) *Array {
-	return operate("digitize", a, edges, side.String())[0]
+	in := called("digitize")
+	return lazy.Result(&in, order.BuildDigitize, order.SideArgs{A: in.Node(a), B: in.Node(edges), Side: side.String()})
 }
 
 // Div returns a / b, of integers in float64.
-func (a *Array) Div(b any) *Array { return operate("divide", a, b)[0] }
+func (a *Array) Div(b any) *Array {
+	in := called("divide")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Divide, A: in.Node(a), B: in.Node(b)})
+}
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
 // along the last of a and the last but one of b.
 //
 // Passes: as matmul. Held at once: as matmul.
-func (a *Array) Dot(b *Array) *Array { return operate("dot", a, b)[0] }
+func (a *Array) Dot(b *Array) *Array {
+	in := called("dot")
+	return lazy.Result(&in, contract.Dot, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened,
 // between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's
 // type.
 //
 // Held at once: what its box shows of the inputs.
-func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return operate("ediff1d", a, toBegin, toEnd)[0] }
+func (a *Array) EDiff1D(toBegin, toEnd any) *Array {
+	in := called("ediff1d")
+	return lazy.Result(&in, scan.EDiff1D, scan.EDiff1DArgs{X: in.Node(a), ToBegin: in.Optional(toBegin), ToEnd: in.Optional(toEnd)})
+}
 
 // Einsum is NumPy's einsum: Einsum("ij,jk->ik", a, b). Operands are contracted two at a time,
 // in the order that moves the fewest bytes: EinsumPath says it.
@@ -326,75 +497,130 @@ func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return operate("ediff1d", a
 // Passes: as matmul, for each two operands, in the order that moves the fewest bytes. Held at
 // once: as matmul.
 func Einsum(subscripts string, operands ...*Array) *Array {
-	return operate("einsum", subscripts, operands)[0]
+	in := called("einsum")
+	return lazy.Result(&in, contract.Einsum, contract.EinsumArgs{Subscripts: subscripts, Operands: lazy.Nodes(&in, operands)})
 }
 
 // Equal returns whether a = b.
-func (a *Array) Equal(b any) *Array { return operate("equal", a, b)[0] }
+func (a *Array) Equal(b any) *Array {
+	in := called("equal")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Equal, A: in.Node(a), B: in.Node(b)})
+}
 
 // Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a, of real numbers.
-func (a *Array) Erf() *Array { return operate("erf", a)[0] }
+func (a *Array) Erf() *Array {
+	in := called("erf")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Erf, X: in.Node(a)})
+}
 
 // Exp returns e to the power of a.
-func (a *Array) Exp() *Array { return operate("exp", a)[0] }
+func (a *Array) Exp() *Array {
+	in := called("exp")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp, X: in.Node(a)})
+}
 
 // Exp2 returns 2 to the power of a.
-func (a *Array) Exp2() *Array { return operate("exp2", a)[0] }
+func (a *Array) Exp2() *Array {
+	in := called("exp2")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp2, X: in.Node(a)})
+}
 
 // ExpandDims inserts axes of length one, at their places in the result.
-func (a *Array) ExpandDims(axes ...int) *Array { return operate("expand_dims", a, axes)[0] }
+func (a *Array) ExpandDims(axes ...int) *Array {
+	in := moving("expand_dims")
+	return lazy.Result(&in, shapes.ExpandDims, op.Lengths{X: in.Node(a), Lengths: axes})
+}
 
 // Expm1 returns exp(a) - 1, precise near zero.
-func (a *Array) Expm1() *Array { return operate("expm1", a)[0] }
+func (a *Array) Expm1() *Array {
+	in := called("expm1")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Expm1, X: in.Node(a)})
+}
 
 // Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
 // above it, and zeros elsewhere. It takes no memory.
-func Eye(rows, columns, diagonal int) *Array { return operate("eye", rows, columns, diagonal)[0] }
+func Eye(rows, columns, diagonal int) *Array {
+	in := moving("eye")
+	return lazy.Result(&in, shapes.BuildEye, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal})
+}
 
 // FlatNonzero returns where elements are not zero, as if the array were flat.
 //
 // Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
 // at once: a block of 1 MiB, and 8 bytes for each in all.
 func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
-	return computed(ctx, opts, "flatnonzero", a)[0]
+	in := called("flatnonzero")
+	args := op.Counting{X: in.Node(a)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := index.FlatNonzero(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
 }
 
 // Flip reverses axes; none given, all.
-func (a *Array) Flip(axes ...int) *Array { return operate("flip", a, axes)[0] }
+func (a *Array) Flip(axes ...int) *Array {
+	in := moving("flip")
+	return lazy.Result(&in, shapes.Flip, op.Axes{X: in.Node(a), Axes: axes})
+}
 
 // FloatPower returns the power b, an array or a number of Go, in float64 or complex128.
-func (a *Array) FloatPower(b any) *Array { return operate("float_power", a, b)[0] }
+func (a *Array) FloatPower(b any) *Array {
+	in := called("float_power")
+	return lazy.Result(&in, elements.FloatPower, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // Floor rounds down.
-func (a *Array) Floor() *Array { return operate("floor", a)[0] }
+func (a *Array) Floor() *Array {
+	in := called("floor")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Floor, X: in.Node(a)})
+}
 
 // FloorDiv returns the largest integer below or equal to a / b.
-func (a *Array) FloorDiv(b any) *Array { return operate("floor_divide", a, b)[0] }
+func (a *Array) FloorDiv(b any) *Array {
+	in := called("floor_divide")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.FloorDivide, A: in.Node(a), B: in.Node(b)})
+}
 
 // Fmax returns the larger of a and b; the other where one is NaN.
-func (a *Array) Fmax(b any) *Array { return operate("fmax", a, b)[0] }
+func (a *Array) Fmax(b any) *Array {
+	in := called("fmax")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Fmax, A: in.Node(a), B: in.Node(b)})
+}
 
 // Fmin returns the smaller of a and b; the other where one is NaN.
-func (a *Array) Fmin(b any) *Array { return operate("fmin", a, b)[0] }
+func (a *Array) Fmin(b any) *Array {
+	in := called("fmin")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Fmin, A: in.Node(a), B: in.Node(b)})
+}
 
 // Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is
 // that of b. Complex numbers are an error.
-func (a *Array) Fmod(b any) *Array { return operate("fmod", a, b)[0] }
+func (a *Array) Fmod(b any) *Array {
+	in := called("fmod")
+	return lazy.Result(&in, elements.Fmod, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
 // a is mantissa·2^exponent. Complex numbers are an error.
 func (a *Array) Frexp() (mantissa, exponent *Array) {
-	all := operate("frexp", a)
-	return all[0], all[1]
+	in := called("frexp")
+	return lazy.Pair(&in, elements.Frexp, op.Unary{X: in.Node(a)})
 }
 
 // Full returns an array of one value, a number of Go: an int becomes int64, a float64 float64.
 // It takes no memory.
-func Full(value any, shape ...int) *Array { return operate("full", value, shape)[0] }
+func Full(value any, shape ...int) *Array {
+	in := moving("full")
+	return lazy.Result(&in, shapes.Full, shapes.FullArgs{Value: in.Node(value), Lengths: shape})
+}
 
 // FullLike returns one value, an array of one element or a number of Go, everywhere in the
 // array's shape and in its type. It takes no memory.
-func (a *Array) FullLike(value any) *Array { return operate("full_like", a, value)[0] }
+func (a *Array) FullLike(value any) *Array {
+	in := called("full_like")
+	return lazy.Result(&in, elements.Filled, op.Binary{A: in.Node(a), B: in.Node(value)})
+}
 
 // RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters
 // are the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
@@ -402,13 +628,15 @@ func (a *Array) FullLike(value any) *Array { return operate("full_like", a, valu
 // parameter. A negative one is an error when it is computed. With a parameter of 1 it is the
 // exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
-	return operate("gamma", seed, a, lengths)[0]
+	in := called("gamma")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
 // where each does by a chance, which the array says. It broadcasts as in RandomGamma.
 func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
-	return operate("geometric", seed, a, lengths)[0]
+	in := called("geometric")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "geometric", Of: 0xb, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half
@@ -418,61 +646,95 @@ func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
 //
 // Held at once: what its box shows of the inputs.
 func (a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) *Array {
-	return operate("gradient", a, spacing, axis, one(edgeOrder, 1))[0]
+	in := called("gradient")
+	return lazy.Result(&in, scan.BuildGradient, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(spacing), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)})
 }
 
 // GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
 // element along the axis: inside, the slopes on both sides count by the distance on the other.
 func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Array {
-	return operate("gradient", a, coordinates, axis, one(edgeOrder, 1))[0]
+	in := called("gradient")
+	return lazy.Result(&in, scan.BuildGradient, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(coordinates), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)})
 }
 
 // Greater returns whether a > b.
-func (a *Array) Greater(b any) *Array { return operate("greater", a, b)[0] }
+func (a *Array) Greater(b any) *Array {
+	in := called("greater")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Greater, A: in.Node(a), B: in.Node(b)})
+}
 
 // GreaterEqual returns whether a ≥ b.
-func (a *Array) GreaterEqual(b any) *Array { return operate("greater_equal", a, b)[0] }
+func (a *Array) GreaterEqual(b any) *Array {
+	in := called("greater_equal")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.GreaterEqual, A: in.Node(a), B: in.Node(b)})
+}
 
 // Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. Complex
 // numbers are an error.
-func (a *Array) Heaviside(b any) *Array { return operate("heaviside", a, b)[0] }
+func (a *Array) Heaviside(b any) *Array {
+	in := called("heaviside")
+	return lazy.Result(&in, elements.Heaviside, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where
 // the array says how many good ones there are. The number of bad ones and of those drawn are
 // arrays or numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
 func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
-	return operate("hypergeometric", seed, a, bad, drawn, lengths)[0]
+	in := called("hypergeometric")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "hypergeometric", Of: 0xc, Seed: seed, A: in.Node(a), B: in.Node(bad), C: in.Node(drawn), Lengths: lengths})
 }
 
 // Hypot returns the square root of a² + b², without overflow between.
-func (a *Array) Hypot(b any) *Array { return operate("hypot", a, b)[0] }
+func (a *Array) Hypot(b any) *Array {
+	in := called("hypot")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Hypot, A: in.Node(a), B: in.Node(b)})
+}
 
 // I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0).
 // Complex numbers are an error.
-func (a *Array) I0() *Array { return operate("i0", a)[0] }
+func (a *Array) I0() *Array {
+	in := called("i0")
+	return lazy.Result(&in, elements.I0, op.Unary{X: in.Node(a)})
+}
 
 // Imag returns the imaginary part.
-func (a *Array) Imag() *Array { return operate("imag", a)[0] }
+func (a *Array) Imag() *Array {
+	in := called("imag")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Imag, X: in.Node(a)})
+}
 
 // Inner sums products along the last axes of both.
 //
 // Passes: as matmul. Held at once: as matmul.
-func (a *Array) Inner(b *Array) *Array { return operate("inner", a, b)[0] }
+func (a *Array) Inner(b *Array) *Array {
+	in := called("inner")
+	return lazy.Result(&in, contract.Inner, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // Invert flips the bits of integers, and bools.
-func (a *Array) Invert() *Array { return operate("invert", a)[0] }
+func (a *Array) Invert() *Array {
+	in := called("invert")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Invert, X: in.Node(a)})
+}
 
 // IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
 // isclose.
 func (a *Array) IsClose(b any, c Closeness) *Array {
-	return operate("isclose", a, b, c.Relative, c.Absolute, c.EqualNaN)[0]
+	in := called("isclose")
+	return lazy.Result(&in, elements.IsClose, elements.CloseArgs{A: in.Node(a), B: in.Node(b), Closeness: elements.Closeness{Relative: c.Relative, Absolute: c.Absolute, EqualNaN: c.EqualNaN}})
 }
 
 // IsComplex returns which elements have an imaginary part.
-func (a *Array) IsComplex() *Array { return operate("iscomplex", a)[0] }
+func (a *Array) IsComplex() *Array {
+	in := called("iscomplex")
+	return lazy.Result(&in, elements.IsComplex, op.Unary{X: in.Node(a)})
+}
 
 // IsFinite returns whether the element is neither infinite nor NaN.
-func (a *Array) IsFinite() *Array { return operate("isfinite", a)[0] }
+func (a *Array) IsFinite() *Array {
+	in := called("isfinite")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsFinite, X: in.Node(a)})
+}
 
 // IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
 // to none. The list is sorted, with Sort's passes and working set, and each element is looked
@@ -480,87 +742,153 @@ func (a *Array) IsFinite() *Array { return operate("isfinite", a)[0] }
 //
 // Passes: those of sort over the list; then as searchsorted and take. Held at once: as
 // searchsorted and take.
-func (a *Array) IsIn(list *Array) *Array { return operate("isin", a, list)[0] }
+func (a *Array) IsIn(list *Array) *Array {
+	in := called("isin")
+	return lazy.Result(&in, order.BuildIsIn, order.IsInArgs{X: in.Node(a), List: in.Node(list)})
+}
 
 // IsInf returns whether the element is infinite.
-func (a *Array) IsInf() *Array { return operate("isinf", a)[0] }
+func (a *Array) IsInf() *Array {
+	in := called("isinf")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsInf, X: in.Node(a)})
+}
 
 // IsNaN returns whether the element is not a number.
-func (a *Array) IsNaN() *Array { return operate("isnan", a)[0] }
+func (a *Array) IsNaN() *Array {
+	in := called("isnan")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsNaN, X: in.Node(a)})
+}
 
 // IsNegInf returns which elements are infinite and negative.
-func (a *Array) IsNegInf() *Array { return operate("isneginf", a)[0] }
+func (a *Array) IsNegInf() *Array {
+	in := called("isneginf")
+	return lazy.Result(&in, elements.IsNegInf, op.Unary{X: in.Node(a)})
+}
 
 // IsPosInf returns which elements are infinite and positive.
-func (a *Array) IsPosInf() *Array { return operate("isposinf", a)[0] }
+func (a *Array) IsPosInf() *Array {
+	in := called("isposinf")
+	return lazy.Result(&in, elements.IsPosInf, op.Unary{X: in.Node(a)})
+}
 
 // IsReal returns which elements have no imaginary part.
-func (a *Array) IsReal() *Array { return operate("isreal", a)[0] }
+func (a *Array) IsReal() *Array {
+	in := called("isreal")
+	return lazy.Result(&in, elements.IsReal, op.Unary{X: in.Node(a)})
+}
 
 // Kron returns the Kronecker product: blocks of b, each times an element of a.
-func (a *Array) Kron(b *Array) *Array { return operate("kron", a, b)[0] }
+func (a *Array) Kron(b *Array) *Array {
+	in := called("kron")
+	return lazy.Result(&in, contract.Kron, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
 // Complex numbers are an error.
-func (a *Array) Ldexp(exponents any) *Array { return operate("ldexp", a, exponents)[0] }
+func (a *Array) Ldexp(exponents any) *Array {
+	in := called("ldexp")
+	return lazy.Result(&in, elements.Ldexp, op.Binary{A: in.Node(a), B: in.Node(exponents)})
+}
 
 // LeftShift returns the bits of a moved up by b places.
-func (a *Array) LeftShift(b any) *Array { return operate("left_shift", a, b)[0] }
+func (a *Array) LeftShift(b any) *Array {
+	in := called("left_shift")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LeftShift, A: in.Node(a), B: in.Node(b)})
+}
 
 // Less returns whether a < b.
-func (a *Array) Less(b any) *Array { return operate("less", a, b)[0] }
+func (a *Array) Less(b any) *Array {
+	in := called("less")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Less, A: in.Node(a), B: in.Node(b)})
+}
 
 // LessEqual returns whether a ≤ b.
-func (a *Array) LessEqual(b any) *Array { return operate("less_equal", a, b)[0] }
+func (a *Array) LessEqual(b any) *Array {
+	in := called("less_equal")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LessEqual, A: in.Node(a), B: in.Node(b)})
+}
 
 // Linspace returns count float64 numbers at equal distances from start to stop, both included;
 // without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no memory.
 func Linspace(start, stop float64, count int) *Array {
-	return operate("linspace", start, stop, count)[0]
+	in := called("linspace")
+	return lazy.Result(&in, elements.Linspace, elements.LinspaceArgs{Start: in.Node(start), Stop: in.Node(stop), Count: count})
 }
 
 // LinspaceTo returns count numbers at equal distances from each element to that of stop, both
 // included, along a new first axis (NumPy's linspace of arrays).
 func (a *Array) LinspaceTo(stop *Array, count int) *Array {
-	return operate("linspace", a, stop, count)[0]
+	in := called("linspace")
+	return lazy.Result(&in, elements.Linspace, elements.LinspaceArgs{Start: in.Node(a), Stop: in.Node(stop), Count: count})
 }
 
 // Log returns the natural logarithm.
-func (a *Array) Log() *Array { return operate("log", a)[0] }
+func (a *Array) Log() *Array {
+	in := called("log")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log, X: in.Node(a)})
+}
 
 // Log10 returns the logarithm to base 10.
-func (a *Array) Log10() *Array { return operate("log10", a)[0] }
+func (a *Array) Log10() *Array {
+	in := called("log10")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log10, X: in.Node(a)})
+}
 
 // Log1p returns log(1 + a), precise near zero.
-func (a *Array) Log1p() *Array { return operate("log1p", a)[0] }
+func (a *Array) Log1p() *Array {
+	in := called("log1p")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log1p, X: in.Node(a)})
+}
 
 // Log2 returns the logarithm to base 2.
-func (a *Array) Log2() *Array { return operate("log2", a)[0] }
+func (a *Array) Log2() *Array {
+	in := called("log2")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log2, X: in.Node(a)})
+}
 
 // LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
 // of Go. Complex numbers are an error.
-func (a *Array) LogAddExp(b any) *Array { return operate("logaddexp", a, b)[0] }
+func (a *Array) LogAddExp(b any) *Array {
+	in := called("logaddexp")
+	return lazy.Result(&in, elements.LogAddExp, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // LogAddExp2 returns log2(2^a + 2^b), without overflow between; b is an array or a number of
 // Go. Complex numbers are an error.
-func (a *Array) LogAddExp2(b any) *Array { return operate("logaddexp2", a, b)[0] }
+func (a *Array) LogAddExp2(b any) *Array {
+	in := called("logaddexp2")
+	return lazy.Result(&in, elements.LogAddExp2, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // LogicalAnd returns whether both are true, that is, not zero.
-func (a *Array) LogicalAnd(b any) *Array { return operate("logical_and", a, b)[0] }
+func (a *Array) LogicalAnd(b any) *Array {
+	in := called("logical_and")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LogicalAnd, A: in.Node(a), B: in.Node(b)})
+}
 
 // LogicalNot returns whether the element is zero.
-func (a *Array) LogicalNot() *Array { return operate("logical_not", a)[0] }
+func (a *Array) LogicalNot() *Array {
+	in := called("logical_not")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalNot, X: in.Node(a)})
+}
 
 // LogicalOr returns whether one is true.
-func (a *Array) LogicalOr(b any) *Array { return operate("logical_or", a, b)[0] }
+func (a *Array) LogicalOr(b any) *Array {
+	in := called("logical_or")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LogicalOr, A: in.Node(a), B: in.Node(b)})
+}
 
 // LogicalXor returns whether exactly one is true.
-func (a *Array) LogicalXor(b any) *Array { return operate("logical_xor", a, b)[0] }
+func (a *Array) LogicalXor(b any) *Array {
+	in := called("logical_xor")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LogicalXor, A: in.Node(a), B: in.Node(b)})
+}
 
 // RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
 // from 0 to below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
 func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
-	return operate("logseries", seed, a, lengths)[0]
+	in := called("logseries")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "logseries", Of: 0xd, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements
@@ -568,7 +896,10 @@ func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
 // sum.
 //
 // Passes: 2: the largest first. Held at once: an accumulator for each result.
-func (a *Array) LogSumExp(axes ...int) *Array { return operate("logsumexp", a, axes)[0] }
+func (a *Array) LogSumExp(axes ...int) *Array {
+	in := called("logsumexp")
+	return lazy.Result(&in, stats.LogSumExp, op.Reducing{X: in.Node(a), Axes: axes})
+}
 
 // Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A mask
 // of the first axes selects along those. The mask must not change before the result is read.
@@ -576,26 +907,44 @@ func (a *Array) LogSumExp(axes ...int) *Array { return operate("logsumexp", a, a
 // Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
 // at once: a block of 1 MiB, and 8 bytes for each in all.
 func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
-	return computed(ctx, opts, "mask", a, mask)[0]
+	in := called("mask")
+	args := op.Counting2{A: in.Node(a), B: in.Node(mask)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := index.BooleanMask(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
 }
 
 // MatrixTranspose swaps the last two axes.
-func (a *Array) MatrixTranspose() *Array { return operate("matrix_transpose", a)[0] }
+func (a *Array) MatrixTranspose() *Array {
+	in := moving("matrix_transpose")
+	return lazy.Result(&in, shapes.MatrixTranspose, op.Unary{X: in.Node(a)})
+}
 
 // Max returns the largest element along the axes; NaN where there is one.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Max(axes ...int) *Array { return operate("max", a, axes)[0] }
+func (a *Array) Max(axes ...int) *Array {
+	in := called("max")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Max, X: in.Node(a), Axes: axes})
+}
 
 // Maximum returns the larger of a and b; NaN where one is NaN.
-func (a *Array) Maximum(b any) *Array { return operate("maximum", a, b)[0] }
+func (a *Array) Maximum(b any) *Array {
+	in := called("maximum")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Maximum, A: in.Node(a), B: in.Node(b)})
+}
 
 // Mean returns the average along the axes; of integers in float64.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Mean(axes ...int) *Array { return operate("mean", a, axes)[0] }
+func (a *Array) Mean(axes ...int) *Array {
+	in := called("mean")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Mean, X: in.Node(a), Axes: axes})
+}
 
 // Median returns the middle element along the axes, or the mean of the middle two; NaN where
 // there is one. It is exact: see Quantiles for its passes.
@@ -603,82 +952,116 @@ func (a *Array) Mean(axes ...int) *Array { return operate("mean", a, axes)[0] }
 // Passes: 1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for
 // each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a
 // large array. Held at once: 16 MiB.
-func (a *Array) Median(axes ...int) *Array { return operate("median", a, axes)[0] }
+func (a *Array) Median(axes ...int) *Array {
+	in := called("median")
+	return lazy.Result(&in, order.BuildMedian, op.Reducing{X: in.Node(a), Axes: axes})
+}
 
 // Min returns the smallest element along the axes; NaN where there is one.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Min(axes ...int) *Array { return operate("min", a, axes)[0] }
+func (a *Array) Min(axes ...int) *Array {
+	in := called("min")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Min, X: in.Node(a), Axes: axes})
+}
 
 // Minimum returns the smaller of a and b; NaN where one is NaN.
-func (a *Array) Minimum(b any) *Array { return operate("minimum", a, b)[0] }
+func (a *Array) Minimum(b any) *Array {
+	in := called("minimum")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)})
+}
 
 // Modf returns the fractional and the integral parts, which both have the sign. Complex numbers
 // are an error.
 func (a *Array) Modf() (fraction, integral *Array) {
-	all := operate("modf", a)
-	return all[0], all[1]
+	in := called("modf")
+	return lazy.Pair(&in, elements.Modf, op.Unary{X: in.Node(a)})
 }
 
 // Moment returns the mean along the axes of a power of what elements are from their mean, of an
 // order that is not negative (scipy.stats.moment).
 //
 // Passes: 2: the mean first. Held at once: an accumulator for each result.
-func (a *Array) Moment(order int, axes ...int) *Array { return operate("moment", a, order, axes)[0] }
+func (a *Array) Moment(order int, axes ...int) *Array {
+	in := called("moment")
+	return lazy.Result(&in, stats.BuildMoment, stats.MomentArgs{X: in.Node(a), Order: order, Axes: axes})
+}
 
 // MoveAxis puts an axis at another place, the others staying in their order.
-func (a *Array) MoveAxis(from, to int) *Array { return operate("moveaxis", a, from, to)[0] }
+func (a *Array) MoveAxis(from, to int) *Array {
+	in := moving("moveaxis")
+	return lazy.Result(&in, shapes.Move, shapes.MoveArgs{X: in.Node(a), Axes: []int{from}, Places: []int{to}})
+}
 
 // RandomMultinomial returns into which categories as many trials fall as the array says, as
 // int64: a number for each category, along a new last axis. p is an array of the categories'
 // chances along its last axis; that of the last one is what the others leave of 1. The lengths
 // are those of the other axes, which broadcast as in RandomGamma.
 func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
-	return operate("multinomial", seed, a, p, lengths)[0]
+	in := called("multinomial")
+	return lazy.Result(&in, random.BuildCategorical, random.SampledArgs{Name: "multinomial", Of: 0x10, Seed: seed, A: in.Node(a), B: in.Node(p), Lengths: lengths})
 }
 
 // Mul returns a * b, element by element.
-func (a *Array) Mul(b any) *Array { return operate("multiply", a, b)[0] }
+func (a *Array) Mul(b any) *Array {
+	in := called("multiply")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Multiply, A: in.Node(a), B: in.Node(b)})
+}
 
 // RandomMultivariateHypergeometric returns how many of those drawn at once are of each
 // category, as int64, where the array has the sizes of the categories along its last axis. The
 // number drawn is an array or a number. The lengths are those of the other axes, which
 // broadcast as in RandomGamma.
 func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
-	return operate("multivariate_hypergeometric", seed, a, drawn, lengths)[0]
+	in := called("multivariate_hypergeometric")
+	return lazy.Result(&in, random.BuildCategorical, random.SampledArgs{Name: "multivariate_hypergeometric", Of: 0x11, Seed: seed, A: in.Node(a), B: in.Node(drawn), Lengths: lengths})
 }
 
 // NaNToNum returns the array with nan for NaN, and with high and low for positive and negative
 // infinity: the type's largest and smallest finite number where they are infinite. Complex
 // numbers are an error.
 func (a *Array) NaNToNum(nan, high, low float64) *Array {
-	return operate("nan_to_num", a, nan, high, low)[0]
+	in := called("nan_to_num")
+	return lazy.Result(&in, elements.NaNToNum, elements.NaNToNumArgs{X: in.Node(a), NaN: nan, PosInf: high, NegInf: low})
 }
 
 // NanCumprod is Cumprod with one for NaN.
 //
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
-func (a *Array) NanCumprod(axis ...int) *Array { return operate("nancumprod", a, axis)[0] }
+func (a *Array) NanCumprod(axis ...int) *Array {
+	in := called("nancumprod")
+	return lazy.Result(&in, stats.NaNCumulative, scan.CumulativeArgs{Name: "nancumprod", Product: true, X: in.Node(a), Axis: axis})
+}
 
 // NanCumsum is Cumsum with zero for NaN.
 //
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
-func (a *Array) NanCumsum(axis ...int) *Array { return operate("nancumsum", a, axis)[0] }
+func (a *Array) NanCumsum(axis ...int) *Array {
+	in := called("nancumsum")
+	return lazy.Result(&in, stats.NaNCumulative, scan.CumulativeArgs{Name: "nancumsum", X: in.Node(a), Axis: axis})
+}
 
 // Neg returns -a.
-func (a *Array) Neg() *Array { return operate("negative", a)[0] }
+func (a *Array) Neg() *Array {
+	in := called("negative")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Negative, X: in.Node(a)})
+}
 
 // RandomNegativeBinomial returns how many trials fail before as many succeed as the array says,
 // as int64, each by a chance, an array or a number. They broadcast as in RandomGamma. A number
 // of successes need not be whole.
 func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
-	return operate("negative_binomial", seed, a, chance, lengths)[0]
+	in := called("negative_binomial")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "negative_binomial", Of: 0xe, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
 }
 
 // NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b
 // where they are equal. Complex numbers are an error.
-func (a *Array) NextAfter(b any) *Array { return operate("nextafter", a, b)[0] }
+func (a *Array) NextAfter(b any) *Array {
+	in := called("nextafter")
+	return lazy.Result(&in, elements.NextAfter, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // Nonzero returns where elements are not zero: their indices along each axis, as int64. Where
 // that fails, each of the arrays that are returned says why.
@@ -686,20 +1069,34 @@ func (a *Array) NextAfter(b any) *Array { return operate("nextafter", a, b)[0] }
 // Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
 // at once: a block of 1 MiB, and 8 bytes for each in all.
 func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
-	return computed(ctx, opts, "nonzero", a)
+	in := called("nonzero")
+	args := op.Counting{X: in.Node(a)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		return index.BuildNonzero(in.Site, args)
+	})
 }
 
 // NotEqual returns whether a ≠ b.
-func (a *Array) NotEqual(b any) *Array { return operate("not_equal", a, b)[0] }
+func (a *Array) NotEqual(b any) *Array {
+	in := called("not_equal")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.NotEqual, A: in.Node(a), B: in.Node(b)})
+}
 
 // Outer returns the product of each element of a with each of b.
-func (a *Array) Outer(b *Array) *Array { return operate("outer", a, b)[0] }
+func (a *Array) Outer(b *Array) *Array {
+	in := called("outer")
+	return lazy.Result(&in, contract.Outer, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
 //
 // Passes: as argsort. Held at once: as argsort.
-func RandomPermutation(seed uint64, n int) *Array { return operate("permutation", seed, n)[0] }
+func RandomPermutation(seed uint64, n int) *Array {
+	in := called("permutation")
+	return lazy.Result(&in, random.Permutation, random.PermutationArgs{Seed: seed, N: n})
+}
 
 // Permuted returns each line along an axis in a random order of its own. Lines of up to a
 // million elements take the passes of Argsort and TakeAlong, longer ones two that read and two
@@ -708,50 +1105,81 @@ func RandomPermutation(seed uint64, n int) *Array { return operate("permutation"
 //
 // Passes: as argsort and take_along_axis of lines up to a million elements, else 2 read, 2
 // written of 16 or 32 bytes an element. Held at once: 48 MiB.
-func (a *Array) Permuted(seed uint64, axis int) *Array { return operate("permuted", a, seed, axis)[0] }
+func (a *Array) Permuted(seed uint64, axis int) *Array {
+	in := called("permuted")
+	return lazy.Result(&in, random.Permuted, random.PermutedArgs{X: in.Node(a), Seed: seed, Axis: axis})
+}
 
 // RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
 // broadcasts as in RandomGamma, by Hörmann's method.
 func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
-	return operate("poisson", seed, a, lengths)[0]
+	in := called("poisson")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "poisson", Of: 0x5, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // Pow returns a to the power of b; a negative exponent of integers is an error.
-func (a *Array) Pow(b any) *Array { return operate("power", a, b)[0] }
+func (a *Array) Pow(b any) *Array {
+	in := called("power")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Power, A: in.Node(a), B: in.Node(b)})
+}
 
 // Prod returns the product along the axes.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Prod(axes ...int) *Array { return operate("prod", a, axes)[0] }
+func (a *Array) Prod(axes ...int) *Array {
+	in := called("prod")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Prod, X: in.Node(a), Axes: axes})
+}
 
 // Ptp returns the largest element along the axes less the smallest, in the type of the
 // elements.
 //
 // Passes: 1. Held at once: two accumulators for each result.
-func (a *Array) Ptp(axes ...int) *Array { return operate("ptp", a, axes)[0] }
+func (a *Array) Ptp(axes ...int) *Array {
+	in := called("ptp")
+	return lazy.Result(&in, stats.PeakToPeak, op.Axes{X: in.Node(a), Axes: axes})
+}
 
 // Radians returns degrees as radians. Complex numbers are an error.
-func (a *Array) Radians() *Array { return operate("radians", a)[0] }
+func (a *Array) Radians() *Array {
+	in := called("radians")
+	return lazy.Result(&in, elements.Radians, op.Unary{X: in.Node(a)})
+}
 
 // Ravel returns the array in one dimension, in C order: Reshape(-1).
 //
 // Held at once: a block; what its box shows of the inputs where elements move.
-func (a *Array) Ravel() *Array { return operate("ravel", a)[0] }
+func (a *Array) Ravel() *Array {
+	in := moving("ravel")
+	return lazy.Result(&in, shapes.Ravel, op.Unary{X: in.Node(a)})
+}
 
 // Real returns the real part.
-func (a *Array) Real() *Array { return operate("real", a)[0] }
+func (a *Array) Real() *Array {
+	in := called("real")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Real, X: in.Node(a)})
+}
 
 // Reciprocal returns 1/a, of integers an integer.
-func (a *Array) Reciprocal() *Array { return operate("reciprocal", a)[0] }
+func (a *Array) Reciprocal() *Array {
+	in := called("reciprocal")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Reciprocal, X: in.Node(a)})
+}
 
 // Mod returns what FloorDiv leaves, with the sign of b.
-func (a *Array) Mod(b any) *Array { return operate("remainder", a, b)[0] }
+func (a *Array) Mod(b any) *Array {
+	in := called("remainder")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Remainder, A: in.Node(a), B: in.Node(b)})
+}
 
 // Repeat has each element along an axis so many times after another.
 //
 // Held at once: what its box shows of the inputs.
-func (a *Array) Repeat(times, axis int) *Array { return operate("repeat", a, times, axis)[0] }
+func (a *Array) Repeat(times, axis int) *Array {
+	in := called("repeat")
+	return lazy.Result(&in, index.Repeat, index.RepeatArgs{X: in.Node(a), Times: in.Node(times), Axis: []int{axis}})
+}
 
 // Reshape gives the array another shape of the same size, its elements in C order; one length
 // may be -1, for the rest. It costs nothing where they lie so already, as those of a file do
@@ -759,22 +1187,37 @@ func (a *Array) Repeat(times, axis int) *Array { return operate("repeat", a, tim
 // result are put together of boxes of the array as they are needed.
 //
 // Held at once: a block; what its box shows of the inputs where elements move.
-func (a *Array) Reshape(shape ...int) *Array { return operate("reshape", a, shape)[0] }
+func (a *Array) Reshape(shape ...int) *Array {
+	in := moving("reshape")
+	return lazy.Result(&in, shapes.Reshape, op.Axes{X: in.Node(a), Axes: shape})
+}
 
 // RightShift returns the bits of a moved down by b places, keeping the sign.
-func (a *Array) RightShift(b any) *Array { return operate("right_shift", a, b)[0] }
+func (a *Array) RightShift(b any) *Array {
+	in := called("right_shift")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.RightShift, A: in.Node(a), B: in.Node(b)})
+}
 
 // Rint rounds to the nearest integer, halves to the even one.
-func (a *Array) Rint() *Array { return operate("rint", a)[0] }
+func (a *Array) Rint() *Array {
+	in := called("rint")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Rint, X: in.Node(a)})
+}
 
 // Roll moves elements along axes, those that leave at an end coming in at the other; without
 // axes, as if the array were flat.
 //
 // Held at once: what its box shows of the inputs.
-func (a *Array) Roll(shift int, axes ...int) *Array { return operate("roll", a, shift, axes)[0] }
+func (a *Array) Roll(shift int, axes ...int) *Array {
+	in := moving("roll")
+	return lazy.Result(&in, shapes.BuildRoll, shapes.RollArgs{X: in.Node(a), Shift: op.Int(shift), Axes: axes})
+}
 
 // RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
-func (a *Array) RollAxis(axis, start int) *Array { return operate("rollaxis", a, axis, start)[0] }
+func (a *Array) RollAxis(axis, start int) *Array {
+	in := moving("rollaxis")
+	return lazy.Result(&in, shapes.RollAxis, shapes.RollAxisArgs{X: in.Node(a), Axis: axis, Start: start})
+}
 
 // Rolling returns the Sum, Prod, Mean, Var, Std, Min or Max of each window along an axis, which
 // is shorter by Window - 1: NumPy's reduction of sliding_window_view, without its axis of
@@ -783,17 +1226,22 @@ func (a *Array) RollAxis(axis, start int) *Array { return operate("rollaxis", a,
 //
 // Held at once: what the windows of a box show, and 16 bytes for each element of a window.
 func (a *Array) Rolling(r Reduction, o RollingOptions) *Array {
-	return operate("rolling", a, r.String(), o.Window, o.Axis, o.DDof)[0]
+	in := called("rolling")
+	return lazy.Result(&in, window.BuildRolling, window.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof})
 }
 
 // Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.
 func (a *Array) Rot90(quarters, axis, other int) *Array {
-	return operate("rot90", a, quarters, axis, other)[0]
+	in := moving("rot90")
+	return lazy.Result(&in, shapes.Rotate, shapes.RotateArgs{X: in.Node(a), Quarters: quarters, Axis: axis, Other: other})
 }
 
 // Round rounds to so many decimals, halves to the even digit; a negative number of them rounds
 // to tens, hundreds and so on.
-func (a *Array) Round(decimals int) *Array { return operate("round", a, decimals)[0] }
+func (a *Array) Round(decimals int) *Array {
+	in := called("round")
+	return lazy.Result(&in, elements.Round, op.Shifted{X: in.Node(a), Offset: decimals})
+}
 
 // SearchSorted is, for each of the values, where it belongs in a, a sorted list: with Left
 // before elements that are equal, with Right after them.
@@ -801,7 +1249,8 @@ func (a *Array) Round(decimals int) *Array { return operate("round", a, decimals
 // Passes: none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki
 // values. Held at once: the list, or 16 MiB.
 func (a *Array) SearchSorted(values *Array, side types.Side) *Array {
-	return operate("searchsorted", a, values, side.String())[0]
+	in := called("searchsorted")
+	return lazy.Result(&in, order.BuildSearchSorted, order.SideArgs{A: in.Node(a), B: in.Node(values), Side: side.String()})
 }
 
 // Set returns a new array with a region replaced by values, an array or a number: NumPy's
@@ -810,27 +1259,48 @@ func (a *Array) SearchSorted(values *Array, side types.Side) *Array {
 //
 // Passes: none of its own; of a mask and a list of values those of cumsum over the mask, of
 // indices those of argsort over them. Held at once: what its box shows of the inputs.
-func (a *Array) Set(region string, values any) *Array { return operate("set", a, region, values)[0] }
+func (a *Array) Set(region string, values any) *Array {
+	in := called("set")
+	return lazy.Result(&in, edit.Assign, edit.AssignArgs{X: in.Node(a), At: op.String(region), Values: in.Node(values)})
+}
 
 // Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
-func (a *Array) Sign() *Array { return operate("sign", a)[0] }
+func (a *Array) Sign() *Array {
+	in := called("sign")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sign, X: in.Node(a)})
+}
 
 // Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
 // sign.
-func (a *Array) Signbit() *Array { return operate("signbit", a)[0] }
+func (a *Array) Signbit() *Array {
+	in := called("signbit")
+	return lazy.Result(&in, elements.Signbit, op.Unary{X: in.Node(a)})
+}
 
 // Sin returns the sine of an angle in radians.
-func (a *Array) Sin() *Array { return operate("sin", a)[0] }
+func (a *Array) Sin() *Array {
+	in := called("sin")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sin, X: in.Node(a)})
+}
 
 // Sinc returns sin(pi·x)/(pi·x), and 1 of 0. Complex numbers are an error.
-func (a *Array) Sinc() *Array { return operate("sinc", a)[0] }
+func (a *Array) Sinc() *Array {
+	in := called("sinc")
+	return lazy.Result(&in, elements.Sinc, op.Unary{X: in.Node(a)})
+}
 
 // Sinh returns the hyperbolic sine.
-func (a *Array) Sinh() *Array { return operate("sinh", a)[0] }
+func (a *Array) Sinh() *Array {
+	in := called("sinh")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sinh, X: in.Node(a)})
+}
 
 // Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
 // Only the chunks that it touches are read.
-func (a *Array) Slice(spec string) *Array { return operate("slice", a, spec)[0] }
+func (a *Array) Slice(spec string) *Array {
+	in := moving("slice")
+	return lazy.Result(&in, shapes.Slice, shapes.SliceArgs{X: in.Node(a), Spec: spec})
+}
 
 // SlidingWindows returns all windows of the given lengths along axes, one for each, in axes of
 // their own after the array's, as NumPy's sliding_window_view. What reads it sees each element
@@ -838,7 +1308,8 @@ func (a *Array) Slice(spec string) *Array { return operate("slice", a, spec)[0] 
 //
 // Held at once: what the windows of a box show.
 func (a *Array) SlidingWindows(lengths, axes []int) *Array {
-	return operate("sliding_window_view", a, lengths, axes)[0]
+	in := called("sliding_window_view")
+	return lazy.Result(&in, window.View, window.ViewArgs{X: in.Node(a), Windows: lengths, Axes: axes})
 }
 
 // Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line
@@ -846,47 +1317,80 @@ func (a *Array) SlidingWindows(lengths, axes []int) *Array {
 //
 // Passes: 1 of lines up to 16 MiB, else 2 read, 2 written. Held at once: 32 MiB; 80 MiB for
 // lines of real elements over 8 GiB.
-func (a *Array) Sort(axis int) *Array { return operate("sort", a, axis)[0] }
+func (a *Array) Sort(axis int) *Array {
+	in := called("sort")
+	return lazy.Result(&in, order.Sort, order.SortArgs{X: in.Node(a), Axis: axis})
+}
 
 // SortDescending is Sort in the reverse order: NaN comes first.
-func (a *Array) SortDescending(axis int) *Array { return operate("sort", a, axis, true)[0] }
+func (a *Array) SortDescending(axis int) *Array {
+	in := called("sort")
+	return lazy.Result(&in, order.Sort, order.SortArgs{X: in.Node(a), Axis: axis, Descending: true})
+}
 
 // Spacing returns the distance of each element to the next float away from zero, with its sign;
 // of float16, as in NumPy, to the next larger one. Complex numbers are an error.
-func (a *Array) Spacing() *Array { return operate("spacing", a)[0] }
+func (a *Array) Spacing() *Array {
+	in := called("spacing")
+	return lazy.Result(&in, elements.Spacing, op.Unary{X: in.Node(a)})
+}
 
 // Sqrt returns the square root; NaN of negative numbers.
-func (a *Array) Sqrt() *Array { return operate("sqrt", a)[0] }
+func (a *Array) Sqrt() *Array {
+	in := called("sqrt")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sqrt, X: in.Node(a)})
+}
 
 // Square returns a².
-func (a *Array) Square() *Array { return operate("square", a)[0] }
+func (a *Array) Square() *Array {
+	in := called("square")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Square, X: in.Node(a)})
+}
 
 // Squeeze removes axes of length one; none given, all of them.
-func (a *Array) Squeeze(axes ...int) *Array { return operate("squeeze", a, axes)[0] }
+func (a *Array) Squeeze(axes ...int) *Array {
+	in := moving("squeeze")
+	return lazy.Result(&in, shapes.Squeeze, op.Axes{X: in.Node(a), Axes: axes})
+}
 
 // Stack puts arrays of one shape after each other along a new axis, at its place in the result.
 //
 // Held at once: what its box shows of the inputs.
-func Stack(axis int, arrays ...*Array) *Array { return operate("stack", arrays, axis)[0] }
+func Stack(axis int, arrays ...*Array) *Array {
+	in := moving("stack")
+	return lazy.Result(&in, shapes.BuildStack, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis})
+}
 
 // Std returns the standard deviation along the axes: the root of Var.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Std(axes ...int) *Array { return operate("std", a, axes)[0] }
+func (a *Array) Std(axes ...int) *Array {
+	in := called("std")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Std, X: in.Node(a), Axes: axes})
+}
 
 // Sub returns a - b.
-func (a *Array) Sub(b any) *Array { return operate("subtract", a, b)[0] }
+func (a *Array) Sub(b any) *Array {
+	in := called("subtract")
+	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Subtract, A: in.Node(a), B: in.Node(b)})
+}
 
 // Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as
 // NumPy's.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Sum(axes ...int) *Array { return operate("sum", a, axes)[0] }
+func (a *Array) Sum(axes ...int) *Array {
+	in := called("sum")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Sum, X: in.Node(a), Axes: axes})
+}
 
 // SwapAxes exchanges two axes.
-func (a *Array) SwapAxes(axis, other int) *Array { return operate("swapaxes", a, axis, other)[0] }
+func (a *Array) SwapAxes(axis, other int) *Array {
+	in := moving("swapaxes")
+	return lazy.Result(&in, shapes.Swap, shapes.SwapArgs{X: in.Node(a), Axis: axis, Other: other})
+}
 
 // Take has an axis replaced by the elements that indices point to along it, the axes of indices
 // in its place. Indices are integers, negative ones from the end; one that is out of range ends
@@ -894,7 +1398,10 @@ func (a *Array) SwapAxes(axis, other int) *Array { return operate("swapaxes", a,
 //
 // Passes: none of its own; what is pointed to is read in its order, neighbours together. Held
 // at once: the box's indices, and 1 MiB or a stored chunk of the array.
-func (a *Array) Take(indices *Array, axis int) *Array { return operate("take", a, indices, axis)[0] }
+func (a *Array) Take(indices *Array, axis int) *Array {
+	in := called("take")
+	return lazy.Result(&in, index.BuildTake, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}})
+}
 
 // TakeAlong returns the elements of each line along an axis that the same line of indices
 // points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0).
@@ -902,19 +1409,29 @@ func (a *Array) Take(indices *Array, axis int) *Array { return operate("take", a
 // Passes: none of its own along the last axis, else 1. Held at once: the box's indices, and 4
 // MiB of lines.
 func (a *Array) TakeAlong(indices *Array, axis int) *Array {
-	return operate("take_along_axis", a, indices, axis)[0]
+	in := called("take_along_axis")
+	return lazy.Result(&in, index.BuildTakeAlong, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}})
 }
 
 // Tan returns the tangent of an angle in radians.
-func (a *Array) Tan() *Array { return operate("tan", a)[0] }
+func (a *Array) Tan() *Array {
+	in := called("tan")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tan, X: in.Node(a)})
+}
 
 // Tanh returns the hyperbolic tangent.
-func (a *Array) Tanh() *Array { return operate("tanh", a)[0] }
+func (a *Array) Tanh() *Array {
+	in := called("tanh")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tanh, X: in.Node(a)})
+}
 
 // Tile repeats the array along its last axes, or along new ones before the first.
 //
 // Held at once: what its box shows of the inputs.
-func (a *Array) Tile(times ...int) *Array { return operate("tile", a, times)[0] }
+func (a *Array) Tile(times ...int) *Array {
+	in := moving("tile")
+	return lazy.Result(&in, shapes.Tile, op.Lengths{X: in.Node(a), Lengths: times})
+}
 
 // TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
 // smallest, the smallest first; all of them where the axis has fewer. NaN is larger than any
@@ -924,43 +1441,69 @@ func (a *Array) Tile(times ...int) *Array { return operate("tile", a, times)[0] 
 //
 // Passes: 1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large
 // array where elements are complex or k is over 1 in 256. Held at once: 48 MiB.
-func (a *Array) TopK(k, axis int) *Array { return operate("topk", a, k, axis)[0] }
+func (a *Array) TopK(k, axis int) *Array {
+	in := called("topk")
+	return lazy.Result(&in, order.Top, order.TopArgs{X: in.Node(a), K: k, Axis: axis})
+}
 
 // Trace returns the sum of a diagonal; Diagonal and Reduce sum it in another type.
 //
 // Passes: 1 over the diagonal. Held at once: a few squares along the diagonal.
 func (a *Array) Trace(offset, axis, other int) *Array {
-	return operate("trace", a, offset, axis, other)[0]
+	in := moving("trace")
+	return lazy.Result(&in, shapes.Trace, shapes.TraceArgs{DiagonalArgs: shapes.DiagonalArgs{X: in.Node(a), Offset: offset, Axis: axis, Other: other}})
 }
 
 // Transpose puts the axes in another order; none given, in reverse.
-func (a *Array) Transpose(axes ...int) *Array { return operate("transpose", a, axes)[0] }
+func (a *Array) Transpose(axes ...int) *Array {
+	in := moving("transpose")
+	return lazy.Result(&in, shapes.Transpose, op.Axes{X: in.Node(a), Axes: axes})
+}
 
 // Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
 // takes no memory.
-func Tri(rows, columns, diagonal int) *Array { return operate("tri", rows, columns, diagonal)[0] }
+func Tri(rows, columns, diagonal int) *Array {
+	in := moving("tri")
+	return lazy.Result(&in, shapes.BuildTri, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal})
+}
 
 // RandomTriangular returns float64 numbers of triangular distributions from the array to right,
 // most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
 func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
-	return operate("triangular", seed, a, mode, right, lengths)[0]
+	in := called("triangular")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "triangular", Of: 0x8, Seed: seed, A: in.Node(a), B: in.Node(mode), C: in.Node(right), Lengths: lengths})
 }
 
 // Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
 // positive ones are above it.
-func (a *Array) Tril(diagonal int) *Array { return operate("tril", a, diagonal)[0] }
+func (a *Array) Tril(diagonal int) *Array {
+	in := moving("tril")
+	return lazy.Result(&in, shapes.Lower, op.Shifted{X: in.Node(a), Offset: diagonal})
+}
 
 // Triu returns the array with zeros below a diagonal of its last two axes.
-func (a *Array) Triu(diagonal int) *Array { return operate("triu", a, diagonal)[0] }
+func (a *Array) Triu(diagonal int) *Array {
+	in := moving("triu")
+	return lazy.Result(&in, shapes.Upper, op.Shifted{X: in.Node(a), Offset: diagonal})
+}
 
 // Trunc rounds towards zero.
-func (a *Array) Trunc() *Array { return operate("trunc", a)[0] }
+func (a *Array) Trunc() *Array {
+	in := called("trunc")
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Trunc, X: in.Node(a)})
+}
 
 // Union1D returns the distinct elements of two arrays, as if flattened, in their order.
 //
 // Passes: as unique over both. Held at once: 16 MiB.
 func (a *Array) Union1D(ctx context.Context, b *Array, opts ...Option) *Array {
-	return computed(ctx, opts, "union1d", a, b)[0]
+	in := called("union1d")
+	args := op.Counting2{A: in.Node(a), B: in.Node(b)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := order.BuildUnion(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
 }
 
 // Unique returns the distinct elements in their order, of the array as if flattened; all NaN
@@ -970,54 +1513,81 @@ func (a *Array) Union1D(ctx context.Context, b *Array, opts ...Option) *Array {
 // Passes: 1 that counts up to 16384 distinct elements; for more those of sort to count them,
 // and again. Held at once: 16 MiB.
 func (a *Array) Unique(ctx context.Context, opts ...Option) *Array {
-	return computed(ctx, opts, "unique", a)[0]
+	in := called("unique")
+	args := op.Counting{X: in.Node(a)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := order.BuildUnique(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
 }
 
 // UnravelIndex returns the indices along each axis of an array of some lengths, of places in C
 // order of its elements, as int64. One that is negative or out of range is an error when it is
 // computed.
-func (a *Array) UnravelIndex(lengths ...int) []*Array { return operate("unravel_index", a, lengths) }
+func (a *Array) UnravelIndex(lengths ...int) []*Array {
+	in := called("unravel_index")
+	return lazy.List(&in, index.BuildUnravel, index.UnravelArgs{X: in.Node(a), Lengths: lengths})
+}
 
 // Unstack returns the array's parts of length one along an axis, without it. Where there is no
 // such axis, each of the arrays that are returned says so.
-func (a *Array) Unstack(axis int) []*Array { return operate("unstack", a, axis) }
+func (a *Array) Unstack(axis int) []*Array {
+	in := moving("unstack")
+	return lazy.List(&in, shapes.Unstack, op.Numbered{X: in.Node(a), N: axis})
+}
 
 // Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
 // result.
-func (a *Array) Var(axes ...int) *Array { return operate("var", a, axes)[0] }
+func (a *Array) Var(axes ...int) *Array {
+	in := called("var")
+	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Var, X: in.Node(a), Axes: axes})
+}
 
 // Vdot returns the sum of the products of all elements, those of a conjugated.
 //
 // Passes: as matmul. Held at once: as matmul.
-func (a *Array) Vdot(b *Array) *Array { return operate("vdot", a, b)[0] }
+func (a *Array) Vdot(b *Array) *Array {
+	in := called("vdot")
+	return lazy.Result(&in, contract.Vdot, op.Binary{A: in.Node(a), B: in.Node(b)})
+}
 
 // Vecdot returns the sum of products along an axis, a's conjugated, of arrays that are
 // broadcast together along the others.
 //
 // Passes: 1. Held at once: an accumulator for each result.
-func (a *Array) Vecdot(b *Array, axis int) *Array { return operate("vecdot", a, b, axis)[0] }
+func (a *Array) Vecdot(b *Array, axis int) *Array {
+	in := called("vecdot")
+	return lazy.Result(&in, contract.Vecdot, contract.AlongArgs{A: in.Node(a), B: in.Node(b), Axis: axis})
+}
 
 // RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
 // directions are the array. Their concentrations, an array or a number, are 0 where all
 // directions are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
 func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
-	return operate("vonmises", seed, a, concentration, lengths)[0]
+	in := called("vonmises")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "vonmises", Of: 0x9, Seed: seed, A: in.Node(a), B: in.Node(concentration), Lengths: lengths})
 }
 
 // RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose
 // means are the array; the scale is an array or a number. They broadcast as in RandomGamma. It
 // is by Michael, Schucany and Haas's method.
 func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
-	return operate("wald", seed, a, scale, lengths)[0]
+	in := called("wald")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "wald", Of: 0xa, Seed: seed, A: in.Node(a), B: in.Node(scale), Lengths: lengths})
 }
 
 // Where returns x where the condition is true, that is, not zero, and y elsewhere.
-func Where(condition *Array, x, y any) *Array { return operate("where", condition, x, y)[0] }
+func Where(condition *Array, x, y any) *Array {
+	in := called("where")
+	return lazy.Result(&in, elements.Where, elements.WhereArgs{Condition: in.Node(condition), X: in.Node(x), Y: in.Node(y)})
+}
 
 // RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents,
 // above 1, are the array. It broadcasts as in RandomGamma. It is by Devroye's method.
 func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
-	return operate("zipf", seed, a, lengths)[0]
+	in := called("zipf")
+	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "zipf", Of: 0xf, Seed: seed, A: in.Node(a), Lengths: lengths})
 }

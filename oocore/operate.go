@@ -2,9 +2,9 @@ package oocore
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
@@ -12,21 +12,16 @@ import (
 // The methods and functions of rows: see package op.
 //go:generate go run ./internal/methods
 
-// operate returns the results of an operation's row, of an argument for each of its
-// parameters, where nil is the default.
-func operate(name string, args ...any) []*Array { return lazy.Operate[Array](name, args...) }
+func called(op string) lazy.Call[Array, *Array] { return lazy.Called[Array](op) }
 
-// computed is operate for an operation whose shape follows from values: see counted.
-func computed(ctx context.Context, opts []Option, name string, args ...any) []*Array {
-	return lazy.Computed[Array](name, func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
-		return counted(ctx, name, opts, build)
-	}, args)
-}
+func moving(op string) lazy.Call[Array, *Array] { return lazy.Moving[Array](op) }
 
-// one is the value of a parameter that may be left out, or an error for several.
-func one[T any](values []T, otherwise T) any {
-	if len(values) > 1 {
-		return fmt.Errorf("takes one value as its last argument, or none, not %d", len(values))
+// results are those of an operation whose shape follows from values: see counted. An error comes as
+// each that there would be.
+func results(ctx context.Context, c *lazy.Call[Array, *Array], opts []Option, build func(run op.Run) ([]*graph.Node, error)) []*Array {
+	if c.Err() != nil {
+		return lazy.All[Array, *Array](grid.MaxDims, nil, c.Err())
 	}
-	return append(values, otherwise)[0]
+	nodes, err := counted(ctx, c.Op, opts, build)
+	return lazy.All[Array, *Array](grid.MaxDims, nodes, err)
 }

@@ -8,7 +8,10 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/omezarr"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/filter"
 )
 
 // Pyramid returns an image at several resolutions, named 0, 1 and so on: each is half as long as the
@@ -75,7 +78,7 @@ func (a *Array) pyramid(site graph.Site, levels int, names, halve []string) *Col
 	}
 	for i := range levels {
 		if i > 0 {
-			a = operate("downsample", a, factors)[0]
+			a = downsample(a, factors)
 			if of.Kind() != dtype.KindFloat {
 				a = a.Rint()
 			}
@@ -88,6 +91,11 @@ func (a *Array) pyramid(site graph.Site, levels int, names, halve []string) *Col
 		return failed(err)
 	}
 	return c
+}
+
+func downsample(a *Array, factors []int) *Array {
+	in := called("downsample")
+	return lazy.Result(&in, filter.Downsample, op.Lengths{X: in.Node(a), Lengths: factors})
 }
 
 // storedAxes returns the attributes of the stored array that has all elements of a, and its lengths by the names of its axes.

@@ -81,7 +81,7 @@ func (q *Quantized) Dequantize() *Array {
 		in = append(in, q.Zero)
 	}
 	return build("dequantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return quantize.Dequantize(site, in[0], in[1], append(in, nil)[2], q.Block)
+		return quantize.Dequantize(site, quantize.DequantizeArgs{Q: in[0], Scale: in[1], Zero: append(in, nil)[2], Block: q.Block})
 	}, in...)
 }
 

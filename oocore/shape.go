@@ -76,7 +76,7 @@ func (a *Array) Rechunk(lengths ...int) *Array {
 // cannot, each of the parts says why.
 func (a *Array) Split(sections, axis int) []*Array {
 	return a.several("split", sections, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
-		return shape.Split(site, n, sections, axis)
+		return shape.Split(site, shape.SplitArgs{X: n, Sections: sections, Axis: axis})
 	})
 }
 
@@ -99,7 +99,7 @@ func Meshgrid(order types.Indexing, vectors ...*Array) []*Array {
 // Indices returns the index of each element of an array of the given lengths along each of
 // its axes, as int64: NumPy's indices. They take no memory.
 func Indices(lengths ...int) []*Array {
-	nodes, err := shape.Indices(graph.Caller(), lengths)
+	nodes, err := shape.Indices(graph.Caller(), shape.IndicesArgs{Lengths: lengths})
 	return lazy.All[Array](len(lengths), nodes, err)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
-	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 )
 
@@ -130,9 +129,8 @@ type BincountOptions struct {
 // element is looked for here, in one pass within the context and the options' budget,
 // and another pass counts. The working set is that of Histogram.
 func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option) *Array {
-	return lazy.Computed[Array]("bincount", func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
-		return build(counter(ctx, "bincount", opts))
-	}, []any{a, o.Weights, o.MinLength})[0]
+	in := called("bincount")
+	return lazy.Result(&in, stats.Bincount, stats.BincountArgs{X: in.Node(a), Weights: in.Optional(o.Weights), MinLength: o.MinLength, Run: counter(ctx, "bincount", opts)})
 }
 
 // CovOptions are the less common arguments of Cov.
@@ -144,11 +142,11 @@ type CovOptions struct {
 	FWeights, AWeights *Array // how often each observation was made, an integer, and how much it counts; nil: once
 }
 
-func (o CovOptions) ddof() any {
+func (o CovOptions) ddof() []int {
 	if o.DDof == 0 {
 		return nil
 	}
-	return o.DDof
+	return []int{o.DDof}
 }
 
 // present are operands of which all but the first may be left out.

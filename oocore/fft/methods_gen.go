@@ -5,9 +5,11 @@ package fft
 import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/fft"
 )
 
-var operate = lazy.Operate[oocore.Array, *oocore.Array]
+func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
 
 // FFT returns the transform along an axis: element k of a line is the sum over j of
 // x[j]·exp(-2πijk/n).
@@ -16,12 +18,16 @@ var operate = lazy.Operate[oocore.Array, *oocore.Array]
 // 4 MiB of them, or one, in the input's type, the result's, and in complex128 three times or
 // more.
 func FFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
-	return operate("fft", a, lengths(opts), axis, norm(opts))[0]
+	in := called("fft")
+	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "fft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
 }
 
 // Freq returns the frequencies of FFT's n elements for a line that is sampled every d, in
 // cycles by the unit of d, as float64.
-func Freq(n int, d float64) *oocore.Array { return operate("fftfreq", n, d)[0] }
+func Freq(n int, d float64) *oocore.Array {
+	in := called("fftfreq")
+	return lazy.Result(&in, fft.Frequencies, fft.FreqArgs{N: n, D: d})
+}
 
 // FFTN returns the transform along several axes, the last first. No axes are all, or as many
 // last ones as there are lengths.
@@ -30,11 +36,15 @@ func Freq(n int, d float64) *oocore.Array { return operate("fftfreq", n, d)[0] }
 // Held at once: whole lines: about 4 MiB of them, or one, in the input's type, the result's,
 // and in complex128 three times or more.
 func FFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
-	return operate("fftn", a, axes, lengths(opts), norm(opts))[0]
+	in := called("fftn")
+	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "fft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
 }
 
 // FFTShift puts frequency zero in the middle of axes; no axes are all.
-func FFTShift(a *oocore.Array, axes ...int) *oocore.Array { return operate("fftshift", a, axes)[0] }
+func FFTShift(a *oocore.Array, axes ...int) *oocore.Array {
+	in := called("fftshift")
+	return lazy.Result(&in, fft.Shift, op.Axes{X: in.Node(a), Axes: axes})
+}
 
 // HFFT returns the real spectrum of lines whose second half is the conjugate of the first,
 // which is given.
@@ -43,7 +53,8 @@ func FFTShift(a *oocore.Array, axes ...int) *oocore.Array { return operate("ffts
 // 4 MiB of them, or one, in the input's type, the result's, and in complex128 three times or
 // more.
 func HFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
-	return operate("hfft", a, lengths(opts), axis, norm(opts))[0]
+	in := called("hfft")
+	return lazy.Result(&in, fft.HermitianLine, fft.LineArgs{X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
 }
 
 // IFFT returns the inverse of FFT.
@@ -52,7 +63,8 @@ func HFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // 4 MiB of them, or one, in the input's type, the result's, and in complex128 three times or
 // more.
 func IFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
-	return operate("ifft", a, lengths(opts), axis, norm(opts))[0]
+	in := called("ifft")
+	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "ifft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
 }
 
 // IFFTN returns the inverse of FFTN.
@@ -61,11 +73,15 @@ func IFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // Held at once: whole lines: about 4 MiB of them, or one, in the input's type, the result's,
 // and in complex128 three times or more.
 func IFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
-	return operate("ifftn", a, axes, lengths(opts), norm(opts))[0]
+	in := called("ifftn")
+	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "ifft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
 }
 
 // IFFTShift returns the inverse of FFTShift.
-func IFFTShift(a *oocore.Array, axes ...int) *oocore.Array { return operate("ifftshift", a, axes)[0] }
+func IFFTShift(a *oocore.Array, axes ...int) *oocore.Array {
+	in := called("ifftshift")
+	return lazy.Result(&in, fft.InverseShift, op.Axes{X: in.Node(a), Axes: axes})
+}
 
 // IHFFT returns the inverse of HFFT.
 //
@@ -73,7 +89,8 @@ func IFFTShift(a *oocore.Array, axes ...int) *oocore.Array { return operate("iff
 // 4 MiB of them, or one, in the input's type, the result's, and in complex128 three times or
 // more.
 func IHFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
-	return operate("ihfft", a, lengths(opts), axis, norm(opts))[0]
+	in := called("ihfft")
+	return lazy.Result(&in, fft.InverseHermitianLine, fft.LineArgs{X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
 }
 
 // IRFFT returns the inverse of RFFT: real lines, of an even length where none is given.
@@ -82,7 +99,8 @@ func IHFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // 4 MiB of them, or one, in the input's type, the result's, and in complex128 three times or
 // more.
 func IRFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
-	return operate("irfft", a, lengths(opts), axis, norm(opts))[0]
+	in := called("irfft")
+	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "irfft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
 }
 
 // IRFFTN returns the inverse of RFFTN.
@@ -91,7 +109,8 @@ func IRFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // Held at once: whole lines: about 4 MiB of them, or one, in the input's type, the result's,
 // and in complex128 three times or more.
 func IRFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
-	return operate("irfftn", a, axes, lengths(opts), norm(opts))[0]
+	in := called("irfftn")
+	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "irfft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
 }
 
 // RFFT returns the first n/2+1 elements of FFT of real lines; the others are their conjugates.
@@ -100,11 +119,15 @@ func IRFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 // 4 MiB of them, or one, in the input's type, the result's, and in complex128 three times or
 // more.
 func RFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
-	return operate("rfft", a, lengths(opts), axis, norm(opts))[0]
+	in := called("rfft")
+	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "rfft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
 }
 
 // RFreq returns the frequencies of RFFT's n/2+1 elements.
-func RFreq(n int, d float64) *oocore.Array { return operate("rfftfreq", n, d)[0] }
+func RFreq(n int, d float64) *oocore.Array {
+	in := called("rfftfreq")
+	return lazy.Result(&in, fft.RealFrequencies, fft.FreqArgs{N: n, D: d})
+}
 
 // RFFTN is RFFT along the last of the axes and FFT along the others.
 //
@@ -112,5 +135,6 @@ func RFreq(n int, d float64) *oocore.Array { return operate("rfftfreq", n, d)[0]
 // Held at once: whole lines: about 4 MiB of them, or one, in the input's type, the result's,
 // and in complex128 three times or more.
 func RFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
-	return operate("rfftn", a, axes, lengths(opts), norm(opts))[0]
+	in := called("rfftn")
+	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "rfft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
 }

@@ -5,9 +5,12 @@ package filter
 import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/filter"
+	"github.com/gonbext/gonbext/oocore/internal/op/window"
 )
 
-var operate = lazy.Operate[oocore.Array, *oocore.Array]
+func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
 
 // Convolve returns the sum over a window of what it shows times the weights, an array of real
 // numbers with as many dimensions, reversed along all axes: scipy.ndimage.convolve.
@@ -20,7 +23,8 @@ var operate = lazy.Operate[oocore.Array, *oocore.Array]
 // Passes: none of its own; 1 with more than 1000 weights. Held at once: a box with its border;
 // then three tiles in complex128 too.
 func Convolve(a, weights *oocore.Array, o Options) *oocore.Array {
-	return operate("convolve", a, weights, string(o.Mode), o.Value, o.Origin)[0]
+	in := called("convolve")
+	return lazy.Result(&in, filter.Convolve, filter.WeightArgs{X: in.Node(a), Weights: in.Node(weights), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
 }
 
 // Correlate is Convolve with the weights as they are: scipy.ndimage.correlate.
@@ -28,7 +32,8 @@ func Convolve(a, weights *oocore.Array, o Options) *oocore.Array {
 // Passes: none of its own; 1 with more than 1000 weights. Held at once: a box with its border;
 // then three tiles in complex128 too.
 func Correlate(a, weights *oocore.Array, o Options) *oocore.Array {
-	return operate("correlate", a, weights, string(o.Mode), o.Value, o.Origin)[0]
+	in := called("correlate")
+	return lazy.Result(&in, filter.Correlate, filter.WeightArgs{X: in.Node(a), Weights: in.Node(weights), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
 }
 
 // Downsample returns the mean of blocks of the given factors. Blocks at the end of an axis that
@@ -36,7 +41,8 @@ func Correlate(a, weights *oocore.Array, o Options) *oocore.Array {
 //
 // Held at once: the elements of a few blocks.
 func Downsample(a *oocore.Array, factors []int) *oocore.Array {
-	return operate("downsample", a, factors)[0]
+	in := called("downsample")
+	return lazy.Result(&in, filter.Downsample, op.Lengths{X: in.Node(a), Lengths: factors})
 }
 
 // Gaussian returns the sum with weights of a normal density of standard deviations sigma in
@@ -44,7 +50,8 @@ func Downsample(a *oocore.Array, factors []int) *oocore.Array {
 //
 // Held at once: a box with its border, for each axis.
 func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array {
-	return operate("gaussian_filter", a, sigma, string(o.Mode), o.Value, o.Order, o.Truncate)[0]
+	in := called("gaussian_filter")
+	return lazy.Result(&in, filter.Gaussian, filter.GaussianArgs{X: in.Node(a), Sigmas: sigma, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}, Orders: o.Order, Truncate: o.Truncate})
 }
 
 // Maximum returns the largest element of windows of the given lengths; NaN where there is one:
@@ -52,7 +59,8 @@ func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array
 //
 // Held at once: a box with its border.
 func Maximum(a *oocore.Array, size []int, o Options) *oocore.Array {
-	return operate("maximum_filter", a, size, string(o.Mode), o.Value, o.Origin)[0]
+	in := called("maximum_filter")
+	return lazy.Result(&in, filter.Maximum, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
 }
 
 // Median returns the middle element of windows of the given lengths, the upper one of an even
@@ -60,7 +68,8 @@ func Maximum(a *oocore.Array, size []int, o Options) *oocore.Array {
 //
 // Held at once: a box with its border.
 func Median(a *oocore.Array, size []int, o Options) *oocore.Array {
-	return operate("median_filter", a, size, string(o.Mode), o.Value, o.Origin)[0]
+	in := called("median_filter")
+	return lazy.Result(&in, filter.MedianOf, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
 }
 
 // Minimum returns the smallest element of windows of the given lengths; NaN where there is one:
@@ -68,7 +77,8 @@ func Median(a *oocore.Array, size []int, o Options) *oocore.Array {
 //
 // Held at once: a box with its border.
 func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
-	return operate("minimum_filter", a, size, string(o.Mode), o.Value, o.Origin)[0]
+	in := called("minimum_filter")
+	return lazy.Result(&in, filter.Minimum, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
 }
 
 // Uniform returns the mean over windows of the given lengths: scipy.ndimage.uniform_filter. A
@@ -77,5 +87,6 @@ func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 //
 // Held at once: a box with its border.
 func Uniform(a *oocore.Array, size []int, o Options) *oocore.Array {
-	return operate("uniform_filter", a, size, string(o.Mode), o.Value, o.Origin)[0]
+	in := called("uniform_filter")
+	return lazy.Result(&in, filter.Uniform, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
 }

@@ -5,10 +5,12 @@ package linalg
 import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-var operate = lazy.Operate[oocore.Array, *oocore.Array]
+func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
 
 // Cholesky returns the lower triangular l of a positive definite matrix l·lᵀ, of which the
 // lower triangle is read. Each matrix of a stack has to fit a task; one of more than 2048 rows
@@ -18,13 +20,19 @@ var operate = lazy.Operate[oocore.Array, *oocore.Array]
 // Passes: 1; of more than 2048 rows, 2 for each 1024 columns over those before. Held at once: a
 // matrix, or about 4 MiB of small ones: each input, the result and a factor in float64; of
 // panels, 40 MiB.
-func Cholesky(a *oocore.Array) *oocore.Array { return operate("cholesky", a)[0] }
+func Cholesky(a *oocore.Array) *oocore.Array {
+	in := called("cholesky")
+	return lazy.Result(&in, linalg.Cholesky, op.Unary{X: in.Node(a)})
+}
 
 // Det returns the determinants of matrices that fit a task.
 //
 // Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
 // factor in float64.
-func Det(a *oocore.Array) *oocore.Array { return operate("det", a)[0] }
+func Det(a *oocore.Array) *oocore.Array {
+	in := called("det")
+	return lazy.Result(&in, linalg.Det, op.Unary{X: in.Node(a)})
+}
 
 // EigH returns the eigenvalues, rising, and eigenvectors as columns of symmetric matrices that
 // fit a task, of which the lower triangle is read. The largest element of each vector is
@@ -33,15 +41,18 @@ func Det(a *oocore.Array) *oocore.Array { return operate("det", a)[0] }
 // Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
 // factor in float64.
 func EigH(a *oocore.Array) (values, vectors *oocore.Array) {
-	all := operate("eigh", a)
-	return all[0], all[1]
+	in := called("eigh")
+	return lazy.Pair(&in, linalg.EigH, op.Unary{X: in.Node(a)})
 }
 
 // Inv returns the inverses of matrices that fit a task.
 //
 // Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
 // factor in float64.
-func Inv(a *oocore.Array) *oocore.Array { return operate("inv", a)[0] }
+func Inv(a *oocore.Array) *oocore.Array {
+	in := called("inv")
+	return lazy.Result(&in, linalg.Inv, op.Unary{X: in.Node(a)})
+}
 
 // LU returns the matrix as p·l·u: p exchanges rows, l is lower triangular with ones on its
 // diagonal and nothing above one in magnitude, u is upper triangular. Of m × n elements and k
@@ -50,8 +61,8 @@ func Inv(a *oocore.Array) *oocore.Array { return operate("inv", a)[0] }
 // Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
 // factor in float64.
 func LU(a *oocore.Array) (p, l, u *oocore.Array) {
-	all := operate("lu", a)
-	return all[0], all[1], all[2]
+	in := called("lu")
+	return lazy.Triple(&in, linalg.LU, op.Unary{X: in.Node(a)})
 }
 
 // MatrixPower returns square matrices multiplied with themselves, by repeated squaring; of a
@@ -60,7 +71,8 @@ func LU(a *oocore.Array) (p, l, u *oocore.Array) {
 // Passes: as matmul, twice for each binary digit of n at most. Held at once: as matmul; as inv
 // where n is negative.
 func MatrixPower(a *oocore.Array, power int) *oocore.Array {
-	return operate("matrix_power", a, power)[0]
+	in := called("matrix_power")
+	return lazy.Result(&in, linalg.MatrixPower, op.Numbered{X: in.Node(a), N: power})
 }
 
 // MatrixRank returns the number of singular values above rcond times the largest, as int64. A
@@ -68,7 +80,8 @@ func MatrixPower(a *oocore.Array, power int) *oocore.Array {
 //
 // Passes: 1. Held at once: 36 MiB, or twice as many rows as columns four times in float64.
 func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
-	return operate("matrix_rank", a, rcond)[0]
+	in := called("matrix_rank")
+	return lazy.Result(&in, linalg.MatrixRank, linalg.RankArgs{X: in.Node(a), RCond: rcond})
 }
 
 // PInv returns the pseudoinverse, n × m of an m × n matrix. Singular values up to rcond times
@@ -77,7 +90,10 @@ func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
 //
 // Passes: 2 read, 1 written. Held at once: 36 MiB, or twice as many rows as columns four times
 // in float64.
-func PInv(a *oocore.Array, rcond float64) *oocore.Array { return operate("pinv", a, rcond)[0] }
+func PInv(a *oocore.Array, rcond float64) *oocore.Array {
+	in := called("pinv")
+	return lazy.Result(&in, linalg.PInv, linalg.RankArgs{X: in.Node(a), RCond: rcond})
+}
 
 // QR returns the matrix as q·r, where q has orthonormal columns and r is upper triangular with
 // nothing negative on its diagonal, which makes them unique; NumPy's differ by signs. Of m × n
@@ -86,8 +102,8 @@ func PInv(a *oocore.Array, rcond float64) *oocore.Array { return operate("pinv",
 // Passes: "r": 1; "q": 2 read, 1 written, twice that of complex matrices. Held at once: 36 MiB,
 // or twice as many rows as columns four times in float64.
 func QR(a *oocore.Array) (q, r *oocore.Array) {
-	all := operate("qr", a)
-	return all[0], all[1]
+	in := called("qr")
+	return lazy.Pair(&in, linalg.QR, op.Unary{X: in.Node(a)})
 }
 
 // RandomizedSVD approximates the k largest singular values and their vectors: u m × k, s
@@ -99,8 +115,8 @@ func QR(a *oocore.Array) (q, r *oocore.Array) {
 // Passes: 1 and one for each iteration (2). Held at once: a block of 12 MiB in float64, or a
 // row, and k + oversample rows of x.
 func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Array) {
-	all := operate("randomized_svd", a, k, o.Iterations, o.Seed, o.Oversample)
-	return all[0], all[1], all[2]
+	in := called("randomized_svd")
+	return lazy.Triple(&in, linalg.RandomizedSVD, linalg.RandomArgs{X: in.Node(a), K: k, Iterations: o.Iterations, Seed: o.Seed, Oversample: o.Oversample})
 }
 
 // SlogDet returns the signs of determinants, 0 of singular matrices, and the logarithms of
@@ -109,8 +125,8 @@ func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Ar
 // Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
 // factor in float64.
 func SlogDet(a *oocore.Array) (sign, logabsdet *oocore.Array) {
-	all := operate("slogdet", a)
-	return all[0], all[1]
+	in := called("slogdet")
+	return lazy.Pair(&in, linalg.SlogDet, op.Unary{X: in.Node(a)})
 }
 
 // Solve returns x of a·x = b for square matrices that fit a task, and b a vector or a stack of
@@ -118,10 +134,16 @@ func SlogDet(a *oocore.Array) (sign, logabsdet *oocore.Array) {
 //
 // Passes: 1; of "pos", a positive definite matrix, those of cholesky and 2 more. Held at once:
 // a matrix, or about 4 MiB of small ones: each input, the result and a factor in float64.
-func Solve(a, b *oocore.Array) *oocore.Array { return operate("solve", a, b)[0] }
+func Solve(a, b *oocore.Array) *oocore.Array {
+	in := called("solve")
+	return lazy.Result(&in, linalg.BuildSolve, linalg.SolveArgs{A: in.Node(a), B: in.Node(b)})
+}
 
 // SolvePositive is Solve for one positive definite matrix of any size, by Cholesky.
-func SolvePositive(a, b *oocore.Array) *oocore.Array { return operate("solve", a, b, true)[0] }
+func SolvePositive(a, b *oocore.Array) *oocore.Array {
+	in := called("solve")
+	return lazy.Result(&in, linalg.BuildSolve, linalg.SolveArgs{A: in.Node(a), B: in.Node(b), Pos: true})
+}
 
 // SolveTriangular returns x of a·x = b by one triangle of a matrix of any size, oocore.Lower
 // or oocore.Upper.
@@ -129,7 +151,8 @@ func SolvePositive(a, b *oocore.Array) *oocore.Array { return operate("solve", a
 // Passes: 1 over b, and 1 over a for each 12 MiB of b's columns. Held at once: whole columns of
 // b, and rows of a: 12 MiB of each in float64.
 func SolveTriangular(a, b *oocore.Array, of types.Triangle) *oocore.Array {
-	return operate("solve_triangular", a, b, of.String())[0]
+	in := called("solve_triangular")
+	return lazy.Result(&in, linalg.BuildSolveTriangular, linalg.TriangleArgs{A: in.Node(a), B: in.Node(b), Triangle: of.String()})
 }
 
 // SVD returns the matrix as u·diag(s)·vt, in its reduced form: of m × n elements and k the
@@ -139,18 +162,21 @@ func SolveTriangular(a, b *oocore.Array, of types.Triangle) *oocore.Array {
 // Passes: "s" and "vt": 1; "u": 2 read, 1 written; "full": 1. Held at once: 36 MiB, or twice as
 // many rows as columns four times in float64; "full" of matrices that fit a task.
 func SVD(a *oocore.Array) (u, s, vt *oocore.Array) {
-	all := operate("svd", a)
-	return all[0], all[1], all[2]
+	in := called("svd")
+	return lazy.Triple(&in, linalg.BuildSVD, linalg.SVDArgs{X: in.Node(a)})
 }
 
 // FullSVD is SVD with all of u's m columns and vt's n rows, of matrices that fit a task: one
 // pass.
 func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
-	all := operate("svd", a, true)
-	return all[0], all[1], all[2]
+	in := called("svd")
+	return lazy.Triple(&in, linalg.BuildSVD, linalg.SVDArgs{X: in.Node(a), Full: true})
 }
 
 // SVDVals returns the singular values, falling.
 //
 // Passes: 1. Held at once: 36 MiB, or twice as many rows as columns four times in float64.
-func SVDVals(a *oocore.Array) *oocore.Array { return operate("svdvals", a)[0] }
+func SVDVals(a *oocore.Array) *oocore.Array {
+	in := called("svdvals")
+	return lazy.Result(&in, linalg.SVDVals, op.Unary{X: in.Node(a)})
+}

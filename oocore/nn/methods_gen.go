@@ -5,15 +5,27 @@ package nn
 import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/nn"
 )
 
-var operate = lazy.Operate[oocore.Array, *oocore.Array]
+func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
 
 // GELU returns x/2 · (1 + erf(x/√2)).
-func GELU() Layer { return layer("gelu") }
+func GELU() Layer {
+	return Layer{"gelu", func(x *oocore.Array) *oocore.Array {
+		in := called("gelu")
+		return lazy.Result(&in, nn.BuildGELU, nn.GELUArgs{X: in.Node(x)})
+	}}
+}
 
 // TanhGELU returns GELU's tanh form (PyTorch's approximate="tanh").
-func TanhGELU() Layer { return layer("gelu", true) }
+func TanhGELU() Layer {
+	return Layer{"gelu", func(x *oocore.Array) *oocore.Array {
+		in := called("gelu")
+		return lazy.Result(&in, nn.BuildGELU, nn.GELUArgs{X: in.Node(x), Tanh: true})
+	}}
+}
 
 // LayerNorm returns (x - mean) / √(variance + epsilon) · w + b, with mean and variance along
 // the last axes of x, whose shape w and b have; without these along the last one. PyTorch's
@@ -21,19 +33,44 @@ func TanhGELU() Layer { return layer("gelu", true) }
 //
 // Passes: 1 of rows up to 4 MiB with their results, else 2. Held at once: whole rows, else a
 // mean and a variance for each position.
-func LayerNorm(w, b *oocore.Array, epsilon float64) Layer { return layer("layer_norm", w, b, epsilon) }
+func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
+	return Layer{"layer_norm", func(x *oocore.Array) *oocore.Array {
+		in := called("layer_norm")
+		return lazy.Result(&in, nn.LayerNorm, nn.LayerNormArgs{X: in.Node(x), Weight: in.Optional(w), Bias: in.Optional(b), Epsilon: epsilon})
+	}}
+}
 
 // ReLU returns max(x, 0).
-func ReLU() Layer { return layer("relu") }
+func ReLU() Layer {
+	return Layer{"relu", func(x *oocore.Array) *oocore.Array {
+		in := called("relu")
+		return lazy.Result(&in, nn.ReLU, op.Unary{X: in.Node(x)})
+	}}
+}
 
 // Sigmoid returns 1 / (1 + exp(-x)).
-func Sigmoid() Layer { return layer("sigmoid") }
+func Sigmoid() Layer {
+	return Layer{"sigmoid", func(x *oocore.Array) *oocore.Array {
+		in := called("sigmoid")
+		return lazy.Result(&in, nn.Sigmoid, op.Unary{X: in.Node(x)})
+	}}
+}
 
 // SiLU returns x / (1 + exp(-x)).
-func SiLU() Layer { return layer("silu") }
+func SiLU() Layer {
+	return Layer{"silu", func(x *oocore.Array) *oocore.Array {
+		in := called("silu")
+		return lazy.Result(&in, nn.SiLU, op.Unary{X: in.Node(x)})
+	}}
+}
 
 // Softmax returns exp(x - max) by its sum along an axis.
 //
 // Passes: 1 of rows up to 4 MiB with their results; 3 along other axes. Held at once: whole
 // rows; along other axes two accumulators for each sum.
-func Softmax(axis int) Layer { return layer("softmax", axis) }
+func Softmax(axis int) Layer {
+	return Layer{"softmax", func(x *oocore.Array) *oocore.Array {
+		in := called("softmax")
+		return lazy.Result(&in, nn.Softmax, op.Numbered{X: in.Node(x), N: axis})
+	}}
+}

@@ -114,11 +114,6 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 	return k, err
 }
 
-// layer is a layer of an operation's row, of an argument for each parameter after the first.
-func layer(name string, args ...any) Layer {
-	return Layer{name, func(x *oocore.Array) *oocore.Array { return operate(name, append([]any{x}, args...)...)[0] }}
-}
-
 // built is a layer of nodes, with parameters that may be nil.
 func built(name string, f func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error), parameters ...*oocore.Array) Layer {
 	return Layer{name, func(x *oocore.Array) *oocore.Array {

@@ -38,7 +38,7 @@ func describe(o *host.Operation, api []callable) string {
 		}
 	}
 	var b strings.Builder
-	if b.WriteString(o.Row.Usage + "\n"); o.Alias != "" {
+	if b.WriteString(o.Signature + "\n"); o.Alias != "" {
 		fmt.Fprintf(&b, "%s is another name of %s.\n", o.Name, o.Alias)
 	}
 	if text != "" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
@@ -19,7 +18,7 @@ func (t *Text) Decomposes() (found bool) {
 	ast.Inspect(t.tree, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			id, named := call.Fun.(*ast.Ident)
-			found = found || named && slices.ContainsFunc(decompose.Rows, func(r op.Row) bool { return strings.HasPrefix(r.Usage, id.Name+"(") })
+			found = found || named && slices.ContainsFunc(decompose.Rows, func(r op.Row) bool { return r.Name == id.Name })
 		}
 		return true
 	})

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/expr"
-	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 func TestMethodsAreCurrent(t *testing.T) {
@@ -25,15 +25,16 @@ func TestMethodsAreCurrent(t *testing.T) {
 }
 
 func TestMethodsRejectWhatDoesNotFollow(t *testing.T) {
-	build := func(site graph.Site, x *graph.Node, k int) (*graph.Node, error) { return x, nil }
 	for _, c := range []struct{ signature, doc, want string }{
-		{"(a *Array) F(k float64)", "F is.", "row f: k is float64, and the builder's parameter for k takes another"},
+		{"(a *Array) F(k float64)", "F is.", "row f: k is float64, and the builder's field for k takes another"},
 		{"(a *Array) F(k, n int)", "F is.", "row f: f(x, k) has no argument for n"},
 		{"(a *Array) F(k int", "F is.", "is no signature"},
 		{"Array.F", "", "row f: Array.F has no signature, and byHand does not say why"},
 		{"(a *Array) F(k int)", "f is.", "row f: its Doc does not begin with F"},
+		{"(a *Array) F(k int) = a, k, k", "F is.", "row f: f(x, k) has no argument for k"},
+		{"(a *Array) F(k int) = a,, k", "F is.", "row f: a,, k are no arguments"},
 	} {
-		all, err := op.Read(op.Row{Usage: "f(x, k)", Go: c.signature, Doc: c.doc, Build: build})
+		all, err := op.Read(op.Row{Name: "f", Names: "x k", Go: c.signature, Doc: c.doc, Build: op.Build(shape.Diag)})
 		if err != nil {
 			t.Fatal(err)
 		}

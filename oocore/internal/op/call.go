@@ -21,6 +21,12 @@ type Value struct {
 	at     int
 }
 
+// Int is an integer.
+func Int(n int) Value { return Value{Number: int64(n)} }
+
+// String is text.
+func String(text string) Value { return Value{Text: &text} }
+
 // Reject returns an error that points at the argument: what the operation takes there.
 func (v Value) Reject(takes string) error { return &valueError{v.at, takes} }
 
@@ -101,17 +107,13 @@ type Decomposed struct {
 
 // Build makes the node that the call stands for.
 func (c *Call) Build() (*graph.Node, error) {
-	if c.byHand != nil {
+	if byHand := c.Operation.Build.byHand; byHand != nil {
 		for i, v := range c.Values {
 			if v.Node != nil && !c.Moves {
 				c.Values[i].Node = graph.Computable(c.Site, v.Node)
 			}
 		}
-		return c.byHand(c)
-	}
-	args, part, err := c.bind()
-	if err != nil {
-		return nil, err
+		return byHand(c)
 	}
 	decides := 0 // the last array, of whose values the shape comes
 	for at, v := range c.Values {
@@ -120,13 +122,17 @@ func (c *Call) Build() (*graph.Node, error) {
 		}
 	}
 	var uncounted error
-	all, err := c.Operation.Build(c.Site, func(n *graph.Node) (counts []int64, err error) {
+	args, part, err := c.bind(func(n *graph.Node) (counts []int64, err error) {
 		counts, err = c.Counter(decides)(n)
 		if c.Run == nil {
 			uncounted = err
 		}
 		return counts, err
-	}, args)
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Operation.Build.build(c.Site, args)
 	if uncounted != nil {
 		return nil, uncounted
 	}
@@ -142,77 +148,15 @@ func (c *Call) Build() (*graph.Node, error) {
 	return all[part], nil
 }
 
-// Build makes the results of an operation, of an argument for each parameter but a part; nil
-// is a parameter's default.
-func (o *Operation) Build(site graph.Site, run Run, args []any) ([]*graph.Node, error) {
-	f := o.build.Type()
-	in := []reflect.Value{reflect.ValueOf(site)}
-	if o.asks {
-		in = append(in, reflect.ValueOf(run))
-	}
-	args = slices.Concat(args, make([]any, f.NumIn()-len(in)-len(args)))
-	for i, arg := range args {
-		t := f.In(len(in))
-		if arg == nil {
-			arg = o.Params[i].Default
-		}
-		if f, is := arg.(float64); is && t == nodeType {
-			n, err := graph.Scalar(site, f)
-			if err != nil {
-				return nil, err
-			}
-			arg = n
-		}
-		if n, is := arg.(*graph.Node); is && n != nil && !o.Moves {
-			arg = graph.Computable(site, n)
-		}
-		if all, is := arg.([]*graph.Node); is && !o.Moves {
-			all = slices.Clone(all)
-			for k, n := range all {
-				all[k] = graph.Computable(site, n)
-			}
-			arg = all
-		}
-		v := reflect.Zero(t)
-		if one, is := arg.(int); is && t == reflect.TypeFor[[]int]() {
-			v = reflect.ValueOf([]int{one})
-		} else if is && t == valueType {
-			v = reflect.ValueOf(Value{Number: int64(one)})
-		} else if text, is := arg.(string); is && t == valueType {
-			v = reflect.ValueOf(Value{Text: &text})
-		} else if arg != nil {
-			v = reflect.ValueOf(arg)
-		}
-		in = append(in, v)
-	}
-	call := o.build.Call
-	if f.IsVariadic() {
-		call = o.build.CallSlice
-	}
-	out := call(in)
-	last := len(out) - 1
-	if err, _ := out[last].Interface().(error); err != nil {
-		return nil, err
-	}
-	if o.results < 0 {
-		return out[0].Interface().([]*graph.Node), nil
-	}
-	all := make([]*graph.Node, last)
-	for i := range all {
-		all[i] = out[i].Interface().(*graph.Node)
-	}
-	return all, nil
-}
-
-// bind finds each parameter's argument: words first, wherever they stand, then the others in
+// bind fills the builder's struct: words first, wherever they stand, then the other arguments in
 // order. part is which of the results is meant.
-func (c *Call) bind() (args []any, part int, err error) {
+func (c *Call) bind(run Run) (args reflect.Value, part int, err error) {
 	given := make([]any, len(c.Params))
 	rest := make([]int, 0, len(c.Values)) // places of what is no word
 	for at := 0; at < len(c.Values); at++ {
 		n, err := c.word(at, given)
 		if err != nil {
-			return nil, 0, err
+			return args, 0, err
 		}
 		if n == 0 {
 			rest = append(rest, at)
@@ -224,29 +168,58 @@ func (c *Call) bind() (args []any, part int, err error) {
 			continue
 		}
 		if given[i], rest, err = c.take(i, rest); err != nil {
-			return nil, 0, err
+			return args, 0, err
 		}
 	}
 	if len(rest) > 0 {
 		if text := c.Values[rest[0]].Text; text != nil {
-			return nil, 0, c.Fail(rest[0], "%s does not take %q: %s", c.Name, *text, c.Usage)
+			return args, 0, c.Fail(rest[0], "%s does not take %q: %s", c.Name, *text, c.Usage)
 		}
 		if !slices.ContainsFunc(c.Params, func(p Param) bool { return p.List }) {
-			return nil, 0, c.Fail(rest[0], "%s does not take %d arguments: %s", c.Name, len(c.Values), c.Usage)
+			return args, 0, c.Fail(rest[0], "%s does not take %d arguments: %s", c.Name, len(c.Values), c.Usage)
 		}
-		return nil, 0, c.Fail(rest[0], "%s does not take this here: %s", c.Name, c.Usage)
+		return args, 0, c.Fail(rest[0], "%s does not take this here: %s", c.Name, c.Usage)
+	}
+	preset := c.Operation.Build.preset
+	args = reflect.New(preset.Type()).Elem()
+	args.Set(preset)
+	if f := args.FieldByName("Run"); f.IsValid() {
+		f.Set(reflect.ValueOf(run))
 	}
 	for i, p := range c.Params {
 		if p.Kind == Part {
 			if given[i] == nil {
-				return nil, 0, c.Fail(len(c.Values)-1, "%s gives one of its results, by name: %s", c.Name, c.Usage)
+				return args, 0, c.Fail(len(c.Values)-1, "%s gives one of its results, by name: %s", c.Name, c.Usage)
 			}
 			part = given[i].(int)
-			continue
+		} else if v, err := c.field(p, given[i]); err != nil {
+			return args, 0, err
+		} else if v != nil {
+			f := args.FieldByName(p.Field)
+			f.Set(reflect.ValueOf(v).Convert(f.Type()))
 		}
-		args = append(args, given[i])
 	}
 	return args, part, nil
+}
+
+// field is what a field of the builder's struct has, of an argument or where there is none; nil is the
+// zero value.
+func (c *Call) field(p Param, arg any) (any, error) {
+	if arg == nil {
+		arg = p.Default
+	}
+	if f, is := arg.(float64); is && p.Kind == Array {
+		return graph.Scalar(c.Site, f)
+	}
+	if n, is := arg.(*graph.Node); is && !c.Moves {
+		return graph.Computable(c.Site, n), nil
+	}
+	if all, is := arg.([]*graph.Node); is && !c.Moves {
+		for k, n := range all {
+			all[k] = graph.Computable(c.Site, n)
+		}
+	}
+	return arg, nil
 }
 
 // word reads the word at a place, and returns how many arguments that are; 0 where none of the

@@ -16,17 +16,17 @@ import (
 
 // The example of CONTRIBUTING.md, from here to its end:
 
-var midpoints = op.Row{Usage: "midpoints(x)", NumPy: "(x[..., 1:] + x[..., :-1]) / 2", Holds: op.Shown, Build: Midpoints,
+var midpoints = op.Row{Name: "midpoints", NumPy: "(x[..., 1:] + x[..., :-1]) / 2", Holds: op.Shown, Build: op.Build(Midpoints),
 	Examples: "midpoints(x)", Go: "(a *Array) Midpoints()", Doc: `Midpoints returns the means of neighbours along the last axis, in float64.`}
 
-func Midpoints(site graph.Site, x *graph.Node) (*graph.Node, error) {
-	shape := slices.Clone(x.Shape)
+func Midpoints(site graph.Site, a op.Unary) (*graph.Node, error) {
+	shape := slices.Clone(a.X.Shape)
 	last := len(shape) - 1
 	if last < 0 || shape[last] < 2 {
-		return nil, graph.Reject(site, "midpoints", errors.New("takes two elements or more along an axis"), x)
+		return nil, graph.Reject(site, "midpoints", errors.New("takes two elements or more along an axis"), a.X)
 	}
 	shape[last]--
-	x, err := graph.AsType(site, x, dtype.Float64)
+	x, err := graph.AsType(site, a.X, dtype.Float64)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func longer(box []int) []int {
 
 func TestMidpointsFillsBoxesOfAnyForm(t *testing.T) {
 	x := node(t, []float64{1, 2, 5, 4, 0, -8}, 2, 3)
-	out := example(t, "contributing_boxes_test.go", midpoints, x)
+	out := example(t, "contributing_boxes_test.go", "midpoints(x)", midpoints, op.Value{Node: x})
 	if out.Blocks == nil || !slices.Equal(out.Shape, []int{2, 2}) {
 		t.Fatalf("the operation is %s of shape %v", out, out.Shape)
 	}

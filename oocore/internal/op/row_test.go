@@ -9,59 +9,108 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 )
 
+type (
+	integerArgs struct {
+		X *graph.Node
+		K int
+	}
+	manyArgs struct {
+		X        *graph.Node
+		Y        *graph.Node `default:""`
+		Axes     []int
+		DDof     float64 `word:"1"`
+		KeepDims bool
+		Side     string      `words:"left right" default:"left"`
+		Weights  *graph.Node `word:"w"`
+	}
+)
+
+// same is a builder of arguments that gives none.
+func same[A any](graph.Site, A) (*graph.Node, error) { return nil, nil }
+
 func TestReadRejectsRows(t *testing.T) {
-	one := func(site graph.Site, x *graph.Node, k int) (*graph.Node, error) { return x, nil }
-	two := func(site graph.Site, x *graph.Node) (q, r *graph.Node, err error) { return x, x, nil }
+	one := Build(same[integerArgs])
+	two := Build2(func(graph.Site, Unary) (q, r *graph.Node, err error) { return nil, nil, nil })
 	for _, c := range []struct {
-		usage string
-		build any
-		want  string
+		row  Row
+		want string
 	}{
-		{"f", one, `the usage of a row is not as name(x, y), but "f"`},
-		{"f(x, k)", func(x *graph.Node) error { return nil }, "row f: its builder is no function of a site"},
-		{"f(x)", func(site graph.Site, x *graph.Node) error { return nil }, "row f: its builder does not return a node and an error"},
-		{"f(x, k)", func(site graph.Site, x *graph.Node, k chan int) (*graph.Node, error) { return x, nil }, "row f: k is a chan int, which no argument can be"},
-		{"f(x, k=first)", one, "row f: first, the default of k, is no int"},
-		{`f(x, "left" or "right"=up)`, func(site graph.Site, x *graph.Node, side string) (*graph.Node, error) { return x, nil }, `row f: up, the default, is none of the words ["left" "right"]`},
-		{"f(x)", one, "row f: its builder has 1 parameters more than its usage"},
-		{"f(x, k, n)", one, "row f: its builder has no parameter for n"},
-		{"f(x, k...)", one, "row f: k is a list, and its builder takes one"},
-		{"f(x)", two, "row f: its usage does not say which of its results is meant"},
-		{`f(x, "q" or "r" or "s")`, two, `row f: it has 2 results, and its usage names ["q" "r" "s"]`},
-		{"f(x)", func(*Call) (*graph.Node, error) { return nil, nil }, "row f: it reads its arguments itself, and does not say how many"},
+		{Row{}, "row f: it has no builder"},
+		{Row{Build: Build(same[int])}, "row f: its builder takes a int, and With has a int: both are one struct"},
+		{Row{Build: one.With(Unary{})}, "row f: its builder takes a op.integerArgs, and With has a op.Unary: both are one struct"},
+		{Row{Build: Build(same[struct{ K chan int }])}, "row f: K is a chan int, which no argument can be"},
+		{Row{Build: Build(same[struct {
+			K int `default:"first"`
+		}])}, "row f: first, the default of K, is no int"},
+		{Row{Build: Build(same[struct {
+			Side string `words:"left right" default:"up"`
+		}])}, `row f: up, the default, is none of the words ["left" "right"]`},
+		{Row{Build: Build(same[struct {
+			K []int `least:"some"`
+		}])}, "row f: some is no number of elements of K"},
+		{Row{Build: Build(same[struct {
+			K int `least:"1"`
+		}])}, "row f: 1 is no number of elements of K"},
+		{Row{Build: one, Names: "x k n"}, `row f: its builder has no fields for ["n"]`},
+		{Row{Build: one, Without: "N"}, `row f: its builder has no fields for ["N"]`},
+		{Row{Build: one, Parts: "q r"}, `row f: it has 1 results, and names ["q" "r"]`},
+		{Row{Build: two}, "row f: it has 2 results, and names []"},
+		{Row{Build: two, Parts: "q r s"}, `row f: it has 2 results, and names ["q" "r" "s"]`},
 	} {
-		if _, err := Read(Row{Usage: c.usage, Build: c.build}); err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v, want %s", c.usage, err, c.want)
+		c.row.Name = "f"
+		if _, err := Read(c.row); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	_, err := Read(Row{Usage: "f(x, k)", Build: one}, Row{Usage: "g(x, k)", Also: "f", Build: one})
+	_, err := Read(Row{Name: "f", Build: one}, Row{Name: "g", Also: "f", Build: one})
 	if err == nil || err.Error() != "two rows are named f" {
 		t.Errorf("a name twice: %v", err)
 	}
 }
 
-func TestUsagesHaveNoDefaults(t *testing.T) {
-	build := func(site graph.Site, x, y *graph.Node, axes []int, ddof float64, keep bool, method string, w *graph.Node) (*graph.Node, error) {
-		return x, nil
-	}
-	all, err := Read(Row{Usage: `f(x, y=, axes..., "ddof=1", "keepdims", "left" or "right"=left, "weights" w)`, Build: build})
+func TestUsagesFollowFromStructs(t *testing.T) {
+	all, err := Read(Row{Name: "f", Also: "g", Build: Build(same[manyArgs])}, Row{Name: "h", Names: "list", Without: "Y Weights", Build: Build(same[manyArgs])},
+		Row{Name: "qr", Parts: "q r", Build: Build2(func(graph.Site, struct {
+			X    *graph.Node
+			Full bool
+		}) (q, r *graph.Node, err error) {
+			return nil, nil, nil
+		})},
+		Row{Name: "meshgrid", Build: BuildAll(func(graph.Site, struct {
+			In []*graph.Node `usage:"a, b..." least:"1"`
+		}) ([]*graph.Node, error) {
+			return nil, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := all["f"]
-	if want := `f(x, y, axes..., "ddof=1", "keepdims", "left" or "right", "weights", w)`; o.Usage != want || o.Least != 1 || o.Most != -1 {
-		t.Errorf("%s takes %d to %d arguments, want %s", o.Usage, o.Least, o.Most, want)
+	for name, want := range map[string][2]string{
+		"f":        {`f(x, y, axes..., "ddof=1", "keepdims", "left" or "right", "weights", w)`, `f(x, y=, axes..., "ddof=1", "keepdims", "left" or "right"=left, "weights" w)`},
+		"g":        {`g(x, y, axes..., "ddof=1", "keepdims", "left" or "right", "weights", w)`, `f(x, y=, axes..., "ddof=1", "keepdims", "left" or "right"=left, "weights" w)`},
+		"h":        {`h(list, axes..., "ddof=1", "keepdims", "left" or "right")`, `h(list, axes..., "ddof=1", "keepdims", "left" or "right"=left)`},
+		"qr":       {`qr(x, "q" or "r", "full")`, `qr(x, "q" or "r", "full")`},
+		"meshgrid": {"meshgrid(a, b..., part)", "meshgrid(a, b..., part)"},
+	} {
+		if o := all[name]; o.Usage != want[0] || o.Signature != want[1] {
+			t.Errorf("%s is %s, %s, want %q", name, o.Usage, o.Signature, want)
+		}
+	}
+	if o := all["f"]; o.Least != 1 || o.Most != -1 {
+		t.Errorf("%s takes %d to %d arguments", o.Usage, o.Least, o.Most)
+	}
+	if o := all["qr"]; o.Least != 2 || o.Most != 3 {
+		t.Errorf("%s takes %d to %d arguments", o.Usage, o.Least, o.Most)
 	}
 }
 
 // Words stand anywhere, and others are found in order.
 func TestCallsBindTheirArguments(t *testing.T) {
 	var got []any
-	build := func(site graph.Site, x, y *graph.Node, axes []int, ddof float64, keep bool, side string, w *graph.Node) (*graph.Node, error) {
-		got = []any{y != nil, axes, ddof, keep, side, w != nil}
-		return x, nil
+	build := func(_ graph.Site, a manyArgs) (*graph.Node, error) {
+		got = []any{a.Y != nil, a.Axes, a.DDof, a.KeepDims, a.Side, a.Weights != nil}
+		return a.X, nil
 	}
-	all, err := Read(Row{Usage: `f(x, y=, axes..., "ddof=1", "keepdims", "left" or "right"=left, "weights" w)`, Build: build})
+	all, err := Read(Row{Name: "f", Build: Build(build)})
 	if err != nil {
 		t.Fatal(err)
 	}

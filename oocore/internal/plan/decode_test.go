@@ -13,6 +13,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/fft"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
@@ -69,21 +70,21 @@ func FuzzDecode(f *testing.F) {
 		graphtest.Node(t)(graph.Product(graph.Site{}, x, y)),
 		graphtest.Roll(t, graphtest.Slice(t, x, "::-2")),
 		graphtest.Node(t)(shape.Concatenate(graph.Site{}, 0, x, graphtest.Node(t)(graph.Reshape(graph.Site{}, graphtest.Transpose(t, x), 2000, 500)))),
-		graphtest.Node(t)(filter.Uniform(graph.Site{}, x, []int{3, 5}, window.Border{})),
-		graphtest.Node(t)(order.Sort(graph.Site{}, x, 0, false)),
+		graphtest.Node(t)(filter.Uniform(graph.Site{}, filter.SizeArgs{X: x, Sizes: []int{3, 5}})),
+		graphtest.Node(t)(order.Sort(graph.Site{}, order.SortArgs{X: x, Axis: 0})),
 		graphtest.Node(t)(scan.Cumulative(graph.Site{}, "cumsum", false, x, 0)),
-		graphtest.Node(t)(linalg.Cholesky(graph.Site{}, graphtest.Node(t)(graph.Product(graph.Site{}, graphtest.Transpose(t, x), x)))),
+		graphtest.Node(t)(linalg.Cholesky(graph.Site{}, op.Unary{X: graphtest.Node(t)(graph.Product(graph.Site{}, graphtest.Transpose(t, x), x))})),
 		graphtest.Node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")),
 		// Of these a device computes formulas.
 		graphtest.Node(t)(window.Reduce(graph.Site{}, kernel.Var, x, 4, 1, 1)),
-		graphtest.Node(t)(filter.MedianOf(graph.Site{}, x, []int{3, 1}, window.Border{})),
-		graphtest.Node(t)(filter.Correlate(graph.Site{}, x, graphtest.Slice(t, x, "0:2, 0:3"), window.Border{})),
-		graphtest.Node(t)(filter.Downsample(graph.Site{}, x, []int{2, 5})),
+		graphtest.Node(t)(filter.MedianOf(graph.Site{}, filter.SizeArgs{X: x, Sizes: []int{3, 1}})),
+		graphtest.Node(t)(filter.Correlate(graph.Site{}, filter.WeightArgs{X: x, Weights: graphtest.Slice(t, x, "0:2, 0:3")})),
+		graphtest.Node(t)(filter.Downsample(graph.Site{}, op.Lengths{X: x, Lengths: []int{2, 5}})),
 		graphtest.Node(t)(scan.GradientAt(graph.Site{}, x, graphtest.Slice(t, x, "0, :"), 1, 2)),
 		graphtest.Node(t)(nn.MaxPool2D(graph.Site{}, graphtest.Node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), nn.PoolOptions{Kernel: [2]int{3, 2}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}})),
 		graphtest.Node(t)(nn.Conv2D(graph.Site{}, graphtest.Node(t)(graph.Reshape(graph.Site{}, x, 20, 5, 100, 100)), graphtest.Node(t)(graph.Reshape(graph.Site{}, graphtest.Slice(t, x, "0, 0:90"), 2, 5, 3, 3)), nil, nn.ConvOptions{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1})),
 		graphtest.Node(t)(random.Normals(graph.Site{}, dtype.Float64, 7, 2000, 30)),
-		graphtest.Node(t)(nn.Softmax(graph.Site{}, x, 1)),
+		graphtest.Node(t)(nn.Softmax(graph.Site{}, op.Numbered{X: x, N: 1})),
 	}
 	all := device.TypesOf(func(dtype.Type) bool { return true })
 	everything := device.Capabilities{Elementwise: map[kernel.Op]device.Types{}, Casts: all, Folds: map[kernel.Reduction]device.Types{}, Products: all}

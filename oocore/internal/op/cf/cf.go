@@ -30,9 +30,9 @@ import (
 // standard and proleptic_gregorian; a date that has no number in the unit, such as one
 // before 1678 in ns, is an error of the run, and so is one before 1582-10-15 in the standard
 // calendar, which then is another.
-func Decode(site graph.Site, n *graph.Node, unit string) (*graph.Node, error) {
-	out, err := decode(site, n, unit)
-	return graph.Result(site, "decode_cf", out, err, n)
+func Decode(site graph.Site, a DecodeArgs) (*graph.Node, error) {
+	out, err := decode(site, a.X, a.Unit)
+	return graph.Result(site, "decode_cf", out, err, a.X)
 }
 
 func decode(site graph.Site, n *graph.Node, unit string) (*graph.Node, error) {

@@ -27,7 +27,7 @@ func stored(t *testing.T, dt dtype.Type, attributes string) *graph.Node {
 // decoded runs the operation of dates alone.
 func decoded[T dtype.Element](t *testing.T, attributes, unit string, values ...T) ([]int64, error) {
 	t.Helper()
-	n, err := Decode(graph.Site{}, stored(t, dtype.Of[T](), attributes), unit)
+	n, err := Decode(graph.Site{}, DecodeArgs{X: stored(t, dtype.Of[T](), attributes), Unit: unit})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func TestDecodeDescribesItsResult(t *testing.T) {
 		{dtype.Int32, `{"units":"days since 2000-01-01"}`, dtype.Int64, `{"_FillValue":-9223372036854775808,"calendar":"proleptic_gregorian","units":"nanoseconds since 1970-01-01"}`},
 		{dtype.Int32, `{"units":"days"}`, dtype.Int32, `{"units":"days"}`},
 	} {
-		n, err := Decode(graph.Site{}, stored(t, c.in, c.with), "")
+		n, err := Decode(graph.Site{}, DecodeArgs{X: stored(t, c.in, c.with), Unit: ""})
 		if err != nil {
 			t.Errorf("%s: %v", c.with, err)
 			continue
@@ -124,7 +124,7 @@ func TestDecodeDescribesItsResult(t *testing.T) {
 		}
 	}
 	for reason, attributes := range map[string]string{"scale_factor": `{"scale_factor":"half"}`, "_FillValue": `{"_FillValue":0.5}`} {
-		if _, err := Decode(graph.Site{}, stored(t, dtype.Int16, attributes), ""); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := Decode(graph.Site{}, DecodeArgs{X: stored(t, dtype.Int16, attributes), Unit: ""}); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %v", attributes, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestDecodeDescribesItsResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Decode(graph.Site{}, float, ""); err == nil || !strings.Contains(err.Error(), "decode first") {
+	if _, err := Decode(graph.Site{}, DecodeArgs{X: float, Unit: ""}); err == nil || !strings.Contains(err.Error(), "decode first") {
 		t.Errorf("of a computed array: %v", err)
 	}
 }

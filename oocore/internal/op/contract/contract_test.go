@@ -56,7 +56,7 @@ func TestEinsumRefuses(t *testing.T) {
 			shapes = append(shapes, grid.Format(s))
 		}
 		of := "of shapes " + strings.Join(shapes, " and ")
-		_, err := contract.Einsum(graph.Site{}, e.subscripts, in...)
+		_, err := contract.Einsum(graph.Site{}, contract.EinsumArgs{Subscripts: e.subscripts, Operands: in})
 		_, ofPath := contract.Path(graph.Site{}, e.subscripts, in...)
 		for name, err := range map[string]error{"einsum: ": err, "einsum_path: ": ofPath} {
 			if err == nil {

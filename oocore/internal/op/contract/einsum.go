@@ -22,7 +22,8 @@ type term struct {
 // without an arrow the names that occur once, in order of the alphabet. Operands are
 // contracted two at a time, in the order of Path. All is computed in the type that the
 // operands meet in, NumPy's result_type.
-func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node, error) {
+func Einsum(site graph.Site, args EinsumArgs) (*graph.Node, error) {
+	subscripts, in := args.Subscripts, args.Operands
 	terms, out, err := parse(site, subscripts, in)
 	if err != nil {
 		return nil, graph.Reject(site, "einsum", ofShapes(err, in), in...)

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -84,7 +85,8 @@ func tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.No
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the
 // sum along the last of a and the last but one of b.
-func Dot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Dot(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	if len(a.Shape) == 0 || len(b.Shape) == 0 {
 		return graph.Apply(site, kernel.Multiply, a, b)
 	}
@@ -96,7 +98,8 @@ func Dot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // Inner sums products along the last axes of both.
-func Inner(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Inner(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	if len(a.Shape) == 0 || len(b.Shape) == 0 {
 		return graph.Apply(site, kernel.Multiply, a, b)
 	}
@@ -108,7 +111,8 @@ func Inner(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // Vdot is the sum of the products of all elements, those of a conjugated.
-func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Vdot(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	if grid.Size(a.Shape) != grid.Size(b.Shape) {
 		return nil, graph.Reject(site, "vdot", fmt.Errorf("shapes %s and %s have different sizes", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
@@ -117,11 +121,12 @@ func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		a = m.Apply(kernel.Conjugate, a)
 	}
 	a, b = m.Reshape(a, -1), m.Reshape(b, -1)
-	return m.Make(func() (*graph.Node, error) { return Dot(site, a, b) }), m.Err
+	return m.Make(func() (*graph.Node, error) { return Dot(site, op.Binary{A: a, B: b}) }), m.Err
 }
 
 // Outer is the product of each element of a with each of b.
-func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Outer(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	var list []term // operands of one dimension
 	for i, n := range []*graph.Node{a, b} {
 		if len(n.Shape) == 1 {
@@ -137,7 +142,8 @@ func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // Kron is the Kronecker product: blocks of b, each times an element of a.
-func Kron(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Kron(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	dims := max(len(a.Shape), len(b.Shape))
 	in := []*graph.Node{a, b}
 	for i, n := range in {

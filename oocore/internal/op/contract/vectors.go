@@ -11,9 +11,9 @@ import (
 
 // Vecdot is the sum of products along an axis, a's conjugated, in the type that the two
 // meet in, as NumPy's vecdot.
-func Vecdot(site graph.Site, a, b *graph.Node, axis int) (_ *graph.Node, err error) {
-	defer graph.Named(&err, site, "vecdot", a, b)
-	in, _, err := last(site, axis, a, b)
+func Vecdot(site graph.Site, args AlongArgs) (_ *graph.Node, err error) {
+	defer graph.Named(&err, site, "vecdot", args.A, args.B)
+	in, _, err := last(site, args.Axis, args.A, args.B)
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +26,9 @@ func Vecdot(site graph.Site, a, b *graph.Node, axis int) (_ *graph.Node, err err
 }
 
 // Cross is the vector product along an axis of length 3, as NumPy's linalg.cross.
-func Cross(site graph.Site, a, b *graph.Node, axis int) (_ *graph.Node, err error) {
-	defer graph.Named(&err, site, "cross", a, b)
-	in, length, err := last(site, axis, a, b)
+func Cross(site graph.Site, args AlongArgs) (_ *graph.Node, err error) {
+	defer graph.Named(&err, site, "cross", args.A, args.B)
+	in, length, err := last(site, args.Axis, args.A, args.B)
 	if err == nil && length != 3 {
 		err = fmt.Errorf("takes vectors of length 3, not %d", length)
 	}
@@ -42,7 +42,9 @@ func Cross(site graph.Site, a, b *graph.Node, axis int) (_ *graph.Node, err erro
 	}
 	plus := m.Apply(kernel.Multiply, next(in[0], 1), next(in[1], 2))
 	out := m.Apply(kernel.Subtract, plus, m.Apply(kernel.Multiply, next(in[0], 2), next(in[1], 1)))
-	return m.Make(func() (*graph.Node, error) { return shape.Move(site, out, []int{-1}, []int{axis}) }), m.Err
+	return m.Make(func() (*graph.Node, error) {
+		return shape.Move(site, shape.MoveArgs{X: out, Axes: []int{-1}, Places: []int{args.Axis}})
+	}), m.Err
 }
 
 // last are two arrays with an axis at the end, which has one length in both.
@@ -52,7 +54,7 @@ func last(site graph.Site, axis int, in ...*graph.Node) (out []*graph.Node, leng
 		if err != nil {
 			return nil, 0, err
 		}
-		moved, err := shape.Move(site, n, []int{at}, []int{-1})
+		moved, err := shape.Move(site, shape.MoveArgs{X: n, Axes: []int{at}, Places: []int{-1}})
 		if err != nil {
 			return nil, 0, err
 		}

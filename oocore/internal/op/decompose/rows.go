@@ -18,11 +18,11 @@ const (
 
 // Rows are the decompositions of tensors, which package decomp runs.
 var Rows = []op.Row{
-	{Usage: `cp(x, rank, "iterations=50", "tolerance=1e-6", "seed=1", "svd", "nonnegative", "weights" or "factor=0" or "errors")`, NumPy: "tensorly.decomposition.parafac", Passes: "1 and 2 for each iteration" + called, Holds: left + "as matmul", Build: parts, Args: [2]int{2, -1}, Examples: `cp(t, 8, "iterations=2")`,
+	{Name: "cp", NumPy: "tensorly.decomposition.parafac", Passes: "1 and 2 for each iteration" + called, Holds: left + "as matmul", Build: op.ByHand(`x, rank, "iterations=50", "tolerance=1e-6", "seed=1", "svd", "nonnegative", "weights" or "factor=0" or "errors"`, 2, -1, parts), Examples: `cp(t, 8, "iterations=2")`,
 		Go: "decomp.CP"},
-	{Usage: `tucker(x, ranks..., "modes=0,2", "iterations=50", "tolerance=1e-6", "seed=1", "core" or "factor=0" or "errors")`, NumPy: "tensorly.decomposition.tucker", Passes: "4 and 2 for each iteration" + called, Holds: left + "a mode's length times the product of the other ranks", Build: parts, Args: [2]int{2, -1}, Examples: `tucker(t, 8, 8, 8, "iterations=2")`,
+	{Name: "tucker", NumPy: "tensorly.decomposition.tucker", Passes: "4 and 2 for each iteration" + called, Holds: left + "a mode's length times the product of the other ranks", Build: op.ByHand(`x, ranks..., "modes=0,2", "iterations=50", "tolerance=1e-6", "seed=1", "core" or "factor=0" or "errors"`, 2, -1, parts), Examples: `tucker(t, 8, 8, 8, "iterations=2")`,
 		Go: "decomp.Tucker"},
-	{Usage: `hosvd(x, ranks..., "modes=0,2", "seed=1", "core" or "factor=0" or "errors")`, NumPy: "np.linalg.svd of each unfolding", Passes: "2 and 1 or 2 for each mode" + called, Holds: left + "a mode's Gram matrix", Build: parts, Args: [2]int{2, -1}, Examples: "hosvd(t, 8, 8, 8)",
+	{Name: "hosvd", NumPy: "np.linalg.svd of each unfolding", Passes: "2 and 1 or 2 for each mode" + called, Holds: left + "a mode's Gram matrix", Build: op.ByHand(`x, ranks..., "modes=0,2", "seed=1", "core" or "factor=0" or "errors"`, 2, -1, parts), Examples: "hosvd(t, 8, 8, 8)",
 		Go: "decomp.HOSVD"},
 }
 

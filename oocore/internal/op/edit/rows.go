@@ -13,20 +13,42 @@ import (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: "piecewise(x, condition, y, condition, z...2, otherwise)", Build: pieces, Examples: "piecewise(x, x > 0.5, y)",
+	{Name: "piecewise", Build: op.Build(pieces), Examples: "piecewise(x, x > 0.5, y)",
 		Go: "Array.Piecewise"},
-	{Usage: `set(x, bools or indices or "0:100, ::2", values, axis)`, NumPy: "x[...] = values", Passes: op.Fused + "; of a mask and a list of values those of cumsum over the mask, of indices those of argsort over them", Holds: op.Shown, Build: assigned, Examples: `set(x, "0:10", 0)`,
+	{Name: "set", NumPy: "x[...] = values", Passes: op.Fused + "; of a mask and a list of values those of cumsum over the mask, of indices those of argsort over them", Holds: op.Shown, Build: op.Build(Assign), Examples: `set(x, "0:10", 0)`,
 		Go: "(a *Array) Set(region string, values any)", Doc: `Set returns a new array with a region replaced by values, an array or a number: NumPy's x[region] = values. Values broadcast to the region and take the array's type; a number
 that the type does not have is rejected.`},
-	{Usage: `insert(x, index or "1, 4" or "2:8", values, axis)`, Holds: op.Shown, Build: inserted,
+	{Name: "insert", Holds: op.Shown, Build: op.Build(inserted),
 		Go: "Array.Insert"},
-	{Usage: `delete(x, index or "1, 4" or "2:8", axis)`, Holds: op.Shown, Build: deleted,
+	{Name: "delete", Without: "Values", Holds: op.Shown, Build: op.Build(deleted),
 		Go: "Array.Delete"},
 }
 
-// assigned is an array with values in a region, where a mask is true, or where indices along an
+// Arguments, by the operation.
+type (
+	piecesArgs struct {
+		X  *graph.Node
+		In []*graph.Node `usage:"condition, y, condition, z...2, otherwise" least:"2"`
+	}
+	AssignArgs struct {
+		X      *graph.Node
+		At     op.Value `usage:"bools or indices or \"0:100, ::2\""`
+		Values *graph.Node
+		Axis   []int `most:"1"`
+	}
+	insertArgs struct {
+		X      *graph.Node
+		At     op.Value `usage:"index or \"1, 4\" or \"2:8\""`
+		Values *graph.Node
+		Axis   []int `most:"1"`
+		Run    op.Run
+	}
+)
+
+// Assign returns an array with values in a region, where a mask is true, or where indices along an
 // axis point to.
-func assigned(site graph.Site, x *graph.Node, at op.Value, values *graph.Node, axis []int) (*graph.Node, error) {
+func Assign(site graph.Site, a AssignArgs) (*graph.Node, error) {
+	x, at, values, axis := a.X, a.At, a.Values, a.Axis
 	mask := at.Node != nil && at.Node.DType == dtype.Bool
 	switch {
 	case len(axis) > 0 && (at.Node == nil || mask):
@@ -41,19 +63,19 @@ func assigned(site graph.Site, x *graph.Node, at op.Value, values *graph.Node, a
 	return nil, at.Reject("takes the region as text in double quotes, a mask or an array of indices")
 }
 
-func inserted(site graph.Site, run op.Run, x *graph.Node, at op.Value, values *graph.Node, axis []int) (*graph.Node, error) {
-	p, err := placesOf("insert", site, run, x, at, axis)
+func inserted(site graph.Site, a insertArgs) (*graph.Node, error) {
+	p, err := placesOf("insert", site, a.Run, a.X, a.At, a.Axis)
 	if err != nil {
 		return nil, err
 	}
 	if p.every != nil {
-		return InsertEvery(site, p.x, p.every.Start[0], p.every.Step[0], p.every.Shape[0], values, p.axis)
+		return InsertEvery(site, p.x, p.every.Start[0], p.every.Step[0], p.every.Shape[0], a.Values, p.axis)
 	}
-	return Insert(site, p.x, p.indices, p.alone, values, p.axis)
+	return Insert(site, p.x, p.indices, p.alone, a.Values, p.axis)
 }
 
-func deleted(site graph.Site, run op.Run, x *graph.Node, at op.Value, axis []int) (*graph.Node, error) {
-	p, err := placesOf("delete", site, run, x, at, axis)
+func deleted(site graph.Site, a insertArgs) (*graph.Node, error) {
+	p, err := placesOf("delete", site, a.Run, a.X, a.At, a.Axis)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +128,8 @@ func placesOf(name string, site graph.Site, run op.Run, x *graph.Node, at op.Val
 }
 
 // pieces reads a value after each condition, and perhaps one more.
-func pieces(site graph.Site, x *graph.Node, in []*graph.Node) (*graph.Node, error) {
+func pieces(site graph.Site, a piecesArgs) (*graph.Node, error) {
+	in := a.In
 	var conditions, values []*graph.Node
 	for i := 0; i < len(in); i += 2 {
 		if i+1 == len(in) {
@@ -115,5 +138,5 @@ func pieces(site graph.Site, x *graph.Node, in []*graph.Node) (*graph.Node, erro
 		}
 		conditions, values = append(conditions, in[i]), append(values, in[i+1])
 	}
-	return Piecewise(site, x, conditions, values)
+	return Piecewise(site, a.X, conditions, values)
 }

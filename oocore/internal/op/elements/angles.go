@@ -6,6 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // made is a composition of real arrays, or of complex ones too, under a name.
@@ -52,7 +53,8 @@ func constant(m *graph.Maker, n *graph.Node, v float64) *graph.Node {
 }
 
 // Angle returns NumPy's angle, of complex numbers and of real ones, whose is 0 or pi.
-func Angle(site graph.Site, n *graph.Node, degrees bool) (*graph.Node, error) {
+func Angle(site graph.Site, a AngleArgs) (*graph.Node, error) {
+	n, degrees := a.X, a.Deg
 	return made(site, "angle", true, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		var out *graph.Node
 		if n.DType.Kind() == dtype.KindComplex {
@@ -73,13 +75,13 @@ func Angle(site graph.Site, n *graph.Node, degrees bool) (*graph.Node, error) {
 }
 
 // Radians returns NumPy's radians, or deg2rad.
-func Radians(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return scaled(site, "radians", n, math.Pi/180)
+func Radians(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return scaled(site, "radians", a.X, math.Pi/180)
 }
 
 // Degrees returns NumPy's degrees, or rad2deg.
-func Degrees(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return scaled(site, "degrees", n, 180/math.Pi)
+func Degrees(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return scaled(site, "degrees", a.X, 180/math.Pi)
 }
 
 func scaled(site graph.Site, name string, n *graph.Node, by float64) (*graph.Node, error) {
@@ -90,7 +92,8 @@ func scaled(site graph.Site, name string, n *graph.Node, by float64) (*graph.Nod
 }
 
 // Sinc returns NumPy's sinc: sin(pi·x)/(pi·x), and 1 of 0.
-func Sinc(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func Sinc(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	return made(site, "sinc", false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		x := n
 		if n.DType.Kind() != dtype.KindFloat {

@@ -11,15 +11,16 @@ import (
 // Closeness says how close numbers are that count as equal: |a-b| is at most
 // Absolute + Relative·|b|.
 type Closeness struct {
-	Relative, Absolute float64
-	EqualNaN           bool // NaN is close to NaN
+	Relative float64 `usage:"rtol" default:"1e-5"`
+	Absolute float64 `usage:"atol" default:"1e-8"`
+	EqualNaN bool    `usage:"equal_nan"` // NaN is close to NaN
 }
 
 // IsClose is which elements of a are close to b's, as NumPy's isclose. Infinite ones are
 // close to those alone that are equal.
-func IsClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
-	out, err := isClose(site, a, b, c)
-	return graph.Result(site, "isclose", out, err, a, b)
+func IsClose(site graph.Site, args CloseArgs) (*graph.Node, error) {
+	out, err := isClose(site, args.A, args.B, args.Closeness)
+	return graph.Result(site, "isclose", out, err, args.A, args.B)
 }
 
 func isClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
@@ -38,17 +39,18 @@ func isClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error
 }
 
 // AllClose is whether all elements of a are close to b's, as NumPy's allclose.
-func AllClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
-	near, err := isClose(site, a, b, c)
+func AllClose(site graph.Site, args CloseArgs) (*graph.Node, error) {
+	near, err := isClose(site, args.A, args.B, args.Closeness)
 	if err != nil {
-		return nil, graph.Reject(site, "allclose", err, a, b)
+		return nil, graph.Reject(site, "allclose", err, args.A, args.B)
 	}
 	return graph.Aggregate(site, kernel.All, near, graph.ReduceOptions{})
 }
 
 // NaNToNum is NumPy's nan_to_num: of NaN nan, of infinities high and low, which are the
 // type's largest and smallest finite number where they are infinite themselves.
-func NaNToNum(site graph.Site, n *graph.Node, nan, high, low float64) (*graph.Node, error) {
+func NaNToNum(site graph.Site, a NaNToNumArgs) (*graph.Node, error) {
+	n, nan, high, low := a.X, a.NaN, a.PosInf, a.NegInf
 	if n.DType.Kind() < dtype.KindFloat {
 		return n, nil
 	}

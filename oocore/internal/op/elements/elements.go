@@ -8,11 +8,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // Signbit is which elements have their sign bit set, also -0 and negative NaN, as
 // NumPy's signbit.
-func Signbit(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func Signbit(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	signs := n
 	switch n.DType.Kind() {
@@ -26,7 +28,8 @@ func Signbit(site graph.Site, n *graph.Node) (*graph.Node, error) {
 
 // LogAddExp is log(exp(a) + exp(b)), without overflow between, as NumPy's logaddexp.
 // Shorter floats are computed in float32.
-func LogAddExp(site graph.Site, a, b *graph.Node) (_ *graph.Node, err error) {
+func LogAddExp(site graph.Site, args op.Binary) (_ *graph.Node, err error) {
+	a, b := args.A, args.B
 	defer graph.Named(&err, site, "logaddexp", a, b)
 	a, b, t, err := floats(site, a, b)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
-// Linspace is NumPy's linspace between arrays: count steps along a new first axis, both
+// between is NumPy's linspace between arrays: count steps along a new first axis, both
 // ends included.
-func Linspace(site graph.Site, start, stop *graph.Node, count int) (*graph.Node, error) {
+func between(site graph.Site, start, stop *graph.Node, count int) (*graph.Node, error) {
 	m := &graph.Maker{Site: site}
 	shape, err := grid.Broadcast(start.Shape, stop.Shape)
 	if err == nil && count < 0 {

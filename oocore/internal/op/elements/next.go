@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 func init() { blockwise.Register("nextafter", Next{}, blockwise.Exact, blockwise.KeepsAxes) }
@@ -18,10 +19,10 @@ var errComplex = errors.New("takes real numbers: use Real, Imag or Abs first")
 
 // NextAfter is the float that comes after a on the way to b, as NumPy's nextafter; b
 // where they are equal.
-func NextAfter(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	x, y, t, err := floats(site, a, b)
+func NextAfter(site graph.Site, args op.Binary) (*graph.Node, error) {
+	x, y, t, err := floats(site, args.A, args.B)
 	if err != nil {
-		return nil, graph.Reject(site, "nextafter", err, a, b)
+		return nil, graph.Reject(site, "nextafter", err, args.A, args.B)
 	}
 	if grid.Size(x.Shape) == 0 {
 		return x, nil
@@ -31,9 +32,9 @@ func NextAfter(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 
 // Spacing returns NumPy's spacing: the distance of each float to the next one away from zero,
 // with its sign, and of float16, as in NumPy, to the next larger one. That of infinities is NaN.
-func Spacing(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return made(site, "spacing", false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
-		x := floating(m, n)
+func Spacing(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return made(site, "spacing", false, []*graph.Node{a.X}, func(m *graph.Maker) *graph.Node {
+		x := floating(m, a.X)
 		if x == nil {
 			return nil
 		}
@@ -42,7 +43,7 @@ func Spacing(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		if x.DType != dtype.Float16 {
 			to = m.Apply(kernel.Copysign, to, x)
 		}
-		next := m.Make(func() (*graph.Node, error) { return NextAfter(site, x, to) })
+		next := m.Make(func() (*graph.Node, error) { return NextAfter(site, op.Binary{A: x, B: to}) })
 		distance := m.Apply(kernel.Subtract, next, x)
 		return m.Apply(kernel.Where, m.Apply(kernel.IsFinite, x), distance, constant(m, x, math.NaN()))
 	})

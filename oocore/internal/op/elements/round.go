@@ -10,13 +10,15 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 func init() { blockwise.Register("round", Rounded{}, blockwise.KeepsAxes) }
 
 // Round is graph.Round, of complex numbers too: both parts are rounded by themselves, so
 // that an infinite one leaves the other as it is.
-func Round(site graph.Site, n *graph.Node, decimals int) (*graph.Node, error) {
+func Round(site graph.Site, a op.Shifted) (*graph.Node, error) {
+	n, decimals := a.X, a.Offset
 	if n.DType.Kind() != dtype.KindComplex || decimals == 0 {
 		return graph.Round(site, n, decimals)
 	}

@@ -14,73 +14,126 @@ import (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: "signbit(x)", Build: Signbit,
+	{Name: "signbit", Build: op.Build(Signbit),
 		Go: "(a *Array) Signbit()", Doc: `Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a sign.`},
-	{Usage: "spacing(x)", Build: Spacing,
+	{Name: "spacing", Build: op.Build(Spacing),
 		Go: "(a *Array) Spacing()", Doc: `Spacing returns the distance of each element to the next float away from zero, with its sign; of float16, as in NumPy, to the next larger one. Complex numbers are an error.`},
-	{Usage: "i0(x)", Build: I0,
+	{Name: "i0", Build: op.Build(I0),
 		Go: "(a *Array) I0()", Doc: `I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0). Complex numbers are an error.`},
-	{Usage: "fabs(x)", Build: Fabs},
-	{Usage: "positive(x)", Build: Positive},
-	{Usage: "radians(x)", Also: "deg2rad", Build: Radians,
+	{Name: "fabs", Build: op.Build(Fabs)},
+	{Name: "positive", Build: op.Build(Positive)},
+	{Name: "radians", Also: "deg2rad", Build: op.Build(Radians),
 		Go: "(a *Array) Radians()", Doc: `Radians returns degrees as radians. Complex numbers are an error.`},
-	{Usage: "degrees(x)", Also: "rad2deg", Build: Degrees,
+	{Name: "degrees", Also: "rad2deg", Build: op.Build(Degrees),
 		Go: "(a *Array) Degrees()", Doc: `Degrees returns radians as degrees. Complex numbers are an error.`},
-	{Usage: "sinc(x)", Build: Sinc,
+	{Name: "sinc", Build: op.Build(Sinc),
 		Go: "(a *Array) Sinc()", Doc: `Sinc returns sin(pi·x)/(pi·x), and 1 of 0. Complex numbers are an error.`},
-	{Usage: "isposinf(x)", Build: IsPosInf,
+	{Name: "isposinf", Build: op.Build(IsPosInf),
 		Go: "(a *Array) IsPosInf()", Doc: `IsPosInf returns which elements are infinite and positive.`},
-	{Usage: "isneginf(x)", Build: IsNegInf,
+	{Name: "isneginf", Build: op.Build(IsNegInf),
 		Go: "(a *Array) IsNegInf()", Doc: `IsNegInf returns which elements are infinite and negative.`},
-	{Usage: "isreal(x)", Build: IsReal,
+	{Name: "isreal", Build: op.Build(IsReal),
 		Go: "(a *Array) IsReal()", Doc: `IsReal returns which elements have no imaginary part.`},
-	{Usage: "iscomplex(x)", Build: IsComplex,
+	{Name: "iscomplex", Build: op.Build(IsComplex),
 		Go: "(a *Array) IsComplex()", Doc: `IsComplex returns which elements have an imaginary part.`},
-	{Usage: "logaddexp(a, b)", Build: LogAddExp,
+	{Name: "logaddexp", Build: op.Build(LogAddExp),
 		Go: "(a *Array) LogAddExp(b any)", Doc: `LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number of Go. Complex numbers are an error.`},
-	{Usage: "nextafter(a, b)", Build: NextAfter,
+	{Name: "nextafter", Build: op.Build(NextAfter),
 		Go: "(a *Array) NextAfter(b any)", Doc: `NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b where they are equal. Complex numbers are an error.`},
-	{Usage: "ldexp(x, exponents)", Build: Ldexp,
+	{Name: "ldexp", Names: "x exponents", Build: op.Build(Ldexp),
 		Go: "(a *Array) Ldexp(exponents any)", Doc: `Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer. Complex numbers are an error.`},
-	{Usage: "full_like(x, value)", Build: Filled,
+	{Name: "full_like", Names: "x value", Build: op.Build(Filled),
 		Go: "(a *Array) FullLike(value any)", Doc: `FullLike returns one value, an array of one element or a number of Go, everywhere in the array's shape and in its type. It takes no memory.`},
-	{Usage: "fmod(a, b)", Build: Fmod,
+	{Name: "fmod", Build: op.Build(Fmod),
 		Go: "(a *Array) Fmod(b any)", Doc: `Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is that of b. Complex numbers are an error.`},
-	{Usage: "float_power(a, b)", Build: FloatPower,
+	{Name: "float_power", Build: op.Build(FloatPower),
 		Go: "(a *Array) FloatPower(b any)", Doc: `FloatPower returns the power b, an array or a number of Go, in float64 or complex128.`},
-	{Usage: "heaviside(a, b)", Build: Heaviside,
+	{Name: "heaviside", Build: op.Build(Heaviside),
 		Go: "(a *Array) Heaviside(b any)", Doc: `Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. Complex numbers are an error.`},
-	{Usage: "logaddexp2(a, b)", Build: LogAddExp2,
+	{Name: "logaddexp2", Build: op.Build(LogAddExp2),
 		Go: "(a *Array) LogAddExp2(b any)", Doc: `LogAddExp2 returns log2(2^a + 2^b), without overflow between; b is an array or a number of Go. Complex numbers are an error.`},
-	{Usage: `frexp(x, "mantissa" or "exponent")`, Build: Frexp, Examples: `frexp(x, "mantissa")`,
+	{Name: "frexp", Parts: "mantissa exponent", Build: op.Build2(Frexp), Examples: `frexp(x, "mantissa")`,
 		Go: "(a *Array) Frexp() (mantissa, exponent *Array)", Doc: `Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32: a is mantissa·2^exponent. Complex numbers are an error.`},
-	{Usage: `modf(x, "fraction" or "integral")`, Build: Modf, Examples: `modf(x, "fraction")`,
+	{Name: "modf", Parts: "fraction integral", Build: op.Build2(Modf), Examples: `modf(x, "fraction")`,
 		Go: "(a *Array) Modf() (fraction, integral *Array)", Doc: `Modf returns the fractional and the integral parts, which both have the sign. Complex numbers are an error.`},
-	{Usage: `angle(x, "deg")`, Build: Angle,
+	{Name: "angle", Build: op.Build(Angle),
 		Go: "(a *Array) Angle()", Doc: `Angle returns the angles of complex numbers in radians; of real ones 0, or pi below zero.`},
-	{Usage: "choose(x, a, b...)", Build: Choose, Examples: "choose(i & 1, x, y)",
+	{Name: "choose", Build: op.Build(Choose), Examples: "choose(i & 1, x, y)",
 		Go: "(a *Array) Choose(choices ...any)", Doc: `Choose returns, of each element, an integer, the element of the choice with that number: choices are arrays or numbers of Go that broadcast with it. A number that no choice has is an error of the run.`},
-	{Usage: "select(condition, x, condition, y...2, otherwise)", Build: chosen,
+	{Name: "select", Build: op.Build(chosen),
 		Go: "Select"},
-	{Usage: `isclose(a, b, rtol=1e-5, atol=1e-8, "equal_nan")`, Build: closeness(IsClose),
+	{Name: "isclose", Build: op.Build(IsClose),
 		Go: "(a *Array) IsClose(b any, c Closeness) = a, b, c.Relative, c.Absolute, c.EqualNaN", Doc: `IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's isclose.`},
-	{Usage: `allclose(a, b, rtol=1e-5, atol=1e-8, "equal_nan")`, Passes: "1", Holds: "an accumulator", Build: closeness(AllClose),
+	{Name: "allclose", Passes: "1", Holds: "an accumulator", Build: op.Build(AllClose),
 		Go: "(a *Array) AllClose(b any, c Closeness) = a, b, c.Relative, c.Absolute, c.EqualNaN", Doc: `AllClose returns whether all elements are close to b's, an array or a number of Go.`},
-	{Usage: "nan_to_num(x, nan=0, posinf=inf, neginf=-inf)", Build: NaNToNum,
+	{Name: "nan_to_num", Build: op.Build(NaNToNum),
 		Go: "(a *Array) NaNToNum(nan, high, low float64)", Doc: `NaNToNum returns the array with nan for NaN, and with high and low for positive and negative infinity: the type's largest and smallest finite number where they are infinite. Complex numbers are an error.`},
-	{Usage: "clip(x, low=, high=)", Build: graph.Clip,
+	{Name: "clip", Build: op.Build(Clip),
 		Go: "(a *Array) Clip(low, high any)", Doc: `Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an integer type's range leave that side open too.`},
-	{Usage: "round(x, decimals=0)", Also: "around", Build: Round,
+	{Name: "round", Names: "x decimals", Also: "around", Build: op.Build(Round),
 		Go: "(a *Array) Round(decimals int)", Doc: `Round rounds to so many decimals, halves to the even digit; a negative number of them rounds to tens, hundreds and so on.`},
-	{Usage: `astype(x, "float16")`, NumPy: "x.astype", Build: graph.AsType, Moves: true, Examples: `astype(x, "float16"); astype(i, "float64")`,
+	{Name: "astype", NumPy: "x.astype", Build: op.Build(AsType), Moves: true, Examples: `astype(x, "float16"); astype(i, "float64")`,
 		Go: "(a *Array) AsType(t DType)", Doc: `AsType returns the array in another type: floats lose their fraction, integers wrap, and a complex array is rejected, to take its Real, Imag
 or Abs.`},
-	{Usage: `linspace(start, stop, count, "endpoint=false")`, Build: linspace, Examples: "linspace(0, 1, 64)",
+	{Name: "linspace", Build: op.Build(Linspace), Examples: "linspace(0, 1, 64)",
 		Go: "Linspace(start, stop float64, count int) = start, stop, count", Doc: `Linspace returns count float64 numbers at equal distances from start to stop, both included; without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no memory.`,
 		More: []op.Func{{Go: "(a *Array) LinspaceTo(stop *Array, count int) = a, stop, count", Doc: `LinspaceTo returns count numbers at equal distances from each element to that of stop, both included, along a new first axis (NumPy's linspace of arrays).`}}},
-	{Usage: "zeros_like(x)", Also: "empty_like", Build: like(0)},
-	{Usage: "ones_like(x)", Build: like(1)},
+	{Name: "zeros_like", Also: "empty_like", Build: op.Build(like(0))},
+	{Name: "ones_like", Build: op.Build(like(1))},
 }
+
+// Arguments, by the operation.
+type (
+	AngleArgs struct {
+		X   *graph.Node
+		Deg bool
+	}
+	ChooseArgs struct {
+		X       *graph.Node
+		Choices []*graph.Node `usage:"a, b..." least:"1"`
+	}
+	chosenArgs struct {
+		In []*graph.Node `usage:"condition, x, condition, y...2, otherwise" least:"2"`
+	}
+	CloseArgs struct {
+		A, B *graph.Node
+		Closeness
+	}
+	NaNToNumArgs struct {
+		X      *graph.Node
+		NaN    float64 `default:"0"`
+		PosInf float64 `default:"inf"`
+		NegInf float64 `default:"-inf"`
+	}
+	ClipArgs struct {
+		X         *graph.Node
+		Low, High *graph.Node `default:""`
+	}
+	AsTypeArgs struct {
+		X    *graph.Node
+		Type dtype.Type `usage:"float16"`
+	}
+	LinspaceArgs struct {
+		Start, Stop *graph.Node
+		Count       int
+		Open        bool `usage:"endpoint=false"`
+	}
+	// FunctionArgs are the arguments of a function of each element of one array. DType is what it is
+	// computed in, NumPy's dtype of universal functions, for functions whose results have their type.
+	FunctionArgs struct {
+		Op    kernel.Op `usage:"-"`
+		X     *graph.Node
+		DType dtype.Type `word:"float32"`
+	}
+	Function2Args struct {
+		Op    kernel.Op `usage:"-"`
+		A, B  *graph.Node
+		DType dtype.Type `word:"float32"`
+	}
+)
+
+// WhereArgs are the arguments of where.
+type WhereArgs struct{ Condition, X, Y *graph.Node }
 
 func init() { Rows = append(Rows, functions()...) }
 
@@ -97,33 +150,21 @@ func functions() (all []op.Row) {
 		if r.Internal {
 			continue
 		}
-		row := op.Row{Also: aliases[r.Name], NumPy: r.NumPy()}
-		usage, signature := "x", "()"
+		row := op.Row{Name: r.Name, Also: aliases[r.Name], NumPy: r.NumPy()}
+		signature := "()"
 		switch r.Arity {
 		case 1:
-			row.Build = func(site graph.Site, x *graph.Node, as dtype.Type) (*graph.Node, error) { return in(site, r, as, x) }
+			row.Build = op.Build(Function).With(FunctionArgs{Op: r.Op})
 		case 2:
-			usage, signature = "a, b", "(b any)"
-			row.Build = func(site graph.Site, a, b *graph.Node, as dtype.Type) (*graph.Node, error) {
-				return in(site, r, as, a, b)
-			}
+			row.Build, signature = op.Build(Function2).With(Function2Args{Op: r.Op}), "(b any)"
 		case 3:
-			usage = "condition, x, y"
-			row.Build = func(site graph.Site, a, b, c *graph.Node) (*graph.Node, error) {
-				return graph.Apply(site, r.Op, a, b, c)
-			}
+			row.Build, signature = op.Build(Where), "(condition *Array, x, y any)"
 		}
 		name := cmp.Or(r.Method, r.Const)
-		row.Go = "(a *Array) " + name + signature
-		switch {
-		case r.Arity == 3:
-			row.Go = name + "(condition *Array, x, y any)"
-		case r.Op.Result(dtype.Float64) == dtype.Float64:
-			usage += `, "dtype=float32"`
-		case r.Arity == 2:
-			row.Build = func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return graph.Apply(site, r.Op, a, b) }
-		default:
-			row.Build = func(site graph.Site, x *graph.Node) (*graph.Node, error) { return graph.Apply(site, r.Op, x) }
+		if row.Go = "(a *Array) " + name + signature; r.Arity == 3 {
+			row.Go = name + signature
+		} else if r.Op.Result(dtype.Float64) != dtype.Float64 {
+			row.Without = "DType"
 		}
 		operands := "(" + strings.Join([]string{"x", "y", "y"}[:r.Arity], ", ") + ")"
 		switch {
@@ -141,10 +182,25 @@ func functions() (all []op.Row) {
 			operands = "(z)"
 		}
 		row.Examples = r.Name + operands
-		row.Usage, row.Doc = r.Name+"("+usage+")", name+" "+r.Sentence+"."
+		row.Doc = name + " " + r.Sentence + "."
 		all = append(all, row)
 	}
 	return all
+}
+
+// Function makes the nodes of a function of one array.
+func Function(site graph.Site, a FunctionArgs) (*graph.Node, error) {
+	return in(site, a.Op.Row(), a.DType, a.X)
+}
+
+// Function2 makes the nodes of a function of two arrays.
+func Function2(site graph.Site, a Function2Args) (*graph.Node, error) {
+	return in(site, a.Op.Row(), a.DType, a.A, a.B)
+}
+
+// Where is x where a condition is true, and else y.
+func Where(site graph.Site, a WhereArgs) (*graph.Node, error) {
+	return graph.Apply(site, kernel.Where, a.Condition, a.X, a.Y)
 }
 
 // in applies an operation in a type, NumPy's dtype of universal functions: operands are brought
@@ -179,7 +235,8 @@ func in(site graph.Site, r *kernel.Row, as dtype.Type, all ...*graph.Node) (*gra
 	return out, err
 }
 
-func chosen(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+func chosen(site graph.Site, a chosenArgs) (*graph.Node, error) {
+	in := a.In
 	var conditions, choices []*graph.Node
 	for i := 0; i+1 < len(in); i += 2 {
 		conditions, choices = append(conditions, in[i]), append(choices, in[i+1])
@@ -191,22 +248,17 @@ func chosen(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 	return Select(site, conditions, choices, otherwise)
 }
 
-func closeness(f func(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error)) any {
-	return func(site graph.Site, a, b *graph.Node, relative, absolute float64, equalNaN bool) (*graph.Node, error) {
-		return f(site, a, b, Closeness{relative, absolute, equalNaN})
-	}
-}
-
-// linspace is of numbers or of arrays; an open one has a step more, of which the last is left
+// Linspace is of numbers or of arrays; an open one has a step more, of which the last is left
 // out.
-func linspace(site graph.Site, start, stop *graph.Node, count int, open bool) (out *graph.Node, err error) {
+func Linspace(site graph.Site, a LinspaceArgs) (out *graph.Node, err error) {
+	start, stop, count, open := a.Start, a.Stop, a.Count, a.Open
 	if open && count >= 0 {
 		count++
 	}
 	if start.Weak && stop.Weak && max(start.DType, stop.DType).Kind() <= dtype.KindFloat {
 		out, err = graph.Linspace(site, start.Value.Float(), stop.Value.Float(), count)
 	} else {
-		out, err = Linspace(site, start, stop, count)
+		out, err = between(site, start, stop, count)
 	}
 	if err != nil || !open {
 		return out, err
@@ -214,8 +266,18 @@ func linspace(site graph.Site, start, stop *graph.Node, count int, open bool) (o
 	return graph.Slice(site, out, ":-1")
 }
 
-func like(value int64) any {
-	return func(site graph.Site, x *graph.Node) (*graph.Node, error) {
-		return graph.Full(site, dtype.FromInt(x.DType, value), x.Shape...)
+func like(value int64) func(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return func(site graph.Site, a op.Unary) (*graph.Node, error) {
+		return graph.Full(site, dtype.FromInt(a.X.DType, value), a.X.Shape...)
 	}
+}
+
+// Clip has no element below low and none above high.
+func Clip(site graph.Site, a ClipArgs) (*graph.Node, error) {
+	return graph.Clip(site, a.X, a.Low, a.High)
+}
+
+// AsType is the array in another type.
+func AsType(site graph.Site, a AsTypeArgs) (*graph.Node, error) {
+	return graph.AsType(site, a.X, a.Type)
 }

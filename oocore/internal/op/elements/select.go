@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // Select is NumPy's select: of each element the choice of the first condition that is
@@ -64,7 +65,8 @@ func choose(site graph.Site, conditions, choices []*graph.Node, out *graph.Node)
 }
 
 // Filled is NumPy's full_like: one value, everywhere in the array's shape, in its type.
-func Filled(site graph.Site, n, value *graph.Node) (*graph.Node, error) {
+func Filled(site graph.Site, a op.Binary) (*graph.Node, error) {
+	n, value := a.A, a.B
 	if value.Weak {
 		if _, err := value.Value.Weaken(n.DType); err != nil {
 			return nil, graph.Reject(site, "full_like", err, n)

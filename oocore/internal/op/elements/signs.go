@@ -9,17 +9,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // Fabs returns NumPy's fabs: magnitudes, as floats.
-func Fabs(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return made(site, "fabs", false, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
-		return m.Apply(kernel.Absolute, floating(m, n))
+func Fabs(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return made(site, "fabs", false, []*graph.Node{a.X}, func(m *graph.Maker) *graph.Node {
+		return m.Apply(kernel.Absolute, floating(m, a.X))
 	})
 }
 
 // Positive returns NumPy's positive: the elements, which are numbers.
-func Positive(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func Positive(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	if n.DType == dtype.Bool {
 		return nil, graph.Reject(site, "positive", errors.New("takes numbers, not bools: AsType first"), n)
 	}
@@ -27,13 +29,13 @@ func Positive(site graph.Site, n *graph.Node) (*graph.Node, error) {
 }
 
 // IsPosInf returns which elements are infinite and positive.
-func IsPosInf(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return infiniteAnd(site, "isposinf", n, kernel.Greater)
+func IsPosInf(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return infiniteAnd(site, "isposinf", a.X, kernel.Greater)
 }
 
 // IsNegInf returns which elements are infinite and negative.
-func IsNegInf(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return infiniteAnd(site, "isneginf", n, kernel.Less)
+func IsNegInf(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return infiniteAnd(site, "isneginf", a.X, kernel.Less)
 }
 
 func infiniteAnd(site graph.Site, name string, n *graph.Node, sign kernel.Op) (*graph.Node, error) {
@@ -43,7 +45,8 @@ func infiniteAnd(site graph.Site, name string, n *graph.Node, sign kernel.Op) (*
 }
 
 // IsReal returns which elements have no imaginary part.
-func IsReal(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func IsReal(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	return made(site, "isreal", true, []*graph.Node{n}, func(m *graph.Maker) *graph.Node {
 		if n.DType.Kind() != dtype.KindComplex {
 			return m.Full(dtype.ValueOf(true), n.Shape...)
@@ -53,8 +56,8 @@ func IsReal(site graph.Site, n *graph.Node) (*graph.Node, error) {
 }
 
 // IsComplex returns which elements have an imaginary part.
-func IsComplex(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	real, err := IsReal(site, n)
+func IsComplex(site graph.Site, a op.Unary) (*graph.Node, error) {
+	real, err := IsReal(site, a)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,8 @@ func IsComplex(site graph.Site, n *graph.Node) (*graph.Node, error) {
 }
 
 // Fmod returns NumPy's fmod, C's remainder: of the sign of the dividend.
-func Fmod(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Fmod(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	return made(site, "fmod", false, []*graph.Node{a, b}, func(m *graph.Maker) *graph.Node {
 		r := m.Apply(kernel.Remainder, a, b)
 		if r == nil || r.DType.Kind() != dtype.KindInt && r.DType.Kind() != dtype.KindFloat {
@@ -80,7 +84,8 @@ func Fmod(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // FloatPower returns NumPy's float_power: a power in float64 or complex128.
-func FloatPower(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func FloatPower(site graph.Site, args op.Binary) (*graph.Node, error) {
+	a, b := args.A, args.B
 	t := dtype.Float64
 	if a.DType.Kind() == dtype.KindComplex || b.DType.Kind() == dtype.KindComplex {
 		t = dtype.Complex128
@@ -91,9 +96,9 @@ func FloatPower(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // Heaviside returns NumPy's heaviside: 0 below zero, b at zero, 1 above.
-func Heaviside(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	return made(site, "heaviside", false, []*graph.Node{a, b}, func(m *graph.Maker) *graph.Node {
-		x, at := floatings(m, a, b)
+func Heaviside(site graph.Site, args op.Binary) (*graph.Node, error) {
+	return made(site, "heaviside", false, []*graph.Node{args.A, args.B}, func(m *graph.Maker) *graph.Node {
+		x, at := floatings(m, args.A, args.B)
 		zero := constant(m, x, 0)
 		out := m.Apply(kernel.Where, m.Apply(kernel.Less, x, zero), zero, constant(m, x, 1))
 		out = m.Apply(kernel.Where, m.Apply(kernel.Equal, x, zero), at, out)
@@ -102,9 +107,9 @@ func Heaviside(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // LogAddExp2 returns log2(2^a + 2^b), without overflow between.
-func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
-	return made(site, "logaddexp2", false, []*graph.Node{a, b}, func(m *graph.Maker) *graph.Node {
-		x, y := floatings(m, a, b)
+func LogAddExp2(site graph.Site, args op.Binary) (*graph.Node, error) {
+	return made(site, "logaddexp2", false, []*graph.Node{args.A, args.B}, func(m *graph.Maker) *graph.Node {
+		x, y := floatings(m, args.A, args.B)
 		most := m.Apply(kernel.Maximum, x, y)
 		rest := m.Apply(kernel.Exp2, m.Apply(kernel.Negative, m.Apply(kernel.Absolute, m.Apply(kernel.Subtract, x, y))))
 		rest = m.Apply(kernel.Multiply, m.Apply(kernel.Log1p, rest), constant(m, x, math.Log2E))
@@ -114,7 +119,8 @@ func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 }
 
 // Modf returns NumPy's modf: fractional and integral parts, which both have the sign.
-func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err error) {
+func Modf(site graph.Site, a op.Unary) (fraction, integral *graph.Node, err error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	if n.DType.Kind() == dtype.KindComplex {
 		return nil, nil, graph.Reject(site, "modf", errComplex, n)
@@ -127,7 +133,8 @@ func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err e
 
 // Choose returns NumPy's choose: of each element of n, an index, the element of that choice. An
 // index that is out of range is an error of the run.
-func Choose(site graph.Site, n *graph.Node, choices []*graph.Node) (*graph.Node, error) {
+func Choose(site graph.Site, a ChooseArgs) (*graph.Node, error) {
+	n, choices := a.X, a.Choices
 	m := &graph.Maker{Site: site}
 	switch {
 	case n.DType.Kind() >= dtype.KindFloat:

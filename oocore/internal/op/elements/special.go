@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 func init() {
@@ -69,7 +70,8 @@ func (o Special) of(m *graph.Maker, n *graph.Node) *graph.Node {
 
 // Frexp is NumPy's frexp: mantissas from a half to one, and exponents of two, as int32.
 // The exponent of what is not finite is 0.
-func Frexp(site graph.Site, n *graph.Node) (mantissa, exponent *graph.Node, err error) {
+func Frexp(site graph.Site, a op.Unary) (mantissa, exponent *graph.Node, err error) {
+	n := a.X
 	if n.DType.Kind() == dtype.KindComplex {
 		return nil, nil, graph.Reject(site, "frexp", errComplex, n)
 	}
@@ -106,7 +108,8 @@ func (Scaled) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // Ldexp is NumPy's ldexp: numbers times two to the power of integers.
-func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
+func Ldexp(site graph.Site, a op.Binary) (*graph.Node, error) {
+	n, exponent := a.A, a.B
 	m := &graph.Maker{Site: site}
 	switch {
 	case n.DType.Kind() == dtype.KindComplex:
@@ -136,7 +139,8 @@ func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
 
 // I0 is NumPy's i0: the modified Bessel function of the first kind and order zero. Floats
 // keep their type, of others it is float64.
-func I0(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func I0(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	t := dtype.Float64
 	switch n.DType.Kind() {

@@ -10,13 +10,15 @@ import (
 
 // Frequencies is NumPy's fftfreq: those of the n coefficients of a signal that is
 // sampled every d, in cycles by the unit of d, float64; computed where it is read.
-func Frequencies(site graph.Site, n int, d float64) (*graph.Node, error) {
-	return frequencies(site, "fftfreq", n, n, (n-1)/2+1, d)
+func Frequencies(site graph.Site, a FreqArgs) (*graph.Node, error) {
+	n := a.N
+	return frequencies(site, "fftfreq", n, n, (n-1)/2+1, a.D)
 }
 
 // RealFrequencies is NumPy's rfftfreq: those of the n/2+1 coefficients that rfft gives.
-func RealFrequencies(site graph.Site, n int, d float64) (*graph.Node, error) {
-	return frequencies(site, "rfftfreq", n, n/2+1, n/2+1, d)
+func RealFrequencies(site graph.Site, a FreqArgs) (*graph.Node, error) {
+	n := a.N
+	return frequencies(site, "rfftfreq", n, n/2+1, n/2+1, a.D)
 }
 
 // frequencies are count of them, of which the first ones, so many, are not negative.

@@ -5,18 +5,19 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // Shift is NumPy's fftshift: the coefficient of frequency zero in the middle of each
 // axis; no axes are all. It is part of whatever reads it.
-func Shift(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
-	return shift(site, "fftshift", n, axes, func(length int) int { return length / 2 })
+func Shift(site graph.Site, a op.Axes) (*graph.Node, error) {
+	return shift(site, "fftshift", a.X, a.Axes, func(length int) int { return length / 2 })
 }
 
 // InverseShift is NumPy's ifftshift: back again.
-func InverseShift(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
-	return shift(site, "ifftshift", n, axes, func(length int) int { return -(length / 2) })
+func InverseShift(site graph.Site, a op.Axes) (*graph.Node, error) {
+	return shift(site, "ifftshift", a.X, a.Axes, func(length int) int { return -(length / 2) })
 }
 
 func shift(site graph.Site, name string, n *graph.Node, axes []int, by func(length int) int) (*graph.Node, error) {

@@ -123,15 +123,15 @@ func numbers(r rows, count int) rows {
 // Correlate is scipy.ndimage.correlate: each element is the sum over a window of what it
 // shows times the weights, an array of real numbers. The result has x's type; of
 // integers the fraction is cut off, as there, but not where rounding alone made it.
-func Correlate(site graph.Site, x, weights *graph.Node, b window.Border) (*graph.Node, error) {
-	out, err := correlate(site, "correlate", x, weights, b, false)
-	return graph.Result(site, "correlate", out, err, x, weights)
+func Correlate(site graph.Site, a WeightArgs) (*graph.Node, error) {
+	out, err := correlate(site, "correlate", a.X, a.Weights, a.Border, false)
+	return graph.Result(site, "correlate", out, err, a.X, a.Weights)
 }
 
 // Convolve is scipy.ndimage.convolve: Correlate with the weights reversed along all axes.
-func Convolve(site graph.Site, x, weights *graph.Node, b window.Border) (*graph.Node, error) {
-	out, err := correlate(site, "convolve", x, weights, b, true)
-	return graph.Result(site, "convolve", out, err, x, weights)
+func Convolve(site graph.Site, a WeightArgs) (*graph.Node, error) {
+	out, err := correlate(site, "convolve", a.X, a.Weights, a.Border, true)
+	return graph.Result(site, "convolve", out, err, a.X, a.Weights)
 }
 
 func correlate(site graph.Site, name string, x, weights *graph.Node, b window.Border, reversed bool) (*graph.Node, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
@@ -178,7 +179,8 @@ func (o Downsampled) divide(total []float64, g, blocks grid.Box) {
 // Downsample is the mean of blocks of factors elements along the axes; one factor holds
 // for all. Blocks at the end of an axis that it does not fill are means of fewer. Means
 // of integers are float64.
-func Downsample(site graph.Site, x *graph.Node, factors []int) (*graph.Node, error) {
+func Downsample(site graph.Site, a op.Lengths) (*graph.Node, error) {
+	x, factors := a.X, a.Lengths
 	const name = "downsample"
 	f, err := window.Each("factors", factors, len(x.Shape))
 	if err != nil {

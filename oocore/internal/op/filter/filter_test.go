@@ -358,7 +358,7 @@ func TestGaussianOfPolynomials(t *testing.T) {
 		{[]int{0, 1}, func(r, _ float64) float64 { return -2 + 0.5*r }},
 		{[]int{1, 1}, func(_, _ float64) float64 { return 0.5 }},
 	} {
-		out, err := Gaussian(graph.Site{}, a, []float64{3}, c.order, 8, window.Border{})
+		out, err := Gaussian(graph.Site{}, GaussianArgs{X: a, Sigmas: []float64{3}, Orders: c.order, Truncate: 8, Border: window.Border{}})
 		got := dtype.Slice[float64](computed(t, out, err, leaves).Data)
 		for i := 30; i < n-30; i++ { // away from the edges
 			for j := 30; j < n-30; j++ {
@@ -380,7 +380,7 @@ func TestConvolutionWithAnImpulse(t *testing.T) {
 		impulse[1*4+3] = 1
 		x, leaves := leaf(t, a)
 		w, _ := leaf(t, blockwisetest.Array{Shape: []int{5, 4}, DType: dtype.Float64, Data: dtype.Bytes(impulse)})
-		out, err := Correlate(graph.Site{}, x, w, window.Border{Mode: mode, Value: 2})
+		out, err := Correlate(graph.Site{}, WeightArgs{X: x, Weights: w, Border: window.Border{Mode: mode, Value: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +14,11 @@ import (
 // weights of a normal distribution of standard deviation sigma, or of its order-th
 // derivative, out to truncate standard deviations. Axes of sigma zero are left as they
 // are. Lists of one number hold for all axes.
-func Gaussian(site graph.Site, x *graph.Node, sigma []float64, order []int, truncate float64, b window.Border) (_ *graph.Node, err error) {
+func Gaussian(site graph.Site, a GaussianArgs) (_ *graph.Node, err error) {
+	x, sigma, order, truncate, b := a.X, a.Sigmas, a.Orders, cmp.Or(a.Truncate, 4), a.Border
+	if order == nil {
+		order = []int{0}
+	}
 	defer graph.Named(&err, site, "gaussian_filter", x)
 	if err := summable(x); err != nil {
 		return nil, err

@@ -155,7 +155,8 @@ func (net *network) run(r rows, t dtype.Type, out, in, registers []byte, offsets
 const maxMedian = 1 << 17
 
 // MedianOf is scipy.ndimage.median_filter: the median of a window of the given lengths.
-func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
+func MedianOf(site graph.Site, a SizeArgs) (*graph.Node, error) {
+	x, sizes, b := a.X, a.Sizes, a.Border
 	const name = "median_filter"
 	if err := ordered(x); err != nil {
 		return nil, graph.Reject(site, name, err, x)

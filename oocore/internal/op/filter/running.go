@@ -111,20 +111,20 @@ func (o Running) double(fold kernel.Func, dst, x, spare []byte, n, step int) {
 
 // Uniform is scipy.ndimage.uniform_filter: the mean of a window of the given lengths,
 // axis by axis. Of integers the fraction is cut off after each axis, as there.
-func Uniform(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
-	return running(site, "uniform_filter", kernel.Add, x, sizes, b, summable(x))
+func Uniform(site graph.Site, a SizeArgs) (*graph.Node, error) {
+	return running(site, "uniform_filter", kernel.Add, a.X, a.Sizes, a.Border, summable(a.X))
 }
 
 // Minimum is scipy.ndimage.minimum_filter: the smallest element of a window of the given
 // lengths; NaN where there is one.
-func Minimum(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
-	return running(site, "minimum_filter", kernel.Minimum, x, sizes, b, ordered(x))
+func Minimum(site graph.Site, a SizeArgs) (*graph.Node, error) {
+	return running(site, "minimum_filter", kernel.Minimum, a.X, a.Sizes, a.Border, ordered(a.X))
 }
 
 // Maximum is scipy.ndimage.maximum_filter: the largest element of a window of the given
 // lengths; NaN where there is one.
-func Maximum(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
-	return running(site, "maximum_filter", kernel.Maximum, x, sizes, b, ordered(x))
+func Maximum(site graph.Site, a SizeArgs) (*graph.Node, error) {
+	return running(site, "maximum_filter", kernel.Maximum, a.X, a.Sizes, a.Border, ordered(a.X))
 }
 
 // ordered rejects complex numbers.

@@ -225,7 +225,7 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 			value = dtype.ValueOf(math.NaN())
 		}
 		return m.Make(func() (*graph.Node, error) {
-			return shape.Move(m.Site, m.Full(value, lengths...), []int{0}, []int{axis})
+			return shape.Move(m.Site, shape.MoveArgs{X: m.Full(value, lengths...), Axes: []int{0}, Places: []int{axis}})
 		})
 	case g.states() <= mostPasses*stateBytes:
 		parts := newParts(g)
@@ -236,7 +236,7 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 	default:
 		outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, l.Node, m.Number(0)), m.Apply(kernel.GreaterEqual, l.Node, m.Number(l.Groups)))
 		labels := m.FailIf(outside, l.Node, fmt.Sprintf("a label is out of bounds for %d groups, which are numbered from 0", l.Groups))
-		by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, labels, 0, false) })
+		by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, order.SortArgs{X: labels, Axis: 0}) })
 		take := func(n *graph.Node, axis int) *graph.Node {
 			return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, by, axis) })
 		}
@@ -255,5 +255,7 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 		}
 		return graph.NewBlockwise(m.Site, "groupby", merged, lengths, n.DType, []*graph.Node{states}, fmt.Sprintf("%q", kind))
 	})
-	return m.Make(func() (*graph.Node, error) { return shape.Move(m.Site, out, []int{0}, []int{axis}) })
+	return m.Make(func() (*graph.Node, error) {
+		return shape.Move(m.Site, shape.MoveArgs{X: out, Axes: []int{0}, Places: []int{axis}})
+	})
 }

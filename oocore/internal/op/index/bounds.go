@@ -63,10 +63,10 @@ func (o Bounded) Formula([]int) *blockwise.Formula {
 // At is the elements that arrays of integers point to, one array for each of the first
 // axes, broadcast together, as NumPy's x[i, j]: their axes come before those that are
 // left.
-func At(site graph.Site, n *graph.Node, indices ...*graph.Node) (*graph.Node, error) {
-	out, err := at(site, n, indices)
+func At(site graph.Site, a AtArgs) (*graph.Node, error) {
+	out, err := at(site, a.X, a.Indices)
 	if _, named := errors.AsType[*graph.Error](err); err != nil && !named {
-		err = graph.Reject(site, "at", err, append([]*graph.Node{n}, indices...)...)
+		err = graph.Reject(site, "at", err, append([]*graph.Node{a.X}, a.Indices...)...)
 	}
 	return out, err
 }

@@ -18,46 +18,76 @@ const (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: "take(x, indices, axis)", Passes: pointed, Holds: gathered, Build: along(Take), Examples: "take(x, arange(0, 1000000, 7), 0)",
+	{Name: "take", Names: "x indices", Passes: pointed, Holds: gathered, Build: op.Build(BuildTake), Examples: "take(x, arange(0, 1000000, 7), 0)",
 		Go: "(a *Array) Take(indices *Array, axis int)", Doc: `Take has an axis replaced by the elements that indices point to along it, the axes of indices in its place. Indices are integers, negative
 ones from the end; one that is out of range ends the run that reads it. Neighbours are read together, the others one by one in their order.`},
-	{Usage: "take_along_axis(x, indices, axis)", Passes: "none of its own along the last axis, else 1", Holds: "the box's indices, and 4 MiB of lines", Build: along(TakeAlong),
+	{Name: "take_along_axis", Names: "x indices", Passes: "none of its own along the last axis, else 1", Holds: "the box's indices, and 4 MiB of lines", Build: op.Build(BuildTakeAlong),
 		Go: "(a *Array) TakeAlong(indices *Array, axis int)", Doc: `TakeAlong returns the elements of each line along an axis that the same line of indices points to; the other axes broadcast. So
 x.TakeAlong(x.Argsort(0), 0) is x.Sort(0).`},
-	{Usage: "at(x, indices...1)", NumPy: "x[i, j, ...]", Passes: pointed, Holds: gathered, Build: At,
+	{Name: "at", NumPy: "x[i, j, ...]", Passes: pointed, Holds: gathered, Build: op.Build(At),
 		Go: "(a *Array) At(indices ...*Array)", Doc: `At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes, broadcast together.`},
-	{Usage: "repeat(x, times, axis)", Holds: op.Shown, Build: repeated, Examples: "repeat(s, 2, 1)",
+	{Name: "repeat", Holds: op.Shown, Build: op.Build(Repeat), Examples: "repeat(s, 2, 1)",
 		Go: "(a *Array) Repeat(times, axis int) = a, times, axis", Doc: `Repeat has each element along an axis so many times after another.`},
-	{Usage: "mask(x, bools)", NumPy: "x[bools]", Passes: counting, Holds: countBytes, Build: BooleanMask, Examples: "mask(x, x > 0.89)",
+	{Name: "mask", Names: "x bools", NumPy: "x[bools]", Passes: counting, Holds: countBytes, Build: op.Build(BooleanMask), Examples: "mask(x, x > 0.89)",
 		Go: "(a *Array) Mask(ctx context.Context, mask *Array, opts ...Option)", Doc: `Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A mask of the first axes selects along those. The mask must not change before the result is read.`},
-	{Usage: "extract(condition, x)", Passes: counting, Holds: countBytes, Build: extracted},
-	{Usage: "compress(condition, x, axis)", Passes: counting, Holds: countBytes, Build: compressed, Examples: `compress(slice(x, ":, 0") > 0.5, x, 0)`,
+	{Name: "extract", Names: "condition x", Passes: counting, Holds: countBytes, Build: op.Build(extracted)},
+	{Name: "compress", Passes: counting, Holds: countBytes, Build: op.Build(BuildCompress), Examples: `compress(slice(x, ":, 0") > 0.5, x, 0)`,
 		Go: "(a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) = condition, a, axis", Doc: `Compress returns the parts along an axis where a condition of one dimension is not zero.`},
-	{Usage: "flatnonzero(x)", Passes: counting, Holds: countBytes, Build: located(Mask.Places), Examples: "flatnonzero(x > 0.899)",
+	{Name: "flatnonzero", Passes: counting, Holds: countBytes, Build: op.Build(FlatNonzero), Examples: "flatnonzero(x > 0.899)",
 		Go: "(a *Array) FlatNonzero(ctx context.Context, opts ...Option)", Doc: `FlatNonzero returns where elements are not zero, as if the array were flat.`},
-	{Usage: "argwhere(x)", Passes: counting, Holds: countBytes, Build: located(Mask.ArgWhere),
+	{Name: "argwhere", Passes: counting, Holds: countBytes, Build: op.Build(ArgWhere),
 		Go: "(a *Array) ArgWhere(ctx context.Context, opts ...Option)", Doc: `ArgWhere returns where elements are not zero: a row of indices for each.`},
-	{Usage: "nonzero(x, axis)", Passes: counting, Holds: countBytes, Build: nonzero,
+	{Name: "nonzero", Parts: "axis", Passes: counting, Holds: countBytes, Build: op.BuildAll(BuildNonzero),
 		Go: "(a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array", Doc: `Nonzero returns where elements are not zero: their indices along each axis, as int64. Where that fails, each of the arrays that are returned says why.`},
-	{Usage: `ravel_multi_index(a, b..., lengths..., "wrap" or "clip"..., "F")`, Build: raveled, Args: [2]int{2, -1}, Examples: "ravel_multi_index(i & 63, j & 63, 64, 64)",
+	{Name: "ravel_multi_index", Build: op.ByHand(`a, b..., lengths..., "wrap" or "clip"..., "F"`, 2, -1, raveled), Examples: "ravel_multi_index(i & 63, j & 63, 64, 64)",
 		Go: "RavelMultiIndex"},
-	{Usage: `unravel_index(x, lengths...1, axis, "F")`, Build: unraveled, Examples: "unravel_index(i & 4095, 64, 64, 0)",
+	{Name: "unravel_index", Parts: "axis", Build: op.BuildAll(BuildUnravel), Examples: "unravel_index(i & 4095, 64, 64, 0)",
 		Go: "(a *Array) UnravelIndex(lengths ...int) []*Array", Doc: `UnravelIndex returns the indices along each axis of an array of some lengths, of places in C order of its elements, as int64. One that is negative or out of range is an error when it is computed.`},
 }
 
-// along is an operation along an axis; without one, of the array as if flattened.
-func along(f func(site graph.Site, x, indices *graph.Node, axis int) (*graph.Node, error)) any {
-	return func(site graph.Site, x, indices *graph.Node, axis []int) (*graph.Node, error) {
-		x, at, err := shape.Along(site, x, axis)
-		if err != nil {
-			return nil, err
-		}
-		return f(site, x, indices, at)
+// Arguments, by the operation.
+type (
+	AtArgs struct {
+		X       *graph.Node
+		Indices []*graph.Node `least:"1"`
 	}
+	RepeatArgs struct {
+		X, Times *graph.Node
+		Axis     []int `most:"1"`
+		Run      op.Run
+	}
+	CompressArgs struct {
+		Condition, X *graph.Node
+		Axis         []int `most:"1"`
+		Run          op.Run
+	}
+	// UnravelArgs are the arguments of unravel_index. F is Fortran's order.
+	UnravelArgs struct {
+		X       *graph.Node
+		Lengths []int `least:"1"`
+		F       bool  `usage:"F"`
+	}
+)
+
+// BuildTake is Take along an axis; without one, of the array as if flattened.
+func BuildTake(site graph.Site, a op.BothAxis) (*graph.Node, error) { return along(site, a, Take) }
+
+// BuildTakeAlong is TakeAlong, as BuildTake.
+func BuildTakeAlong(site graph.Site, a op.BothAxis) (*graph.Node, error) {
+	return along(site, a, TakeAlong)
 }
 
-// repeated takes one number of times, or an array of one for each element.
-func repeated(site graph.Site, run op.Run, x, times *graph.Node, axis []int) (*graph.Node, error) {
+func along(site graph.Site, a op.BothAxis, f func(site graph.Site, x, indices *graph.Node, axis int) (*graph.Node, error)) (*graph.Node, error) {
+	x, at, err := shape.Along(site, a.A, a.Axis)
+	if err != nil {
+		return nil, err
+	}
+	return f(site, x, a.B, at)
+}
+
+// Repeat takes one number of times, or an array of one for each element.
+func Repeat(site graph.Site, a RepeatArgs) (*graph.Node, error) {
+	run, x, times, axis := a.Run, a.X, a.Times, a.Axis
 	x, at, err := shape.Along(site, x, axis)
 	if err != nil {
 		return nil, err
@@ -85,13 +115,18 @@ func truth(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return graph.Apply(site, kernel.LogicalOr, n, n)
 }
 
-func extracted(site graph.Site, run op.Run, condition, x *graph.Node) (*graph.Node, error) {
+func extracted(site graph.Site, a op.Counting2) (*graph.Node, error) {
+	run, condition, x := a.Run, a.A, a.B
 	m := &graph.Maker{Site: site}
 	x, condition = m.Reshape(x, -1), m.Reshape(condition, -1)
-	return m.Make(func() (*graph.Node, error) { return compressed(site, run, condition, x, nil) }), m.Err
+	return m.Make(func() (*graph.Node, error) {
+		return BuildCompress(site, CompressArgs{Run: run, Condition: condition, X: x})
+	}), m.Err
 }
 
-func compressed(site graph.Site, run op.Run, condition, x *graph.Node, axis []int) (*graph.Node, error) {
+// BuildCompress is Compress by a condition that is not zero.
+func BuildCompress(site graph.Site, a CompressArgs) (*graph.Node, error) {
+	run, condition, x, axis := a.Run, a.Condition, a.X, a.Axis
 	x, at, err := shape.Along(site, x, axis)
 	if err != nil {
 		return nil, err
@@ -102,8 +137,9 @@ func compressed(site graph.Site, run op.Run, condition, x *graph.Node, axis []in
 	return Compress(site, x, condition, at, run)
 }
 
-func nonzero(site graph.Site, run op.Run, x *graph.Node) ([]*graph.Node, error) {
-	return positions(site, run, x, Mask.Positions)
+// BuildNonzero is where elements are not zero, along each axis.
+func BuildNonzero(site graph.Site, a op.Counting) ([]*graph.Node, error) {
+	return positions(site, a.Run, a.X, Mask.Positions)
 }
 
 // positions is what f makes of where elements are not zero.
@@ -119,10 +155,14 @@ func positions[T any](site graph.Site, run op.Run, x *graph.Node, f func(m Mask,
 	return f(m, site, counts)
 }
 
-func located(f func(m Mask, site graph.Site, counts []int64) (*graph.Node, error)) any {
-	return func(site graph.Site, run op.Run, x *graph.Node) (*graph.Node, error) {
-		return positions(site, run, x, f)
-	}
+// FlatNonzero is where elements are not zero, as if the array were flat.
+func FlatNonzero(site graph.Site, a op.Counting) (*graph.Node, error) {
+	return positions(site, a.Run, a.X, Mask.Places)
+}
+
+// ArgWhere is where elements are not zero: a row of indices for each.
+func ArgWhere(site graph.Site, a op.Counting) (*graph.Node, error) {
+	return positions(site, a.Run, a.X, Mask.ArgWhere)
 }
 
 // raveled reads arrays of indices, as many lengths, what becomes of indices out of range, for all
@@ -163,12 +203,14 @@ func raveled(c *op.Call) (*graph.Node, error) {
 	return RavelMulti(c.Site, in, lengths)
 }
 
-func unraveled(site graph.Site, x *graph.Node, lengths []int, fortran bool) ([]*graph.Node, error) {
-	if !fortran {
-		return Unravel(site, x, lengths)
+// BuildUnravel is Unravel in one order or the other.
+func BuildUnravel(site graph.Site, a UnravelArgs) ([]*graph.Node, error) {
+	lengths := a.Lengths
+	if !a.F {
+		return Unravel(site, a.X, lengths)
 	}
 	slices.Reverse(lengths)
-	all, err := Unravel(site, x, lengths)
+	all, err := Unravel(site, a.X, lengths)
 	slices.Reverse(all)
 	return all, err
 }

@@ -293,7 +293,8 @@ func Count(site graph.Site, mask *graph.Node, item int, run op.Run) (Mask, []int
 
 // BooleanMask is the elements of an array where a mask of its first axes is true, in C order,
 // as NumPy's x[mask].
-func BooleanMask(site graph.Site, run op.Run, n, mask *graph.Node) (*graph.Node, error) {
+func BooleanMask(site graph.Site, a op.Counting2) (*graph.Node, error) {
+	run, n, mask := a.Run, a.A, a.B
 	b := &graph.Maker{Site: site}
 	if len(mask.Shape) == 0 && mask.DType == dtype.Bool { // of the whole array: all of it, or nothing
 		if n, mask = b.ExpandDims(n, 0), b.Reshape(mask, 1); b.Err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 func init() {
@@ -215,7 +216,8 @@ const wholeMatrix = 2048
 // task. A larger one is computed panel by panel of 1024 columns, in two passes each that
 // read all earlier panels: n³/6144 elements in all. A task holds five squares of a
 // panel's width in float64, 40 MiB.
-func Cholesky(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func Cholesky(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	return m.Result("cholesky", named(lowerFactor(m, n), n, ofRows, ofNone), n)
 }

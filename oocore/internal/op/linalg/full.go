@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -14,7 +15,8 @@ import (
 // its diagonal and nothing above one in magnitude, and u is upper triangular. Of m × n
 // elements and k the smaller length they are m × m, m × k and k × n. Matrices and stacks of
 // them fit a task. One pass.
-func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
+func LU(site graph.Site, a op.Unary) (p, l, u *graph.Node, err error) {
+	n := a.X
 	stack, shapeOf, err := stackOf(n)
 	var dt dtype.Type
 	switch {
@@ -58,10 +60,10 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 	row := c.Reshape(c.Arange(rows), rows, 1)
 	p = c.Cast(c.Apply(kernel.Equal, c.Cast(row, dtype.Float64), c.ExpandDims(from, -2)), dt)
 	lower := c.Slice(both, "..., :, :%d", k)
-	lower = c.Make(func() (*graph.Node, error) { return shape.Lower(site, lower, -1) })
+	lower = c.Make(func() (*graph.Node, error) { return shape.Lower(site, op.Shifted{X: lower, Offset: -1}) })
 	l = c.Cast(c.Apply(kernel.Add, lower, c.Make(func() (*graph.Node, error) { return shape.Eye(site, rows, k, 0) })), dt)
 	upper := c.Slice(both, "..., :%d, :%d", k, cols)
-	u = c.Cast(c.Make(func() (*graph.Node, error) { return shape.Upper(site, upper, 0) }), dt)
+	u = c.Cast(c.Make(func() (*graph.Node, error) { return shape.Upper(site, op.Shifted{X: upper, Offset: 0}) }), dt)
 	return named(p, n, ofRows, ofNone), named(l, n, ofNone, ofNone), named(u, n, ofNone, ofColumns), c.Err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // Order says which norm: "" is the root of the sum of squares, of any number of axes;
@@ -172,6 +173,6 @@ func cond(m *graph.Maker, n *graph.Node, o Order) *graph.Node {
 		return m.Apply(kernel.Where, m.Apply(kernel.IsNaN, ratio), m.Number(math.Inf(1)), ratio) // of zeros
 	}
 	there := norm(m, n, o, []int{-2, -1})
-	back := norm(m, m.Make(func() (*graph.Node, error) { return Inv(m.Site, n) }), o, []int{-2, -1})
+	back := norm(m, m.Make(func() (*graph.Node, error) { return Inv(m.Site, op.Unary{X: n}) }), o, []int{-2, -1})
 	return m.Apply(kernel.Multiply, there, back)
 }

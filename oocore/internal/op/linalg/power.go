@@ -3,12 +3,14 @@ package linalg
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // MatrixPower is NumPy's matrix_power of square matrices: products by repeated squaring,
 // each with matmul's passes; of a negative power those of the inverse.
-func MatrixPower(site graph.Site, n *graph.Node, power int) (*graph.Node, error) {
+func MatrixPower(site graph.Site, a op.Numbered) (*graph.Node, error) {
+	n, power := a.X, a.N
 	stack, size, err := squareOf(n)
 	if err != nil {
 		return nil, graph.Reject(site, "matrix_power", err, n)
@@ -16,12 +18,12 @@ func MatrixPower(site graph.Site, n *graph.Node, power int) (*graph.Node, error)
 	m := &graph.Maker{Site: site}
 	if power == 0 {
 		ones := m.Full(dtype.FromInt(n.DType, 1), size)
-		one := m.Make(func() (*graph.Node, error) { return shape.Diag(site, ones, 0) })
+		one := m.Make(func() (*graph.Node, error) { return shape.Diag(site, op.Shifted{X: ones, Offset: 0}) })
 		return m.BroadcastTo(one, append(stack, size, size)...), m.Err
 	}
 	times := uint64(power)
 	if power < 0 {
-		n, m.Err = Inv(site, n)
+		n, m.Err = Inv(site, op.Unary{X: n})
 		times = -times // also of the smallest integer, which has no negative
 	}
 	var out *graph.Node

@@ -6,6 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -115,7 +116,8 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) *graph.Node {
 //
 // R reads the matrix once, Q twice. A task takes about 36 MiB, or four times 2n
 // rows in float64 where that is more. Each matrix of a stack has to fit a task.
-func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
+func QR(site graph.Site, a op.Unary) (q, r *graph.Node, err error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	q, r = qr(m, n)
 	if m.Err != nil {
@@ -146,7 +148,7 @@ func qr(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 	t := newTall(m, m.Slice(n, ":, :%d", n.Shape[0]))
 	// R is Qᵀ times the matrix, of which what lies below the diagonal is rounding.
 	wide := m.Product(m.Transpose(t.q(dtype.Float64, nil)), m.Cast(n, dtype.Float64))
-	r = m.Make(func() (*graph.Node, error) { return shape.Upper(m.Site, wide, 0) })
+	r = m.Make(func() (*graph.Node, error) { return shape.Upper(m.Site, op.Shifted{X: wide, Offset: 0}) })
 	return t.q(dt, nil), m.Cast(r, dt)
 }
 

@@ -115,9 +115,10 @@ type RandomOptions struct {
 // while it is in memory, and once more: 1 + Iterations passes (Halko's take twice as
 // many). A task holds a block of 12 MiB in float64, or a row, and k + Oversample rows of
 // n.
-func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node, err error) {
+func RandomizedSVD(site graph.Site, a RandomArgs) (u, s, vt *graph.Node, err error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
-	u, s, vt = randomized(m, n, k, o)
+	u, s, vt = randomized(m, n, a.K, RandomOptions{Iterations: a.Iterations, Seed: a.Seed, Oversample: a.Oversample})
 	if m.Err != nil {
 		return nil, nil, nil, graph.Reject(site, "randomized_svd", m.Err, n)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // A stack is an array whose last two axes are those of matrices. What follows takes
@@ -74,7 +75,8 @@ func ofSquares(m *graph.Maker, function string, n *graph.Node, out func(n int) [
 }
 
 // Det is NumPy's det: determinants, by elimination.
-func Det(site graph.Site, n *graph.Node) (out *graph.Node, err error) {
+func Det(site graph.Site, a op.Unary) (out *graph.Node, err error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	if _, _, failed := squareOf(n); isComplex(n) && failed == nil {
 		both := complexEach(m, "det_complex", n, 2)
@@ -85,7 +87,8 @@ func Det(site graph.Site, n *graph.Node) (out *graph.Node, err error) {
 
 // SlogDet is NumPy's slogdet: the determinants' signs, 0 of singular matrices, and the
 // logarithms of their magnitudes.
-func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err error) {
+func SlogDet(site graph.Site, a op.Unary) (sign, logabs *graph.Node, err error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	if _, _, err := squareOf(n); isComplex(n) && err == nil {
 		all := complexEach(m, "slogdet_complex", n, 3)
@@ -99,7 +102,8 @@ func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err erro
 
 // Inv is NumPy's inv. A matrix that is singular, or so near to it that rounding alone
 // gives the result, is an error when it is computed.
-func Inv(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func Inv(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	out := ofSquares(m, "inv", n, func(size int) []int { return []int{size, size} })
 	return m.Result("inv", named(out, n, ofColumns, ofRows), n)
@@ -107,7 +111,8 @@ func Inv(site graph.Site, n *graph.Node) (*graph.Node, error) {
 
 // EigH is NumPy's eigh of symmetric matrices, whose lower triangles are read:
 // eigenvalues, rising, and eigenvectors as columns, whose largest element is positive.
-func EigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err error) {
+func EigH(site graph.Site, a op.Unary) (values, vectors *graph.Node, err error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	if _, size, err := squareOf(n); isComplex(n) && err == nil {
 		t := complexResult(n)

@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -128,7 +129,7 @@ func TestPlanSaysWhatIsSavedOfMatrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inv, err := linalg.Inv(graph.Site{}, a)
+		inv, err := linalg.Inv(graph.Site{}, op.Unary{X: a})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -22,7 +23,7 @@ func turned(m *graph.Maker, n *graph.Node) (*graph.Node, bool) {
 
 // swapped is a stack with its matrices transposed.
 func swapped(m *graph.Maker, n *graph.Node) *graph.Node {
-	return m.Make(func() (*graph.Node, error) { return shape.Swap(m.Site, n, -1, -2) })
+	return m.Make(func() (*graph.Node, error) { return shape.Swap(m.Site, shape.SwapArgs{X: n, Axis: -1, Other: -2}) })
 }
 
 // SVD is NumPy's svd with full_matrices=False: the matrix is U·diag(s)·Vᵀ, of m × n
@@ -102,7 +103,8 @@ func thinStack(m *graph.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 }
 
 // SVDVals is NumPy's svdvals: singular values, falling. One pass.
-func SVDVals(site graph.Site, n *graph.Node) (*graph.Node, error) {
+func SVDVals(site graph.Site, a op.Unary) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
 	return m.Result("svdvals", named(singular(m, n), n, ofNone), n)
 }
@@ -160,9 +162,10 @@ func joined(m *graph.Maker, in ...*graph.Node) *graph.Node {
 // PInv is NumPy's pinv: the pseudoinverse, n × m of m × n elements. Singular values up
 // to rcond times the largest count as zero (negative: the larger length times
 // float64's precision). Two passes, with the memory of QR.
-func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
+func PInv(site graph.Site, a RankArgs) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
-	return m.Result("pinv", named(pinv(m, n, rcond), n, ofColumns, ofRows), n)
+	return m.Result("pinv", named(pinv(m, n, a.RCond), n, ofColumns, ofRows), n)
 }
 
 func pinv(m *graph.Maker, n *graph.Node, rcond float64) *graph.Node {
@@ -288,9 +291,10 @@ func above(m *graph.Maker, s *graph.Node, rcond float64) *graph.Node {
 // MatrixRank is NumPy's matrix_rank: the number of singular values above rcond times
 // the largest (negative: the larger length times the precision of the matrix's type, as
 // in NumPy). One pass.
-func MatrixRank(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
+func MatrixRank(site graph.Site, a RankArgs) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
-	return m.Result("matrix_rank", named(matrixRank(m, n, rcond), n), n)
+	return m.Result("matrix_rank", named(matrixRank(m, n, a.RCond), n), n)
 }
 
 func matrixRank(m *graph.Maker, n *graph.Node, rcond float64) *graph.Node {

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // formula makes nodes of arrays and numbers.
@@ -41,9 +42,9 @@ func function(site graph.Site, name string, x *graph.Node, with func(f *formula,
 }
 
 // ReLU is max(x, 0); NaN stays.
-func ReLU(site graph.Site, x *graph.Node) (*graph.Node, error) {
+func ReLU(site graph.Site, a op.Unary) (*graph.Node, error) {
 	f := &formula{graph.Maker{Site: site}}
-	return f.apply(kernel.Maximum, x, 0), f.Err
+	return f.apply(kernel.Maximum, a.X, 0), f.Err
 }
 
 // LeakyReLU is x where it is not negative, else slope·x.
@@ -54,15 +55,15 @@ func LeakyReLU(site graph.Site, x *graph.Node, slope float64) (*graph.Node, erro
 }
 
 // Sigmoid is 1 / (1 + exp(-x)).
-func Sigmoid(site graph.Site, x *graph.Node) (*graph.Node, error) {
-	return function(site, "sigmoid", x, func(f *formula, x *graph.Node) *graph.Node {
+func Sigmoid(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return function(site, "sigmoid", a.X, func(f *formula, x *graph.Node) *graph.Node {
 		return f.apply(kernel.Divide, 1.0, f.logistic(x))
 	})
 }
 
 // SiLU is x / (1 + exp(-x)).
-func SiLU(site graph.Site, x *graph.Node) (*graph.Node, error) {
-	return function(site, "silu", x, func(f *formula, x *graph.Node) *graph.Node {
+func SiLU(site graph.Site, a op.Unary) (*graph.Node, error) {
+	return function(site, "silu", a.X, func(f *formula, x *graph.Node) *graph.Node {
 		return f.apply(kernel.Divide, x, f.logistic(x))
 	})
 }
@@ -91,9 +92,9 @@ func TanhGELU(site graph.Site, x *graph.Node) (*graph.Node, error) {
 }
 
 // Softmax is exp(x - max) by its sum along an axis.
-func Softmax(site graph.Site, x *graph.Node, axis int) (*graph.Node, error) {
-	return function(site, "softmax", x, func(f *formula, x *graph.Node) *graph.Node {
-		d, err := grid.Axis(axis, len(x.Shape))
+func Softmax(site graph.Site, a op.Numbered) (*graph.Node, error) {
+	return function(site, "softmax", a.X, func(f *formula, x *graph.Node) *graph.Node {
+		d, err := grid.Axis(a.N, len(x.Shape))
 		if f.Fail(err) {
 			return nil
 		}
@@ -107,13 +108,13 @@ func Softmax(site graph.Site, x *graph.Node, axis int) (*graph.Node, error) {
 
 // LayerNorm is (x - mean) / √(var + epsilon) along the last axes, times weight plus bias,
 // which have the shape of these axes or are nil: then it is the last axis.
-func LayerNorm(site graph.Site, x, weight, bias *graph.Node, epsilon float64) (*graph.Node, error) {
-	return function(site, "layer_norm", x, func(f *formula, x *graph.Node) *graph.Node {
+func LayerNorm(site graph.Site, a LayerNormArgs) (*graph.Node, error) {
+	return function(site, "layer_norm", a.X, func(f *formula, x *graph.Node) *graph.Node {
 		of := []int{}
 		if n := len(x.Shape); n > 0 {
 			of = x.Shape[n-1:]
 		}
-		for _, p := range []*graph.Node{bias, weight} {
+		for _, p := range []*graph.Node{a.Bias, a.Weight} {
 			if p != nil {
 				of = p.Shape
 			}
@@ -127,8 +128,8 @@ func LayerNorm(site graph.Site, x, weight, bias *graph.Node, epsilon float64) (*
 		for d := first; d < len(x.Shape); d++ {
 			axes = append(axes, d)
 		}
-		out := f.normal(x, f.fold(kernel.Mean, x, axes...), f.fold(kernel.Var, x, axes...), epsilon)
-		return f.scaled(out, weight, bias, of)
+		out := f.normal(x, f.fold(kernel.Mean, x, axes...), f.fold(kernel.Var, x, axes...), a.Epsilon)
+		return f.scaled(out, a.Weight, a.Bias, of)
 	})
 }
 

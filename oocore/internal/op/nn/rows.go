@@ -9,47 +9,76 @@ import (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: "relu(x)", NumPy: "torch.nn.functional.relu", Build: ReLU,
+	{Name: "relu", NumPy: "torch.nn.functional.relu", Build: op.Build(ReLU),
 		Go: "nn.ReLU() Layer", Doc: `ReLU returns max(x, 0).`},
-	{Usage: "sigmoid(x)", NumPy: "torch.nn.functional.sigmoid", Build: Sigmoid,
+	{Name: "sigmoid", NumPy: "torch.nn.functional.sigmoid", Build: op.Build(Sigmoid),
 		Go: "nn.Sigmoid() Layer", Doc: `Sigmoid returns 1 / (1 + exp(-x)).`},
-	{Usage: "silu(x)", NumPy: "torch.nn.functional.silu", Build: SiLU,
+	{Name: "silu", NumPy: "torch.nn.functional.silu", Build: op.Build(SiLU),
 		Go: "nn.SiLU() Layer", Doc: `SiLU returns x / (1 + exp(-x)).`},
-	{Usage: `gelu(x, "tanh")`, NumPy: "torch.nn.functional.gelu", Build: gelu,
+	{Name: "gelu", NumPy: "torch.nn.functional.gelu", Build: op.Build(BuildGELU),
 		Go: "nn.GELU() Layer", Doc: `GELU returns x/2 · (1 + erf(x/√2)).`,
 		More: []op.Func{{Go: "nn.TanhGELU() Layer = true", Doc: `TanhGELU returns GELU's tanh form (PyTorch's approximate="tanh").`}}},
-	{Usage: "softmax(x, axis)", NumPy: "scipy.special.softmax", Passes: "1 of rows up to 4 MiB with their results; 3 along other axes", Holds: "whole rows; along other axes two accumulators for each sum", Build: Softmax, Examples: "softmax(x, 1); softmax(conv2d(c, full(0.1, 4, 8, 3, 3)), 1)",
+	{Name: "softmax", Names: "x axis", NumPy: "scipy.special.softmax", Passes: "1 of rows up to 4 MiB with their results; 3 along other axes", Holds: "whole rows; along other axes two accumulators for each sum", Build: op.Build(Softmax), Examples: "softmax(x, 1); softmax(conv2d(c, full(0.1, 4, 8, 3, 3)), 1)",
 		Go: "nn.Softmax(axis int) Layer", Doc: `Softmax returns exp(x - max) by its sum along an axis.`},
-	{Usage: "layer_norm(x, weight=, bias=, epsilon=1e-5)", NumPy: "torch.nn.functional.layer_norm", Passes: "1 of rows up to 4 MiB with their results, else 2", Holds: "whole rows, else a mean and a variance for each position", Build: LayerNorm,
+	{Name: "layer_norm", NumPy: "torch.nn.functional.layer_norm", Passes: "1 of rows up to 4 MiB with their results, else 2", Holds: "whole rows, else a mean and a variance for each position", Build: op.Build(LayerNorm),
 		Go: "nn.LayerNorm(w, b *Array, epsilon float64) Layer", Doc: `LayerNorm returns (x - mean) / √(variance + epsilon) · w + b, with mean and variance along the last axes of x, whose shape w and b have; without these along the last one. PyTorch's epsilon is 1e-5.`},
-	{Usage: "conv2d(x, weights, bias=, stride=1, padding=0, dilation=1, groups=1)", NumPy: "torch.nn.functional.conv2d", Holds: "one image of a box with its border, the box's weights, 0.5 MiB", Build: conv2d, Examples: `conv2d(c, slice(c, "0:4, :, 0:3, 0:3"))`,
+	{Name: "conv2d", NumPy: "torch.nn.functional.conv2d", Holds: "one image of a box with its border, the box's weights, 0.5 MiB", Build: op.Build(conv2d), Examples: `conv2d(c, slice(c, "0:4, :, 0:3, 0:3"))`,
 		Go: "nn.Conv2D"},
-	{Usage: "max_pool2d(x, kernel, stride, padding=0)", NumPy: "torch.nn.functional.max_pool2d", Holds: "what the windows of a box show", Build: pool2d("max_pool2d", MaxPool2D),
+	{Name: "max_pool2d", NumPy: "torch.nn.functional.max_pool2d", Holds: "what the windows of a box show", Build: op.Build(pool2d("max_pool2d", MaxPool2D)),
 		Go: "nn.MaxPool2D"},
-	{Usage: "avg_pool2d(x, kernel, stride, padding=0)", NumPy: "torch.nn.functional.avg_pool2d", Holds: "what the windows of a box show", Build: pool2d("avg_pool2d", AvgPool2D),
+	{Name: "avg_pool2d", NumPy: "torch.nn.functional.avg_pool2d", Holds: "what the windows of a box show", Build: op.Build(pool2d("avg_pool2d", AvgPool2D)),
 		Go: "nn.AvgPool2D"},
 }
 
-func gelu(site graph.Site, x *graph.Node, tanh bool) (*graph.Node, error) {
-	if tanh {
-		return TanhGELU(site, x)
+// Arguments, by the operation.
+type (
+	GELUArgs struct {
+		X    *graph.Node
+		Tanh bool
 	}
-	return GELU(site, x)
+	LayerNormArgs struct {
+		X            *graph.Node
+		Weight, Bias *graph.Node `default:""`
+		Epsilon      float64     `default:"1e-5"`
+	}
+	convArgs struct {
+		X, Weights *graph.Node
+		Bias       *graph.Node `default:""`
+		Stride     int         `default:"1"`
+		Padding    int         `default:"0"`
+		Dilation   int         `default:"1"`
+		Groups     int         `default:"1"`
+	}
+	poolArgs struct {
+		X       *graph.Node
+		Kernel  int
+		Stride  []int `most:"1"`
+		Padding int   `default:"0"`
+	}
+)
+
+// BuildGELU is GELU or TanhGELU.
+func BuildGELU(site graph.Site, a GELUArgs) (*graph.Node, error) {
+	if a.Tanh {
+		return TanhGELU(site, a.X)
+	}
+	return GELU(site, a.X)
 }
 
-func conv2d(site graph.Site, x, weights, bias *graph.Node, stride, padding, dilation, groups int) (*graph.Node, error) {
+func conv2d(site graph.Site, a convArgs) (*graph.Node, error) {
+	x, weights, bias, stride, padding, dilation, groups := a.X, a.Weights, a.Bias, a.Stride, a.Padding, a.Dilation, a.Groups
 	if min(stride, dilation, groups) < 1 || padding < 0 {
 		return nil, graph.Reject(site, "conv2d", fmt.Errorf("stride, dilation and groups are 1 or more and padding 0 or more, not %d, %d, %d and %d", stride, dilation, groups, padding), x)
 	}
 	return Conv2D(site, x, weights, bias, ConvOptions{Stride: square(stride), Padding: square(padding), Dilation: square(dilation), Groups: groups})
 }
 
-func pool2d(name string, f func(graph.Site, *graph.Node, PoolOptions) (*graph.Node, error)) any {
-	return func(site graph.Site, x *graph.Node, kernel int, stride []int, padding int) (*graph.Node, error) {
-		if len(stride) > 0 && stride[0] < 1 {
-			return nil, graph.Reject(site, name, fmt.Errorf("a stride is 1 or more, not %d", stride[0]), x)
+func pool2d(name string, f func(graph.Site, *graph.Node, PoolOptions) (*graph.Node, error)) func(site graph.Site, a poolArgs) (*graph.Node, error) {
+	return func(site graph.Site, a poolArgs) (*graph.Node, error) {
+		if len(a.Stride) > 0 && a.Stride[0] < 1 {
+			return nil, graph.Reject(site, name, fmt.Errorf("a stride is 1 or more, not %d", a.Stride[0]), a.X)
 		}
-		return f(site, x, PoolOptions{Kernel: square(kernel), Stride: square(append(stride, 0)[0]), Padding: square(padding)})
+		return f(site, a.X, PoolOptions{Kernel: square(a.Kernel), Stride: square(append(a.Stride, 0)[0]), Padding: square(a.Padding)})
 	}
 }
 

@@ -21,7 +21,7 @@ func SortedBy(site graph.Site, name string, n, keys *graph.Node, axis int) (*gra
 	}
 	s := Sorting{Type: dtype.Uint64, With: n.DType}
 	if length := n.Shape[axis]; grid.Size(n.Shape) == 0 || length <= newLine(length, s).Row {
-		at, err := Argsort(site, keys, axis, false)
+		at, err := Argsort(site, SortArgs{X: keys, Axis: axis})
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func IsIn(site graph.Site, n, list *graph.Node) (_ *graph.Node, err error) {
 	// elements are compared by.
 	t := dtype.Promote(n.DType, list.DType)
 	n, list = m.Cast(n, t), m.Cast(m.Reshape(list, -1), t)
-	list = m.Make(func() (*graph.Node, error) { return Sort(site, list, 0, false) })
+	list = m.Make(func() (*graph.Node, error) { return Sort(site, SortArgs{X: list, Axis: 0}) })
 	at := m.Make(func() (*graph.Node, error) { return SearchSorted(site, list, n, false) })
 	at = m.Apply(kernel.Minimum, at, m.Number(size-1)) // larger than all
 	found := m.Make(func() (*graph.Node, error) { return index.Take(site, list, at, 0) })

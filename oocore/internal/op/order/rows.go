@@ -17,58 +17,83 @@ const (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: `sort(x, axis=-1, "descending")`, Passes: byLines, Holds: "32 MiB; 80 MiB for lines of real elements over 8 GiB", Build: Sort, Examples: "sort(x, 1); sort(x, 0); sort(ravel(x))",
+	{Name: "sort", Passes: byLines, Holds: "32 MiB; 80 MiB for lines of real elements over 8 GiB", Build: op.Build(Sort), Examples: "sort(x, 1); sort(x, 0); sort(ravel(x))",
 		Go: "(a *Array) Sort(axis int)", Doc: `Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line of more than 16 MiB is sorted by an external merge, up to 32 GiB.`,
 		More: []op.Func{{Go: "(a *Array) SortDescending(axis int) = a, axis, true", Doc: `SortDescending is Sort in the reverse order: NaN comes first.`}}},
-	{Usage: `argsort(x, axis=-1, "descending")`, NumPy: "np.argsort, stable", Passes: byLines + " of 8 or 16 bytes an element", Holds: "48 MiB", Build: Argsort, Examples: "argsort(x, 1)",
+	{Name: "argsort", NumPy: "np.argsort, stable", Passes: byLines + " of 8 or 16 bytes an element", Holds: "48 MiB", Build: op.Build(Argsort), Examples: "argsort(x, 1)",
 		Go: "(a *Array) Argsort(axis int)", Doc: `Argsort returns the positions of the elements along an axis in their order, as int64: of equal elements the first comes first.`,
 		More: []op.Func{{Go: "(a *Array) ArgsortDescending(axis int) = a, axis, true", Doc: `ArgsortDescending is Argsort in the reverse order; of equal elements the first still comes first.`}}},
-	{Usage: "topk(x, k, axis=-1)", NumPy: "da.topk", Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Holds: "48 MiB", Build: Top,
+	{Name: "topk", NumPy: "da.topk", Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Holds: "48 MiB", Build: op.Build(Top),
 		Go: "(a *Array) TopK(k, axis int)", Doc: `TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k smallest, the smallest first; all of them where
 the axis has fewer. NaN is larger than any number. One pass reads the array; where k is more than a quarter of the 16 MiB of records that a
 task has, it is sorted. Along an axis whose lines lie across a large array those are put in order first where the elements are complex, or k
 is more than a 256th of them.`},
-	{Usage: "argtopk(x, k, axis=-1)", NumPy: "da.argtopk", Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Holds: "48 MiB", Build: ArgTop,
+	{Name: "argtopk", NumPy: "da.argtopk", Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Holds: "48 MiB", Build: op.Build(ArgTop),
 		Go: "(a *Array) ArgTopK(k, axis int)", Doc: `ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes first.`},
-	{Usage: `searchsorted(list, values, "left" or "right"=left)`, Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: onSide(SearchSorted),
+	{Name: "searchsorted", Names: "list values", Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: op.Build(BuildSearchSorted),
 		Go: "(a *Array) SearchSorted(values *Array, side types.Side) = a, values, side.String()", Doc: `SearchSorted is, for each of the values, where it belongs in a, a sorted list: with Left before elements that are equal, with Right after them.`},
-	{Usage: `digitize(x, edges, "left" or "right"=left)`, Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: onSide(Digitize),
+	{Name: "digitize", Names: "x edges", Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: op.Build(BuildDigitize),
 		Go: "(a *Array) Digitize(edges *Array, side types.Side) = a, edges, side.String()", Doc: `Digitize is, for each element, the number of the bin that it is in, between edges that rise or fall: of rising ones bin i is with Left from edge i-1, included, to edge i, excluded, and with Right the other way round.`},
-	{Usage: `isin(x, list, "invert")`, Passes: "those of sort over the list; then as searchsorted and take", Holds: "as searchsorted and take", Build: isOrNotIn,
+	{Name: "isin", Passes: "those of sort over the list; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.Build(BuildIsIn),
 		Go: "(a *Array) IsIn(list *Array)", Doc: `IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal to none. The list is sorted, with Sort's passes
 and working set, and each element is looked up in it as SearchSorted does.`},
-	{Usage: "unique(x)", Also: "unique_values", Passes: counts, Holds: "16 MiB", Build: distinctOf(func(d Distinct) *graph.Node { return d.Values }, false, false),
+	{Name: "unique", Also: "unique_values", Passes: counts, Holds: "16 MiB", Build: op.Build(BuildUnique),
 		Go: "(a *Array) Unique(ctx context.Context, opts ...Option)", Doc: `Unique returns the distinct elements in their order, of the array as if flattened; all NaN are one. Their number is a shape: they are counted here, within the context and the options' budget.`},
-	{Usage: "unique_counts(x)", NumPy: "np.unique_counts(x).counts", Passes: counts, Holds: "16 MiB", Build: distinctOf(func(d Distinct) *graph.Node { return d.Counts }, true, false),
+	{Name: "unique_counts", NumPy: "np.unique_counts(x).counts", Passes: counts, Holds: "16 MiB", Build: op.Build(distinctOf(func(d Distinct) *graph.Node { return d.Counts }, true, false)),
 		Go: "Array.UniqueCounts"},
-	{Usage: "unique_index(x)", NumPy: "np.unique(x, return_index=True)[1]", Passes: counts, Holds: "16 MiB", Build: distinctOf(func(d Distinct) *graph.Node { return d.First }, false, true),
+	{Name: "unique_index", NumPy: "np.unique(x, return_index=True)[1]", Passes: counts, Holds: "16 MiB", Build: op.Build(distinctOf(func(d Distinct) *graph.Node { return d.First }, false, true)),
 		Go: "Array.UniqueAll"},
-	{Usage: "unique_inverse(x)", NumPy: "np.unique_inverse(x).inverse_indices", Passes: counts + "; then as searchsorted", Holds: "16 MiB", Build: inverseOf,
+	{Name: "unique_inverse", NumPy: "np.unique_inverse(x).inverse_indices", Passes: counts + "; then as searchsorted", Holds: "16 MiB", Build: op.Build(inverseOf),
 		Go: "Array.UniqueAll"},
-	{Usage: "union1d(a, b)", Passes: "as unique over both", Holds: "16 MiB", Build: unionOf,
+	{Name: "union1d", Passes: "as unique over both", Holds: "16 MiB", Build: op.Build(BuildUnion),
 		Go: "(a *Array) Union1D(ctx context.Context, b *Array, opts ...Option)", Doc: `Union1D returns the distinct elements of two arrays, as if flattened, in their order.`},
-	{Usage: `median(x, axes..., "keepdims")`, Passes: byDigits, Holds: "16 MiB", Build: medianOf(false),
+	{Name: "median", Passes: byDigits, Holds: "16 MiB", Build: op.Build(BuildMedian),
 		Go: "(a *Array) Median(axes ...int)", Doc: `Median returns the middle element along the axes, or the mean of the middle two; NaN where there is one. It is exact: see Quantiles for its
 passes.`},
-	{Usage: `nanmedian(x, axes..., "keepdims")`, Passes: byDigits, Holds: "16 MiB", Build: medianOf(true),
+	{Name: "nanmedian", Passes: byDigits, Holds: "16 MiB", Build: op.Build(nanMedian),
 		Go: "Array.MedianWith"},
-	{Usage: "tril_indices(rows, diagonal, columns, part)", NumPy: "np.tril_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: triangleOf(false),
+	{Name: "tril_indices", NumPy: "np.tril_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.BuildAll(BuildTriangleIndices).With(TriangleArgs{Upper: false}),
 		Go: "TriangleIndices"},
-	{Usage: "triu_indices(rows, diagonal, columns, part)", NumPy: "np.triu_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: triangleOf(true),
+	{Name: "triu_indices", NumPy: "np.triu_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.BuildAll(BuildTriangleIndices).With(TriangleArgs{Upper: true}),
 		Go: "TriangleIndices"},
 }
+
+// Arguments, by the operation.
+type (
+	SortArgs struct {
+		X          *graph.Node
+		Axis       int `default:"-1"`
+		Descending bool
+	}
+	TopArgs struct {
+		X    *graph.Node
+		K    int
+		Axis int `default:"-1"`
+	}
+	SideArgs struct {
+		A, B *graph.Node
+		Side string `words:"left right" default:"left"`
+	}
+	IsInArgs struct {
+		X, List *graph.Node
+		Invert  bool
+	}
+	TriangleArgs struct {
+		Upper                   bool `usage:"-"`
+		Rows, Diagonal, Columns int
+	}
+)
 
 func init() {
 	for _, skip := range []bool{false, true} {
 		for _, name := range []string{"quantile", "percentile"} {
-			row := op.Row{Usage: name, Passes: byDigits + `; with "weights" alike, of both, elements being of 16 bytes then`, Holds: "16 MiB, 32 MiB with weights", Args: [2]int{2, -1},
+			row := op.Row{Name: name, Passes: byDigits + `; with "weights" alike, of both, elements being of 16 bytes then`, Holds: "16 MiB, 32 MiB with weights",
 				Go: "Array." + strings.ToUpper(name[:1]) + name[1:]}
 			if skip {
-				row.Usage, row.Go = "nan"+name, "Array.Quantiles"
+				row.Name, row.Go = "nan"+name, "Array.Quantiles"
 			}
 			scale := map[string]float64{"quantile": 1, "percentile": 100}[name]
-			row.Usage += `(x, q, axes..., "method", "weights", w, "keepdims")`
-			row.Build = func(c *op.Call) (*graph.Node, error) { return quantileOf(c, scale, skip) }
+			row.Build = op.ByHand(`x, q, axes..., "method", "weights", w, "keepdims"`, 2, -1, func(c *op.Call) (*graph.Node, error) { return quantileOf(c, scale, skip) })
 			if name == "quantile" && !skip {
 				row.Examples = `quantile(x, 0.3, "inverted_cdf", "weights", y); quantile(x, 0.3, 0, "inverted_cdf", "weights", y)`
 			}
@@ -138,53 +163,67 @@ func quantileOf(c *op.Call, scale float64, skip bool) (*graph.Node, error) {
 	return Quantile(c.Site, c.Name, x, q, list, o)
 }
 
-func onSide(f func(site graph.Site, a, b *graph.Node, right bool) (*graph.Node, error)) any {
-	return func(site graph.Site, a, b *graph.Node, side string) (*graph.Node, error) {
-		return f(site, a, b, side == "right")
-	}
+// BuildSearchSorted is SearchSorted with a word for the side.
+func BuildSearchSorted(site graph.Site, a SideArgs) (*graph.Node, error) {
+	return SearchSorted(site, a.A, a.B, a.Side == "right")
 }
 
-func isOrNotIn(site graph.Site, x, list *graph.Node, invert bool) (*graph.Node, error) {
-	out, err := IsIn(site, x, list)
-	if err != nil || !invert {
+// BuildDigitize is Digitize with a word for the side.
+func BuildDigitize(site graph.Site, a SideArgs) (*graph.Node, error) {
+	return Digitize(site, a.A, a.B, a.Side == "right")
+}
+
+// BuildIsIn is IsIn, or which elements are in no list.
+func BuildIsIn(site graph.Site, a IsInArgs) (*graph.Node, error) {
+	out, err := IsIn(site, a.X, a.List)
+	if err != nil || !a.Invert {
 		return out, err
 	}
 	return graph.Apply(site, kernel.LogicalNot, out)
 }
 
-// distinctOf is a part of what is distinct in an array.
-func distinctOf(part func(Distinct) *graph.Node, counts, first bool) any {
-	return func(site graph.Site, run op.Run, x *graph.Node) (*graph.Node, error) {
-		d, err := Unique(site, x, counts, first, run)
+// BuildUnique is what is distinct in an array.
+func BuildUnique(site graph.Site, a op.Counting) (*graph.Node, error) {
+	d, err := Unique(site, a.X, false, false, a.Run)
+	return d.Values, err
+}
+
+// distinctOf is another part of what Unique finds.
+func distinctOf(part func(Distinct) *graph.Node, counts, first bool) func(site graph.Site, a op.Counting) (*graph.Node, error) {
+	return func(site graph.Site, a op.Counting) (*graph.Node, error) {
+		d, err := Unique(site, a.X, counts, first, a.Run)
 		return part(d), err
 	}
 }
 
-func inverseOf(site graph.Site, run op.Run, x *graph.Node) (*graph.Node, error) {
-	d, err := Unique(site, x, false, false, run)
+func inverseOf(site graph.Site, a op.Counting) (*graph.Node, error) {
+	d, err := Unique(site, a.X, false, false, a.Run)
 	if err != nil {
 		return nil, err
 	}
-	return Inverse(site, x, d.Values)
+	return Inverse(site, a.X, d.Values)
 }
 
-func unionOf(site graph.Site, run op.Run, a, b *graph.Node) (*graph.Node, error) {
-	both, err := Union(site, a, b)
+// BuildUnion is what is distinct in two arrays.
+func BuildUnion(site graph.Site, args op.Counting2) (*graph.Node, error) {
+	both, err := Union(site, args.A, args.B)
 	if err != nil {
 		return nil, err
 	}
-	d, err := Unique(site, both, false, false, run)
+	d, err := Unique(site, both, false, false, args.Run)
 	return d.Values, err
 }
 
-func medianOf(skip bool) any {
-	return func(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.Node, error) {
-		return Median(site, x, QuantileOptions{Axes: axes, KeepDims: keep, SkipNaN: skip})
-	}
+// BuildMedian is the median along axes; NaN where there is one.
+func BuildMedian(site graph.Site, a op.Reducing) (*graph.Node, error) {
+	return Median(site, a.X, QuantileOptions{Axes: a.Axes, KeepDims: a.KeepDims})
 }
 
-func triangleOf(upper bool) any {
-	return func(site graph.Site, rows, diagonal, columns int) ([]*graph.Node, error) {
-		return TriangleIndices(site, rows, columns, diagonal, upper)
-	}
+func nanMedian(site graph.Site, a op.Reducing) (*graph.Node, error) {
+	return Median(site, a.X, QuantileOptions{Axes: a.Axes, KeepDims: a.KeepDims, SkipNaN: true})
+}
+
+// BuildTriangleIndices is TriangleIndices in the order of NumPy's arguments.
+func BuildTriangleIndices(site graph.Site, a TriangleArgs) ([]*graph.Node, error) {
+	return TriangleIndices(site, a.Rows, a.Columns, a.Diagonal, a.Upper)
 }

@@ -22,15 +22,15 @@ import (
 // that write. One of over 8 GiB of real elements is sorted in rows of up to 64 MiB, each in
 // place, so that one merge takes it up to 32 GiB; beyond, and from 8 GiB for other records,
 // there are two merges, or more.
-func Sort(site graph.Site, n *graph.Node, axis int, descending bool) (*graph.Node, error) {
-	return sorted(site, "sort", n, axis, Sorting{Type: n.DType, Descending: descending})
+func Sort(site graph.Site, a SortArgs) (*graph.Node, error) {
+	return sorted(site, "sort", a.X, a.Axis, Sorting{Type: a.X.DType, Descending: a.Descending})
 }
 
 // Argsort is NumPy's argsort along an axis, stable: the positions of the elements in
 // their order, as int64. Records are of 8 bytes, of 16 for elements of more than 4
 // bytes, and of 32 for those of 16.
-func Argsort(site graph.Site, n *graph.Node, axis int, descending bool) (*graph.Node, error) {
-	return sorted(site, "argsort", n, axis, Sorting{Type: n.DType, Positions: true, Descending: descending})
+func Argsort(site graph.Site, a SortArgs) (*graph.Node, error) {
+	return sorted(site, "argsort", a.X, a.Axis, Sorting{Type: a.X.DType, Positions: true, Descending: a.Descending})
 }
 
 func sorted(site graph.Site, name string, n *graph.Node, axis int, s Sorting) (*graph.Node, error) {

@@ -23,14 +23,14 @@ func init() {
 // NaN is larger than any number. One pass, unless k is more than a quarter of the 16 MiB
 // of records that a task has: then the axis is sorted. Lines that lie across the input are
 // put in order first only where k is more than a 256th of them, or they are complex.
-func Top(site graph.Site, n *graph.Node, k, axis int) (*graph.Node, error) {
-	return top(site, "topk", n, k, axis, false)
+func Top(site graph.Site, a TopArgs) (*graph.Node, error) {
+	return top(site, "topk", a.X, a.K, a.Axis, false)
 }
 
 // ArgTop is the positions of what Top gives, as int64; of equal elements the first
 // comes first.
-func ArgTop(site graph.Site, n *graph.Node, k, axis int) (*graph.Node, error) {
-	return top(site, "argtopk", n, k, axis, true)
+func ArgTop(site graph.Site, a TopArgs) (*graph.Node, error) {
+	return top(site, "argtopk", a.X, a.K, a.Axis, true)
 }
 
 func top(site graph.Site, name string, n *graph.Node, k, axis int, positions bool) (*graph.Node, error) {

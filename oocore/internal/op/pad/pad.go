@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
@@ -262,7 +263,7 @@ func padRamps(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (*grap
 			edge = m.Make(func() (*graph.Node, error) { return kept(site, edge) })
 			ramp := rampTo(m, edge, axis, width, ends[axis][side], n.DType.Integer())
 			if side == 1 {
-				sides[1] = m.Make(func() (*graph.Node, error) { return shape.Flip(site, ramp, axis) })
+				sides[1] = m.Make(func() (*graph.Node, error) { return shape.Flip(site, op.Axes{X: ramp, Axes: []int{axis}}) })
 			} else {
 				sides[0] = ramp
 			}

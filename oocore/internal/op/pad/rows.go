@@ -9,7 +9,7 @@ import (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: `pad(x, widths..., "constant", values...)`, Passes: op.Fused + "; maximum, mean, median and minimum 1 an axis, linear_ramp 1 over the edges", Holds: op.Shown, Build: padded, Args: [2]int{2, -1}, Examples: `pad(x, 2, "constant"); pad(s, 3, 5, "reflect")`,
+	{Name: "pad", Passes: op.Fused + "; maximum, mean, median and minimum 1 an axis, linear_ramp 1 over the edges", Holds: op.Shown, Build: op.ByHand(`x, widths..., "constant", values...`, 2, -1, padded), Examples: `pad(x, 2, "constant"); pad(s, 3, 5, "reflect")`,
 		Go: "Array.Pad"},
 }
 

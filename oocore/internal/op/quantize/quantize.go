@@ -261,10 +261,10 @@ func part(m *graph.Maker, n *graph.Node, of []int) *graph.Node {
 // Dequantize brings quantized values back to floats of the scale's type; zero may be nil. Where the
 // scale has fewer indices along an axis, each stands for as many that follow each other; with a
 // block, for so many in each of the last two axes, where the last may stand for fewer.
-func Dequantize(site graph.Site, values, scale, zero *graph.Node, block int) (*graph.Node, error) {
+func Dequantize(site graph.Site, a DequantizeArgs) (*graph.Node, error) {
 	m := &graph.Maker{Site: site}
-	n, err := dequantize(m, graph.Computable(site, values), graph.Computable(site, scale), zero, block)
-	return graph.Result(site, "dequantize", n, err, values, scale)
+	n, err := dequantize(m, graph.Computable(site, a.Q), graph.Computable(site, a.Scale), a.Zero, a.Block)
+	return graph.Result(site, "dequantize", n, err, a.Q, a.Scale)
 }
 
 func dequantize(m *graph.Maker, values, scale, zero *graph.Node, block int) (*graph.Node, error) {

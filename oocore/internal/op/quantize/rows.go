@@ -12,20 +12,36 @@ import (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: `quantize(x, "int8 affine", axis, block=0)`, NumPy: "clip(rint(x / scale) + zero, ...).astype; \"float8_e4m3fn 128x128\" has square blocks, and no zero", Passes: "2", Holds: "an accumulator for each scale", Build: of(func(q Quantized) *graph.Node { return q.Values }), Examples: `quantize(x, "int8"); quantize(x, "uint8 affine", 1)`,
+	{Name: "quantize", NumPy: "clip(rint(x / scale) + zero, ...).astype; \"float8_e4m3fn 128x128\" has square blocks, and no zero", Passes: "2", Holds: "an accumulator for each scale", Build: op.Build(of(func(q Quantized) *graph.Node { return q.Values })), Examples: `quantize(x, "int8"); quantize(x, "uint8 affine", 1)`,
 		Go: "Array.Quantize"},
-	{Usage: `quantize_scale(x, "int8 affine", axis, block=0)`, NumPy: "max(abs(x)) / 127, 448 or 57344", Passes: "1", Holds: "an accumulator for each scale", Build: of(func(q Quantized) *graph.Node { return q.Scale }), Examples: `quantize_scale(x, "int8", 1, 4)`,
+	{Name: "quantize_scale", NumPy: "max(abs(x)) / 127, 448 or 57344", Passes: "1", Holds: "an accumulator for each scale", Build: op.Build(of(func(q Quantized) *graph.Node { return q.Scale })), Examples: `quantize_scale(x, "int8", 1, 4)`,
 		Go: "Array.Quantize"},
-	{Usage: `quantize_zero(x, "int8 affine", axis, block=0)`, NumPy: "rint(low - min(x) / scale)", Passes: "1", Holds: "an accumulator for each scale", Build: of(func(q Quantized) *graph.Node { return q.Zero }), Examples: `quantize_zero(x, "uint8 affine")`,
+	{Name: "quantize_zero", NumPy: "rint(low - min(x) / scale)", Passes: "1", Holds: "an accumulator for each scale", Build: op.Build(of(func(q Quantized) *graph.Node { return q.Zero })), Examples: `quantize_zero(x, "uint8 affine")`,
 		Go: "Array.Quantize"},
-	{Usage: `dequantize(q, scale, zero=, "block=128"=0)`, NumPy: "(q - zero) * scale", Examples: `dequantize(quantize(x, "float8_e4m3fn", 0), quantize_scale(x, "float8_e4m3fn", 0))`, Build: Dequantize,
+	{Name: "dequantize", NumPy: "(q - zero) * scale", Examples: `dequantize(quantize(x, "float8_e4m3fn", 0), quantize_scale(x, "float8_e4m3fn", 0))`, Build: op.Build(Dequantize),
 		Go: "Quantized.Dequantize"},
 }
 
+// Arguments, by the operation.
+type (
+	quantizeArgs struct {
+		X      *graph.Node
+		Scheme string `usage:"int8 affine"`
+		Axis   []int  `most:"1"`
+		Block  int    `default:"0"`
+	}
+	DequantizeArgs struct {
+		Q, Scale *graph.Node
+		Zero     *graph.Node `default:""`
+		Block    int         `word:"128" default:"0"`
+	}
+)
+
 // of is a part of what a scheme in text quantizes an array to.
-func of(part func(Quantized) *graph.Node) any {
-	return func(site graph.Site, x *graph.Node, scheme string, axis []int, block int) (*graph.Node, error) {
-		name, affine := strings.CutSuffix(scheme, " affine")
+func of(part func(Quantized) *graph.Node) func(site graph.Site, a quantizeArgs) (*graph.Node, error) {
+	return func(site graph.Site, a quantizeArgs) (*graph.Node, error) {
+		x, axis, block := a.X, a.Axis, a.Block
+		name, affine := strings.CutSuffix(a.Scheme, " affine")
 		name, square, blocks := strings.Cut(name, " ")
 		s := Scheme{DType: map[string]dtype.Type{"int8": dtype.Int8, "uint8": dtype.Uint8, "float8_e4m3fn": dtype.Float8E4M3FN, "float8_e5m2": dtype.Float8E5M2}[name], Affine: affine, Block: block}
 		if blocks && block == 0 && len(axis) == 0 {

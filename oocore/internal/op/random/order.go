@@ -15,20 +15,21 @@ import (
 
 // Permutation is the integers below n in a random order, each order alike: those in which
 // random words of 64 bits are sorted. Passes are those of Argsort.
-func Permutation(site graph.Site, seed uint64, n int) (*graph.Node, error) {
-	if n < 0 {
+func Permutation(site graph.Site, a PermutationArgs) (*graph.Node, error) {
+	if a.N < 0 {
 		return nil, graph.Reject(site, "permutation", errCount)
 	}
-	w, err := words(site, seed, []int{n})
+	w, err := words(site, a.Seed, []int{a.N})
 	if err != nil {
 		return nil, err
 	}
-	return order.Argsort(site, w, 0, false)
+	return order.Argsort(site, order.SortArgs{X: w, Axis: 0})
 }
 
 // Permuted is each line along an axis in a random order of its own, as NumPy's permuted.
 // Passes are those of SortedBy.
-func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Node, error) {
+func Permuted(site graph.Site, a PermutedArgs) (*graph.Node, error) {
+	n, seed, axis := a.X, a.Seed, a.Axis
 	if _, err := grid.Axis(axis, len(n.Shape)); err != nil {
 		return nil, graph.Reject(site, "permuted", err, n)
 	}
@@ -43,7 +44,8 @@ func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Nod
 // them, or each at most once, or with probabilities by weights. Drawing from all each time takes
 // no pass of its own, and elements are read in the order in which they are drawn. Drawing each at
 // most once takes the passes of Argsort over all places, and weights take those of Cumsum.
-func Choice(site graph.Site, n *graph.Node, seed uint64, count int, distinct bool, weights *graph.Node) (_ *graph.Node, err error) {
+func Choice(site graph.Site, a ChoiceArgs) (_ *graph.Node, err error) {
+	n, seed, count, distinct, weights := a.X, a.Seed, a.Count, a.Distinct, a.Weights
 	defer graph.Renamed(&err, site, "choice", n)
 	m := &graph.Maker{Site: site}
 	if len(n.Shape) == 0 {
@@ -65,7 +67,7 @@ func Choice(site graph.Site, n *graph.Node, seed uint64, count int, distinct boo
 	var at *graph.Node
 	switch {
 	case distinct:
-		at = m.Part(m.Make(func() (*graph.Node, error) { return Permutation(m.Site, seed, length) }), 0, 0, count)
+		at = m.Part(m.Make(func() (*graph.Node, error) { return Permutation(m.Site, PermutationArgs{Seed: seed, N: length}) }), 0, 0, count)
 	case weights != nil:
 		if len(weights.Shape) != 1 || weights.Shape[0] != length || weights.DType.Kind() == dtype.KindComplex {
 			return nil, fmt.Errorf("weights are one real number for each of %d elements, not %s of shape %s", length, weights.DType, grid.Format(weights.Shape))

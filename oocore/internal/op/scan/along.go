@@ -12,7 +12,8 @@ import (
 // Along is the array API's cumulative_sum and cumulative_prod: Cumulative along an axis,
 // which only vectors may leave out, with the neutral element before each line where
 // initial says so.
-func Along(site graph.Site, name string, product bool, n *graph.Node, initial bool, axes ...int) (*graph.Node, error) {
+func Along(site graph.Site, a CumulativeArgs) (*graph.Node, error) {
+	name, product, n, initial, axes := a.Name, a.Product, a.X, a.Initial, a.Axis
 	if len(axes) == 0 {
 		if len(n.Shape) != 1 {
 			return nil, graph.Reject(site, name, fmt.Errorf("needs an axis of %d dimensions", len(n.Shape)), n)

@@ -50,9 +50,10 @@ func Diff(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error) 
 // times.
 const maxTimes = 12
 
-// extended is Diff of the array with what NumPy's diff takes as prepend and append, which may
+// BuildDiff is Diff of the array with what NumPy's diff takes as prepend and append, which may
 // be nil: an array of its other lengths, or one element for each line.
-func extended(site graph.Site, n *graph.Node, times, axis int, before, after *graph.Node) (*graph.Node, error) {
+func BuildDiff(site graph.Site, a DiffArgs) (*graph.Node, error) {
+	n, times, axis, before, after := a.X, a.Times, a.Axis, a.Prepend, a.Append
 	if times == 0 {
 		return n, nil
 	}

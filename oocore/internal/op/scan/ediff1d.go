@@ -11,7 +11,8 @@ import (
 // EDiff1D is NumPy's ediff1d: the differences of neighbours of the array as if flattened,
 // between elements that stand at its ends; nil for none. They are of the array's kind, or
 // one that it has room for.
-func EDiff1D(site graph.Site, n, begin, end *graph.Node) (*graph.Node, error) {
+func EDiff1D(site graph.Site, a EDiff1DArgs) (*graph.Node, error) {
+	n, begin, end := a.X, a.ToBegin, a.ToEnd
 	if n.DType == dtype.Bool {
 		return nil, graph.Reject(site, "ediff1d", fmt.Errorf("bools have no difference: AsType first"), n)
 	}

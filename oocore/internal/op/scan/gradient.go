@@ -10,7 +10,8 @@ import (
 )
 
 // spaced is Gradient of elements at a distance, or GradientAt of elements at coordinates.
-func spaced(site graph.Site, n, at *graph.Node, axis []int, edgeOrder int) (*graph.Node, error) {
+func BuildGradient(site graph.Site, a GradientArgs) (*graph.Node, error) {
+	n, at, axis, edgeOrder := a.X, a.Spacing, a.Axis, a.EdgeOrder
 	switch {
 	case len(axis) == 0 && len(n.Shape) > 1:
 		return nil, graph.Reject(site, "gradient", fmt.Errorf("%d dimensions take an axis", len(n.Shape)), n)

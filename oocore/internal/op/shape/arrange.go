@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // Roll moves elements along axes, those that leave at an end coming in at the other, as
@@ -49,7 +50,8 @@ func Roll(site graph.Site, n *graph.Node, shifts, axes []int) (*graph.Node, erro
 
 // Tile repeats the array along axes, as NumPy's tile: the numbers are for the last
 // axes, or for new ones before the first.
-func Tile(site graph.Site, n *graph.Node, times []int) (*graph.Node, error) {
+func Tile(site graph.Site, a op.Lengths) (*graph.Node, error) {
+	n, times := a.X, a.Lengths
 	if err := counts(times); err != nil {
 		return nil, graph.Reject(site, "tile", err, n)
 	}
@@ -92,8 +94,9 @@ func Repeat(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error
 }
 
 // Flip reverses axes; none given, all.
-func Flip(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
-	at, err := grid.Axes(axes, len(n.Shape))
+func Flip(site graph.Site, a op.Axes) (*graph.Node, error) {
+	n := a.X
+	at, err := grid.Axes(a.Axes, len(n.Shape))
 	if err != nil {
 		return nil, graph.Reject(site, "flip", err, n)
 	}
@@ -109,7 +112,8 @@ func Flip(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
 
 // Rotate turns the plane of two axes by quarters of a turn, from the first towards the
 // second, as NumPy's rot90.
-func Rotate(site graph.Site, n *graph.Node, quarters, axis, other int) (*graph.Node, error) {
+func Rotate(site graph.Site, args RotateArgs) (*graph.Node, error) {
+	n, quarters, axis, other := args.X, args.Quarters, args.Axis, args.Other
 	a, err := grid.Axis(axis, len(n.Shape))
 	var b int
 	if err == nil {
@@ -123,21 +127,22 @@ func Rotate(site graph.Site, n *graph.Node, quarters, axis, other int) (*graph.N
 	}
 	switch mod(quarters, 4) {
 	case 1:
-		if n, err = Flip(site, n, b); err == nil {
-			return Swap(site, n, a, b)
+		if n, err = Flip(site, op.Axes{X: n, Axes: []int{b}}); err == nil {
+			return Swap(site, SwapArgs{X: n, Axis: a, Other: b})
 		}
 	case 2:
-		return Flip(site, n, a, b)
+		return Flip(site, op.Axes{X: n, Axes: []int{a, b}})
 	case 3:
-		if n, err = Swap(site, n, a, b); err == nil {
-			return Flip(site, n, b)
+		if n, err = Swap(site, SwapArgs{X: n, Axis: a, Other: b}); err == nil {
+			return Flip(site, op.Axes{X: n, Axes: []int{b}})
 		}
 	}
 	return n, err
 }
 
 // Swap exchanges two axes, as NumPy's swapaxes.
-func Swap(site graph.Site, n *graph.Node, axis, other int) (*graph.Node, error) {
+func Swap(site graph.Site, args SwapArgs) (*graph.Node, error) {
+	n, axis, other := args.X, args.Axis, args.Other
 	a, err := grid.Axis(axis, len(n.Shape))
 	var b int
 	if err == nil {
@@ -156,7 +161,8 @@ func Swap(site graph.Site, n *graph.Node, axis, other int) (*graph.Node, error) 
 
 // Move puts axes at other places, the others staying in their order, as NumPy's
 // moveaxis.
-func Move(site graph.Site, n *graph.Node, from, to []int) (*graph.Node, error) {
+func Move(site graph.Site, args MoveArgs) (*graph.Node, error) {
+	n, from, to := args.X, args.Axes, args.Places
 	dims := len(n.Shape)
 	if len(from) != len(to) {
 		return nil, graph.Reject(site, "moveaxis", fmt.Errorf("%d axes do not go to %d places", len(from), len(to)), n)
@@ -199,7 +205,8 @@ func Move(site graph.Site, n *graph.Node, from, to []int) (*graph.Node, error) {
 
 // RollAxis is NumPy's rollaxis: an axis before the one that stands at a place, or after all
 // where the place is their number.
-func RollAxis(site graph.Site, n *graph.Node, axis, start int) (*graph.Node, error) {
+func RollAxis(site graph.Site, a RollAxisArgs) (*graph.Node, error) {
+	n, axis, start := a.X, a.Axis, a.Start
 	dims := len(n.Shape)
 	from, err := grid.Axis(axis, dims)
 	if start < 0 {
@@ -214,7 +221,7 @@ func RollAxis(site graph.Site, n *graph.Node, axis, start int) (*graph.Node, err
 	if start > from { // its own place becomes free
 		start--
 	}
-	return Move(site, n, []int{from}, []int{start})
+	return Move(site, MoveArgs{X: n, Axes: []int{from}, Places: []int{start}})
 }
 
 // counts rejects negative numbers of times.

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 func init() {
@@ -162,7 +163,8 @@ func checkParts(n int) error {
 
 // Split cuts an array along an axis into so many parts of equal length, as NumPy's
 // split.
-func Split(site graph.Site, n *graph.Node, sections, axis int) ([]*graph.Node, error) {
+func Split(site graph.Site, a SplitArgs) ([]*graph.Node, error) {
+	n, sections, axis := a.X, a.Sections, a.Axis
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err == nil && sections < 1 {
 		err = fmt.Errorf("%d sections: give 1 or more", sections)
@@ -207,8 +209,9 @@ func SplitAt(site graph.Site, n *graph.Node, cuts []int, axis int) ([]*graph.Nod
 }
 
 // Unstack is the parts of length one along an axis, without it.
-func Unstack(site graph.Site, n *graph.Node, axis int) ([]*graph.Node, error) {
-	at, err := grid.Axis(axis, len(n.Shape))
+func Unstack(site graph.Site, a op.Numbered) ([]*graph.Node, error) {
+	n := a.X
+	at, err := grid.Axis(a.N, len(n.Shape))
 	if err == nil {
 		err = checkParts(n.Shape[at])
 	}

@@ -44,7 +44,8 @@ func count(m *graph.Maker, from, n int) *graph.Node {
 
 // Indices is the index of each element of an array of some lengths, along each of its axes, as
 // NumPy's indices.
-func Indices(site graph.Site, lengths []int) ([]*graph.Node, error) {
+func Indices(site graph.Site, a IndicesArgs) ([]*graph.Node, error) {
+	lengths := a.Lengths
 	if err := grid.Check(lengths, 8); err != nil {
 		return nil, graph.Reject(site, "indices", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -247,22 +248,22 @@ func TestRejections(t *testing.T) {
 		{one(shape.Concatenate(site, 0, flat)), "concatenate: arrays of no dimensions have no axis to follow each other along: use stack"},
 		{one(shape.Stack(site, 0, x, u)), "stack: shapes (3, 4) and (5,) differ, and all must be the same"},
 		{one(shape.Stack(site, 3, x, x)), "stack: axis 3 is out of bounds for array of dimension 3"},
-		{many(shape.Split(site, x, 3, 1)), "split: axis 1 of length 4 does not divide into 3 equal parts: say where to cut"},
-		{many(shape.Split(site, shape.Empty(site, dtype.Int8, []int{0}), 1<<40, 0)), "split: 1099511627776 parts are too many, 65536 are possible: slice those that are needed"},
-		{many(shape.Unstack(site, shape.Empty(site, dtype.Int8, []int{3_000_000}), 0)), "unstack: 3000000 parts are too many, 65536 are possible: slice those that are needed"},
-		{many(shape.Split(site, x, 0, 1)), "split: 0 sections: give 1 or more"},
+		{many(shape.Split(site, shape.SplitArgs{X: x, Sections: 3, Axis: 1})), "split: axis 1 of length 4 does not divide into 3 equal parts: say where to cut"},
+		{many(shape.Split(site, shape.SplitArgs{X: shape.Empty(site, dtype.Int8, []int{0}), Sections: 1 << 40, Axis: 0})), "split: 1099511627776 parts are too many, 65536 are possible: slice those that are needed"},
+		{many(shape.Unstack(site, op.Numbered{X: shape.Empty(site, dtype.Int8, []int{3_000_000}), N: 0})), "unstack: 3000000 parts are too many, 65536 are possible: slice those that are needed"},
+		{many(shape.Split(site, shape.SplitArgs{X: x, Sections: 0, Axis: 1})), "split: 0 sections: give 1 or more"},
 		{one(shape.Roll(site, x, []int{1, 2, 3}, []int{0, 1})), "roll: 3 shifts are not for 2 axes: give one, or one for each"},
 		{one(shape.Roll(site, x, []int{1}, []int{5})), "roll: axis 5 is out of bounds for array of dimension 2"},
-		{one(shape.Tile(site, x, []int{-1})), "tile: -1 times are fewer than none"},
-		{one(shape.Tile(site, x, []int{1 << 62})), "tile: 4611686018427387904 times a length of 4 is more than 63 bits count"},
+		{one(shape.Tile(site, op.Lengths{X: x, Lengths: []int{-1}})), "tile: -1 times are fewer than none"},
+		{one(shape.Tile(site, op.Lengths{X: x, Lengths: []int{1 << 62}})), "tile: 4611686018427387904 times a length of 4 is more than 63 bits count"},
 		{one(shape.Repeat(site, x, -2, 0)), "repeat: -2 times are fewer than none"},
-		{one(shape.Flip(site, x, 0, 0)), "flip: axis 0 is named twice"},
-		{one(shape.Rotate(site, x, 1, 0, -2)), "rot90: axis 0 is named twice"},
-		{one(shape.Move(site, x, []int{0, 1}, []int{0})), "moveaxis: 2 axes do not go to 1 places"},
-		{one(shape.Move(site, x, []int{0, 0}, []int{0, 1})), "moveaxis: an axis is named twice"},
-		{one(shape.Diagonal(site, u, 0, 0, 1)), "diagonal: takes two dimensions or more, not 1"},
-		{one(shape.Diag(site, flat, 0)), "diag: takes one dimension or two, not 0"},
-		{one(shape.Lower(site, flat, 0)), "tril: takes one dimension or more"},
+		{one(shape.Flip(site, op.Axes{X: x, Axes: []int{0, 0}})), "flip: axis 0 is named twice"},
+		{one(shape.Rotate(site, shape.RotateArgs{X: x, Quarters: 1, Axis: 0, Other: -2})), "rot90: axis 0 is named twice"},
+		{one(shape.Move(site, shape.MoveArgs{X: x, Axes: []int{0, 1}, Places: []int{0}})), "moveaxis: 2 axes do not go to 1 places"},
+		{one(shape.Move(site, shape.MoveArgs{X: x, Axes: []int{0, 0}, Places: []int{0, 1}})), "moveaxis: an axis is named twice"},
+		{one(shape.Diagonal(site, shape.DiagonalArgs{X: u, Offset: 0, Axis: 0, Other: 1})), "diagonal: takes two dimensions or more, not 1"},
+		{one(shape.Diag(site, op.Shifted{X: flat, Offset: 0})), "diag: takes one dimension or two, not 0"},
+		{one(shape.Lower(site, op.Shifted{X: flat, Offset: 0})), "tril: takes one dimension or more"},
 	} {
 		if c.err == nil || c.err.Error() != c.want+" (notebook.go:7)" {
 			t.Errorf("%v\nis not %s (notebook.go:7)", c.err, c.want)
@@ -275,11 +276,13 @@ func TestNothingToDo(t *testing.T) {
 	x := inline(t, dtype.Float32, 3, 4)
 	for name, make := range map[string]func() (*graph.Node, error){
 		"roll":        func() (*graph.Node, error) { return shape.Roll(site, x, []int{4, 3}, []int{1, 0}) },
-		"tile":        func() (*graph.Node, error) { return shape.Tile(site, x, []int{1}) },
+		"tile":        func() (*graph.Node, error) { return shape.Tile(site, op.Lengths{X: x, Lengths: []int{1}}) },
 		"repeat":      func() (*graph.Node, error) { return shape.Repeat(site, x, 1, 0) },
 		"concatenate": func() (*graph.Node, error) { return shape.Concatenate(site, 0, inline(t, dtype.Float32, 0, 4), x) },
-		"swapaxes":    func() (*graph.Node, error) { return shape.Swap(site, x, 1, -1) },
-		"rot90":       func() (*graph.Node, error) { return shape.Rotate(site, x, 4, 0, 1) },
+		"swapaxes":    func() (*graph.Node, error) { return shape.Swap(site, shape.SwapArgs{X: x, Axis: 1, Other: -1}) },
+		"rot90": func() (*graph.Node, error) {
+			return shape.Rotate(site, shape.RotateArgs{X: x, Quarters: 4, Axis: 0, Other: 1})
+		},
 	} {
 		if n, err := make(); err != nil || n != x {
 			t.Errorf("%s: %v, %v", name, n, err)
@@ -292,7 +295,7 @@ func TestTitles(t *testing.T) {
 	x := inline(t, dtype.Float32, 3, 4)
 	for want, make := range map[string]func() (*graph.Node, error){
 		"roll(array(3, 4), (1, 2), (0, 1))":         func() (*graph.Node, error) { return shape.Roll(site, x, []int{1, 2}, []int{0, 1}) },
-		"tile(array(3, 4), 2)":                      func() (*graph.Node, error) { return shape.Tile(site, x, []int{2}) },
+		"tile(array(3, 4), 2)":                      func() (*graph.Node, error) { return shape.Tile(site, op.Lengths{X: x, Lengths: []int{2}}) },
 		"concatenate(array(3, 4), array(3, 4), -1)": func() (*graph.Node, error) { return shape.Concatenate(site, -1, x, x) },
 	} {
 		n, err := make()

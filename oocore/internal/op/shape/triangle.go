@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // Lower is the array with zeros above a diagonal of its last two axes, as NumPy's tril;
 // diagonal 0 is the main one, and positive ones are above it.
-func Lower(site graph.Site, n *graph.Node, diagonal int) (*graph.Node, error) {
-	return triangle(site, "tril", n, Triangle{Diagonal: diagonal})
+func Lower(site graph.Site, a op.Shifted) (*graph.Node, error) {
+	return triangle(site, "tril", a.X, Triangle{Diagonal: a.Offset})
 }
 
 // Upper is the array with zeros below a diagonal, as NumPy's triu.
-func Upper(site graph.Site, n *graph.Node, diagonal int) (*graph.Node, error) {
-	return triangle(site, "triu", n, Triangle{Diagonal: diagonal, Upper: true})
+func Upper(site graph.Site, a op.Shifted) (*graph.Node, error) {
+	return triangle(site, "triu", a.X, Triangle{Diagonal: a.Offset, Upper: true})
 }
 
 func triangle(site graph.Site, name string, n *graph.Node, op Triangle) (*graph.Node, error) {
@@ -46,10 +46,11 @@ func triangle(site graph.Site, name string, n *graph.Node, op Triangle) (*graph.
 
 // Diag is a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of
 // a matrix, as NumPy's diag.
-func Diag(site graph.Site, n *graph.Node, offset int) (*graph.Node, error) {
+func Diag(site graph.Site, a op.Shifted) (*graph.Node, error) {
+	n, offset := a.X, a.Offset
 	switch len(n.Shape) {
 	case 2:
-		return Diagonal(site, n, offset, 0, 1)
+		return Diagonal(site, DiagonalArgs{X: n, Offset: offset, Axis: 0, Other: 1})
 	case 1:
 	default:
 		return nil, graph.Reject(site, "diag", fmt.Errorf("takes one dimension or two, not %d", len(n.Shape)), n)
@@ -70,18 +71,19 @@ func Diag(site graph.Site, n *graph.Node, offset int) (*graph.Node, error) {
 
 // Trace is the sum of a diagonal, as NumPy's trace, in a type, or that of sums where it is
 // dtype.Invalid.
-func Trace(site graph.Site, n *graph.Node, offset, axis, other int, as dtype.Type) (*graph.Node, error) {
-	d, err := Diagonal(site, n, offset, axis, other)
+func Trace(site graph.Site, a TraceArgs) (*graph.Node, error) {
+	d, err := Diagonal(site, a.DiagonalArgs)
 	if err != nil {
 		return nil, err
 	}
-	return graph.Aggregate(site, kernel.Sum, d, graph.ReduceOptions{Axes: []int{-1}, DType: as})
+	return graph.Aggregate(site, kernel.Sum, d, graph.ReduceOptions{Axes: []int{-1}, DType: a.DType})
 }
 
 // Diagonal is a diagonal of the plane of two axes, which become one, the last, as
 // NumPy's diagonal: that of the elements whose place along the second is more by
 // offset.
-func Diagonal(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.Node, error) {
+func Diagonal(site graph.Site, of DiagonalArgs) (*graph.Node, error) {
+	n, offset, axis, other := of.X, of.Offset, of.Axis, of.Other
 	dims := len(n.Shape)
 	if dims < 2 {
 		return nil, graph.Reject(site, "diagonal", fmt.Errorf("takes two dimensions or more, not %d", dims), n)
@@ -97,7 +99,7 @@ func Diagonal(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.N
 	if err != nil {
 		return nil, graph.Reject(site, "diagonal", err, n)
 	}
-	last, err := Move(site, n, []int{a, b}, []int{dims - 2, dims - 1})
+	last, err := Move(site, MoveArgs{X: n, Axes: []int{a, b}, Places: []int{dims - 2, dims - 1}})
 	if err != nil {
 		return nil, err
 	}

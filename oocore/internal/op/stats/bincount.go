@@ -15,7 +15,8 @@ import (
 // Bincount is NumPy's: how often each integer from zero on is there, or what those
 // elements weigh. The result goes up to the largest element, and has minlength at the
 // least: run computes that element, in a pass of its own.
-func Bincount(site graph.Site, run op.Run, n, weights *graph.Node, minlength int) (_ *graph.Node, err error) {
+func Bincount(site graph.Site, a BincountArgs) (_ *graph.Node, err error) {
+	run, n, weights, minlength := a.Run, a.X, a.Weights, a.MinLength
 	defer graph.Named(&err, site, "bincount", n)
 	switch {
 	case len(n.Shape) != 1:

@@ -233,16 +233,18 @@ func TestRejections(t *testing.T) {
 			return first(Histogram(graph.Site{}, z, Bins{Count: 3}, HistogramOptions{}))
 		},
 		"bincount: takes a list, not an array of shape (3, 4): Reshape(-1) first": func() (*graph.Node, error) {
-			return Bincount(graph.Site{}, func(*graph.Node) ([]int64, error) { return nil, nil }, x, nil, 0)
+			return Bincount(graph.Site{}, BincountArgs{Run: func(*graph.Node) ([]int64, error) { return nil, nil }, X: x, MinLength: 0})
 		},
 		"bincount: counts numbers from zero on, and there is a -3": func() (*graph.Node, error) {
-			return Bincount(graph.Site{}, func(*graph.Node) ([]int64, error) { return []int64{-3, 5}, nil }, list, nil, 0)
+			return Bincount(graph.Site{}, BincountArgs{Run: func(*graph.Node) ([]int64, error) { return []int64{-3, 5}, nil }, X: list, MinLength: 0})
 		},
 		"bincount: no": func() (*graph.Node, error) {
-			return Bincount(graph.Site{}, func(*graph.Node) ([]int64, error) { return nil, errors.New("no") }, list, nil, 0)
+			return Bincount(graph.Site{}, BincountArgs{Run: func(*graph.Node) ([]int64, error) { return nil, errors.New("no") }, X: list, MinLength: 0})
 		},
-		"average: weights of shape (5,) are not those of elements of shape (3, 4): give the axes that they are along": func() (*graph.Node, error) { return Average(graph.Site{}, x, list, false) },
-		"average: weights of shape (5,) are not those of axes of lengths (4,)":                                        func() (*graph.Node, error) { return Average(graph.Site{}, x, list, false, 1) },
+		"average: weights of shape (5,) are not those of elements of shape (3, 4): give the axes that they are along": func() (*graph.Node, error) { return Average(graph.Site{}, AverageArgs{X: x, Weights: list}) },
+		"average: weights of shape (5,) are not those of axes of lengths (4,)": func() (*graph.Node, error) {
+			return Average(graph.Site{}, AverageArgs{X: x, Weights: list, Axes: []int{1}})
+		},
 		"cov: 4 observations meet 5": func() (*graph.Node, error) { return Cov(graph.Site{}, x, list, CovOptions{}) },
 	} {
 		if _, err := f(); err == nil || err.Error() != want {

@@ -9,13 +9,15 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // PeakToPeak is NumPy's ptp: the largest element along the axes less the smallest.
-func PeakToPeak(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
+func PeakToPeak(site graph.Site, a op.Axes) (*graph.Node, error) {
+	n := a.X
 	m := &graph.Maker{Site: site}
-	o := graph.ReduceOptions{Axes: axes}
+	o := graph.ReduceOptions{Axes: a.Axes}
 	n = m.Apply(kernel.Subtract, m.Reduce(kernel.Max, n, o), m.Reduce(kernel.Min, n, o))
 	if m.Err != nil {
 		return nil, graph.Reject(site, "ptp", m.Err)
@@ -25,7 +27,8 @@ func PeakToPeak(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error
 
 // LogSumExp is the logarithm of the sum of exponentials, exp(x - max) where the maximum is finite, so
 // that none overflows.
-func LogSumExp(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.Node, error) {
+func LogSumExp(site graph.Site, a op.Reducing) (*graph.Node, error) {
+	x, axes, keep := a.X, a.Axes, a.KeepDims
 	m := &graph.Maker{Site: site}
 	t := dtype.Promote(x.DType, dtype.Float32)
 	if x.DType.Kind() < dtype.KindFloat {
@@ -65,7 +68,8 @@ func LogSumExp(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.No
 // Average is NumPy's average with weights: of the shape of the elements, or of the axes
 // that are given, in their order. With keepDims reduced axes stay, with length one. Weights that sum to zero are an error when it is
 // computed. One pass.
-func Average(site graph.Site, n, weights *graph.Node, keepDims bool, axes ...int) (_ *graph.Node, err error) {
+func Average(site graph.Site, a AverageArgs) (_ *graph.Node, err error) {
+	n, weights, keepDims, axes := a.X, a.Weights, a.KeepDims, a.Axes
 	defer graph.Named(&err, site, "average", n, weights)
 	m := &graph.Maker{Site: site}
 	t := dtype.Promote(n.DType, weights.DType)
@@ -220,16 +224,18 @@ func (o CovOptions) weights(m *graph.Maker, observations int) (w *graph.Node, er
 
 // Corrcoef is NumPy's corrcoef: the covariances of variables by their standard
 // deviations, from -1 to 1. Passes are those of Cov.
-func Corrcoef(site graph.Site, n, y *graph.Node, columns bool) (*graph.Node, error) {
+func Corrcoef(site graph.Site, a CorrcoefArgs) (*graph.Node, error) {
 	m := &graph.Maker{Site: site}
-	c, err := cov(m, n, y, CovOptions{Columns: columns})
+	c, err := cov(m, a.X, a.Y, CovOptions{Columns: a.Columns})
 	if err != nil {
-		return nil, graph.Reject(site, "corrcoef", err, n)
+		return nil, graph.Reject(site, "corrcoef", err, a.X)
 	}
 	if len(c.Shape) == 0 {
 		return m.Apply(kernel.Divide, c, c), m.Err
 	}
-	d := m.Make(func() (*graph.Node, error) { return shape.Diagonal(m.Site, c, 0, 0, 1) })
+	d := m.Make(func() (*graph.Node, error) {
+		return shape.Diagonal(m.Site, shape.DiagonalArgs{X: c, Offset: 0, Axis: 0, Other: 1})
+	})
 	d = m.Apply(kernel.Sqrt, m.Apply(kernel.Real, d))
 	c = m.Apply(kernel.Divide, c, m.Reshape(d, -1, 1))
 	c = m.Apply(kernel.Divide, c, d)

@@ -80,7 +80,8 @@ func NaN(site graph.Site, kind kernel.Reduction, n *graph.Node, o graph.ReduceOp
 
 // NaNCumulative is NumPy's nancumsum, or nancumprod where product says so: NaN counts as
 // zero, or one. Passes are those of scan.Cumulative.
-func NaNCumulative(site graph.Site, name string, product bool, n *graph.Node, axes ...int) (*graph.Node, error) {
+func NaNCumulative(site graph.Site, a scan.CumulativeArgs) (*graph.Node, error) {
+	name, product, n, axes := a.Name, a.Product, a.X, a.Axis
 	m := &graph.Maker{Site: site}
 	if n.DType.Kind() >= dtype.KindFloat {
 		neutral := 0

@@ -10,40 +10,100 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 )
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Usage: "ptp(x, axes...)", Passes: "1", Holds: "two accumulators for each result", Build: PeakToPeak, Examples: "ptp(x, 1)",
+	{Name: "ptp", Passes: "1", Holds: "two accumulators for each result", Build: op.Build(PeakToPeak), Examples: "ptp(x, 1)",
 		Go: "(a *Array) Ptp(axes ...int)", Doc: `Ptp returns the largest element along the axes less the smallest, in the type of the elements.`},
-	{Usage: `average(x, weights, axes..., "keepdims")`, Passes: "1", Holds: "two accumulators for each result", Build: weightedMean, Examples: "average(x, y, 0)",
+	{Name: "average", Passes: "1", Holds: "two accumulators for each result", Build: op.Build(Average), Examples: "average(x, y, 0)",
 		Go: "(a *Array) Average(weights *Array, axes ...int)", Doc: `Average returns the mean along the axes of elements that weigh differently. The weights have the shape of the array, or that of the axes, in the order in which those are given. Weights that sum to zero are an error when it is computed.`},
-	{Usage: `logsumexp(x, axes..., "keepdims")`, NumPy: "scipy.special.logsumexp", Passes: "2: the largest first", Holds: "an accumulator for each result", Build: LogSumExp, Examples: "logsumexp(x, 1); logsumexp(x)",
+	{Name: "logsumexp", NumPy: "scipy.special.logsumexp", Passes: "2: the largest first", Holds: "an accumulator for each result", Build: op.Build(LogSumExp), Examples: "logsumexp(x, 1); logsumexp(x)",
 		Go: "(a *Array) LogSumExp(axes ...int)", Doc: `LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements (scipy.special.logsumexp). It does not overflow. nn.Softmax has the exponentials by their sum.`},
-	{Usage: `moment(x, order, axes..., "keepdims")`, NumPy: "scipy.stats.moment", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: momentOf, Examples: "moment(x, 3, 0)",
+	{Name: "moment", NumPy: "scipy.stats.moment", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(BuildMoment), Examples: "moment(x, 3, 0)",
 		Go: "(a *Array) Moment(order int, axes ...int)", Doc: `Moment returns the mean along the axes of a power of what elements are from their mean, of an order that is not negative
 (scipy.stats.moment).`},
-	{Usage: `cov(x, y=, "columns", "bias", "ddof=1", "fweights" f, "aweights" a)`, NumPy: `np.cov; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: covariances, Examples: `cov(n, "columns")`,
+	{Name: "cov", NumPy: `np.cov; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: op.Build(BuildCov), Examples: `cov(n, "columns")`,
 		Go: "(a *Array) Cov(more *Array, o CovOptions) = a, more, o.Columns, o.Bias, o.ddof(), o.FWeights, o.AWeights", Doc: `Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are variables and whose columns are observations, or a list, one variable. more, which may be nil, has further variables of the same observations.`},
-	{Usage: `corrcoef(x, y=, "columns")`, NumPy: `np.corrcoef; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: Corrcoef, Examples: `corrcoef(n, "columns")`,
+	{Name: "corrcoef", NumPy: `np.corrcoef; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: op.Build(Corrcoef), Examples: `corrcoef(n, "columns")`,
 		Go: "(a *Array) Corrcoef(more *Array, variables types.Variables) = a, more, bool(variables)", Doc: `Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their standard deviations. Variables are Rows of the matrices, or Columns; more is as in Cov.`},
-	{Usage: `coarsen(x, "mean", factors...1, "trim", "ddof=1")`, NumPy: "da.coarsen", Passes: "1", Holds: "an accumulator for each result", Build: coarsened, Examples: `coarsen(x, "sum", 2, 2)`,
+	{Name: "coarsen", NumPy: "da.coarsen", Passes: "1", Holds: "an accumulator for each result", Build: op.Build(BuildCoarsen), Examples: `coarsen(x, "sum", 2, 2)`,
 		Go: "(a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) = a, r.String(), factors, bool(rest)", Doc: `Coarsen reduces blocks of so many elements along each axis, of which factors has one, to one element each: dask.array's coarsen. Elements at the end of an axis that fill no block are left out with Trim; with Exact they are an error.`},
-	{Usage: "nancumsum(x, axis)", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: skipping("nancumsum", false), Examples: "nancumsum(x, 0)",
+	{Name: "nancumsum", Without: "Initial", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: op.Build(NaNCumulative).With(scan.CumulativeArgs{Name: "nancumsum"}), Examples: "nancumsum(x, 0)",
 		Go: "(a *Array) NanCumsum(axis ...int)", Doc: `NanCumsum is Cumsum with zero for NaN.`},
-	{Usage: "nancumprod(x, axis)", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: skipping("nancumprod", true),
+	{Name: "nancumprod", Without: "Initial", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: op.Build(NaNCumulative).With(scan.CumulativeArgs{Name: "nancumprod", Product: true}),
 		Go: "(a *Array) NanCumprod(axis ...int)", Doc: `NanCumprod is Cumprod with one for NaN.`},
-	{Usage: `histogram(x, bins, low, high, weights, "density")`, NumPy: "np.histogram(...)[0]", Passes: counting, Holds: bins, Build: histogramOf, Args: [2]int{1, 6}, Examples: "histogram(x, 1000); histogram(x, 300000, 0, 1, y); histogram(x, arange(0, 1, 0.001))",
+	{Name: "histogram", NumPy: "np.histogram(...)[0]", Passes: counting, Holds: bins, Build: op.ByHand(`x, bins, low, high, weights, "density"`, 1, 6, histogramOf), Examples: "histogram(x, 1000); histogram(x, 300000, 0, 1, y); histogram(x, arange(0, 1, 0.001))",
 		Go: "Array.Histogram"},
-	{Usage: "histogram_bin_edges(x, bins, low, high)", Passes: "1 for the range where that is not given", Holds: "the edges", Build: edgesOf, Args: [2]int{1, 4},
+	{Name: "histogram_bin_edges", Passes: "1 for the range where that is not given", Holds: "the edges", Build: op.ByHand("x, bins, low, high", 1, 4, edgesOf),
 		Go: "Array.HistogramBinEdges"},
-	{Usage: `histogram2d(x, y, xbins, ybins, xlow, xhigh, ylow, yhigh, weights, "density")`, NumPy: "np.histogram2d(...)[0]", Passes: counting, Holds: bins, Build: histogram2DOf, Args: [2]int{2, 10}, Examples: "histogram2d(x, y, 300, 300)",
+	{Name: "histogram2d", NumPy: "np.histogram2d(...)[0]", Passes: counting, Holds: bins, Build: op.ByHand(`x, y, xbins, ybins, xlow, xhigh, ylow, yhigh, weights, "density"`, 2, 10, histogram2DOf), Examples: "histogram2d(x, y, 300, 300)",
 		Go: "Array.Histogram2D"},
-	{Usage: `histogramdd(sample, bins..., low, high..., "weights", w, "density")`, NumPy: "np.histogramdd(...)[0]", Passes: counting, Holds: bins, Build: histogramDDOf, Args: [2]int{1, -1}, Examples: `histogramdd(slice(n, ":, 0:3"), 20)`,
+	{Name: "histogramdd", NumPy: "np.histogramdd(...)[0]", Passes: counting, Holds: bins, Build: op.ByHand(`sample, bins..., low, high..., "weights", w, "density"`, 1, -1, histogramDDOf), Examples: `histogramdd(slice(n, ":, 0:3"), 20)`,
 		Go: "Array.HistogramDD"},
-	{Usage: "bincount(x, weights=, minlength=0)", Passes: "2: the largest element first", Holds: bins, Build: Bincount, Examples: "bincount(ravel(i & 65535))",
+	{Name: "bincount", Passes: "2: the largest element first", Holds: bins, Build: op.Build(Bincount), Examples: "bincount(ravel(i & 65535))",
 		Go: "Array.Bincount"},
 }
+
+// Arguments, by the operation.
+type (
+	AverageArgs struct {
+		X, Weights *graph.Node
+		Axes       []int
+		KeepDims   bool
+	}
+	MomentArgs struct {
+		X        *graph.Node
+		Order    int
+		Axes     []int
+		KeepDims bool
+	}
+	CovArgs struct {
+		X        *graph.Node
+		Y        *graph.Node `default:""`
+		Columns  bool
+		Bias     bool
+		DDof     []int       `word:"1"`
+		FWeights *graph.Node `word:"f"`
+		AWeights *graph.Node `word:"a"`
+	}
+	CorrcoefArgs struct {
+		X       *graph.Node
+		Y       *graph.Node `default:""`
+		Columns bool
+	}
+	CoarsenArgs struct {
+		X         *graph.Node
+		Reduction string `usage:"mean"`
+		Factors   []int  `least:"1"`
+		Trim      bool
+		DDof      float64 `word:"1"`
+	}
+	BincountArgs struct {
+		X         *graph.Node
+		Weights   *graph.Node `default:""`
+		MinLength int         `default:"0"`
+		Run       op.Run
+	}
+	ReduceArgs struct {
+		Reduction kernel.Reduction `usage:"-"`
+		X         *graph.Node
+		Axes      []int
+		Where     *graph.Node `default:""`
+		DDof      float64     `word:"1"`
+		Initial   any         `word:"0"`
+		DType     dtype.Type  `word:"float32"`
+		KeepDims  bool
+		NoAxes    bool `usage:"axis=()"`
+	}
+	PositionArgs struct {
+		Reduction kernel.Reduction `usage:"-"`
+		X         *graph.Node
+		Axis      []int `most:"1"`
+		KeepDims  bool
+	}
+)
 
 func init() {
 	for _, r := range kernel.Reductions() {
@@ -66,70 +126,72 @@ func reduction(r *kernel.ReductionRow) op.Row {
 	if method == "" {
 		method = strings.ToUpper(r.Name[:1]) + r.Name[1:]
 	}
-	row := op.Row{Usage: r.Name, Passes: shared, Holds: accumulator, Go: "(a *Array) " + method + "(axes ...int)", Doc: method + " " + r.Sentence + ".",
-		Examples: r.Name + "(x); " + r.Name + "(x, 0); " + r.Name + "(x, 1)"}
-	reduce(&row, r, graph.Aggregate)
+	row := op.Row{Name: r.Name, Passes: shared, Holds: accumulator, Go: "(a *Array) " + method + "(axes ...int)", Doc: method + " " + r.Sentence + ".",
+		Examples: r.Name + "(x); " + r.Name + "(x, 0); " + r.Name + "(x, 1)", Build: op.Build(Reduce).With(ReduceArgs{Reduction: r.Reduction}), Without: without(r.Family)}
+	if r.Family == kernel.Position {
+		row.Build, row.Without = op.Build(Position).With(PositionArgs{Reduction: r.Reduction}), ""
+	}
 	return row
 }
 
 // withoutNaN is a reduction in which NaN does not count.
 func withoutNaN(r *kernel.ReductionRow) op.Row {
-	row := op.Row{Usage: "nan" + r.Name, Passes: "1", Holds: "an accumulator for each result, or two", Go: "Array.Reduce", Examples: "nan" + r.Name + "(x, 0)"}
-	if r.Family == kernel.Spread {
+	row := op.Row{Name: "nan" + r.Name, Passes: "1", Holds: "an accumulator for each result, or two", Go: "Array.Reduce", Examples: "nan" + r.Name + "(x, 0)",
+		Build: op.Build(nanReduce).With(ReduceArgs{Reduction: r.Reduction}), Without: without(r.Family)}
+	switch r.Family {
+	case kernel.Spread:
 		row.Passes = "2: the mean first"
+	case kernel.Position:
+		row.Build, row.Without = op.Build(nanPosition).With(PositionArgs{Reduction: r.Reduction}), ""
 	}
-	reduce(&row, r, func(site graph.Site, kind kernel.Reduction, x *graph.Node, o graph.ReduceOptions) (*graph.Node, error) {
-		return NaN(site, kind, x, o)
-	})
 	return row
 }
 
-// reduce completes the row of a reduction by the arguments that its family has.
-func reduce(row *op.Row, r *kernel.ReductionRow, fold func(graph.Site, kernel.Reduction, *graph.Node, graph.ReduceOptions) (*graph.Node, error)) {
-	usage := `(x, axes..., where=, "keepdims", "axis=()")`
-	row.Build = func(site graph.Site, x *graph.Node, axes []int, where *graph.Node, keep, none bool) (*graph.Node, error) {
-		return fold(site, r.Reduction, x, graph.ReduceOptions{Axes: axes, Where: where, KeepDims: keep, NoAxes: none})
-	}
-	switch r.Family {
-	case kernel.Position:
-		usage = `(x, axis, "keepdims")`
-		row.Build = func(site graph.Site, x *graph.Node, axis []int, keep bool) (*graph.Node, error) {
-			return fold(site, r.Reduction, x, graph.ReduceOptions{Axes: axis, KeepDims: keep})
-		}
-	case kernel.Average:
-		usage = `(x, axes..., where=, "dtype=float32", "keepdims", "axis=()")`
-		row.Build = func(site graph.Site, x *graph.Node, axes []int, where *graph.Node, as dtype.Type, keep, none bool) (*graph.Node, error) {
-			return fold(site, r.Reduction, x, graph.ReduceOptions{Axes: axes, Where: where, DType: as, KeepDims: keep, NoAxes: none})
-		}
-	case kernel.Spread:
-		usage = `(x, axes..., where=, "ddof=1", "dtype=float32", "keepdims", "axis=()")`
-		row.Build = func(site graph.Site, x *graph.Node, axes []int, where *graph.Node, ddof float64, as dtype.Type, keep, none bool) (*graph.Node, error) {
-			return fold(site, r.Reduction, x, graph.ReduceOptions{Axes: axes, Where: where, DDof: ddof, DType: as, KeepDims: keep, NoAxes: none})
-		}
+// without are the fields of ReduceArgs that reductions of a family do not take.
+func without(family kernel.ReductionFamily) string {
+	switch family {
 	case kernel.Total:
-		usage = `(x, axes..., where=, "initial=0", "dtype=float32", "keepdims", "axis=()")`
-		row.Build = func(site graph.Site, x *graph.Node, axes []int, where *graph.Node, initial any, as dtype.Type, keep, none bool) (*graph.Node, error) {
-			return fold(site, r.Reduction, x, graph.ReduceOptions{Axes: axes, Where: where, Initial: initial, DType: as, KeepDims: keep, NoAxes: none})
-		}
+		return "DDof"
 	case kernel.Extreme:
-		usage = `(x, axes..., where=, "initial=0", "keepdims", "axis=()")`
-		row.Build = func(site graph.Site, x *graph.Node, axes []int, where *graph.Node, initial any, keep, none bool) (*graph.Node, error) {
-			return fold(site, r.Reduction, x, graph.ReduceOptions{Axes: axes, Where: where, Initial: initial, KeepDims: keep, NoAxes: none})
-		}
+		return "DDof DType"
+	case kernel.Average:
+		return "DDof Initial"
+	case kernel.Spread:
+		return "Initial"
 	}
-	row.Usage += usage
+	return "DDof Initial DType"
 }
 
-func weightedMean(site graph.Site, x, weights *graph.Node, axes []int, keep bool) (*graph.Node, error) {
-	return Average(site, x, weights, keep, axes...)
+// Reduce is a reduction along axes.
+func Reduce(site graph.Site, a ReduceArgs) (*graph.Node, error) {
+	return graph.Aggregate(site, a.Reduction, a.X, a.options())
 }
 
-func momentOf(site graph.Site, x *graph.Node, order int, axes []int, keep bool) (*graph.Node, error) {
-	return Moment(site, x, order, graph.ReduceOptions{Axes: axes, KeepDims: keep})
+// Position is the place of the smallest or the largest element along an axis.
+func Position(site graph.Site, a PositionArgs) (*graph.Node, error) {
+	return graph.Aggregate(site, a.Reduction, a.X, graph.ReduceOptions{Axes: a.Axis, KeepDims: a.KeepDims})
 }
 
-// covariances is Cov, where ddof of 0 is bias.
-func covariances(site graph.Site, x, y *graph.Node, columns, bias bool, ddof []int, fweights, aweights *graph.Node) (*graph.Node, error) {
+func nanReduce(site graph.Site, a ReduceArgs) (*graph.Node, error) {
+	return NaN(site, a.Reduction, a.X, a.options())
+}
+
+func nanPosition(site graph.Site, a PositionArgs) (*graph.Node, error) {
+	return NaN(site, a.Reduction, a.X, graph.ReduceOptions{Axes: a.Axis, KeepDims: a.KeepDims})
+}
+
+func (a ReduceArgs) options() graph.ReduceOptions {
+	return graph.ReduceOptions{Axes: a.Axes, Where: a.Where, DDof: a.DDof, Initial: a.Initial, DType: a.DType, KeepDims: a.KeepDims, NoAxes: a.NoAxes}
+}
+
+// BuildMoment is Moment along axes.
+func BuildMoment(site graph.Site, a MomentArgs) (*graph.Node, error) {
+	return Moment(site, a.X, a.Order, graph.ReduceOptions{Axes: a.Axes, KeepDims: a.KeepDims})
+}
+
+// BuildCov is Cov, where ddof of 0 is bias.
+func BuildCov(site graph.Site, a CovArgs) (*graph.Node, error) {
+	x, y, columns, bias, ddof, fweights, aweights := a.X, a.Y, a.Columns, a.Bias, a.DDof, a.FWeights, a.AWeights
 	o := CovOptions{Columns: columns, Bias: bias, FWeights: fweights, AWeights: aweights}
 	if len(ddof) > 0 {
 		o.DDof, o.Bias = ddof[0], ddof[0] == 0
@@ -137,19 +199,14 @@ func covariances(site graph.Site, x, y *graph.Node, columns, bias bool, ddof []i
 	return Cov(site, x, y, o)
 }
 
-func coarsened(site graph.Site, x *graph.Node, name string, factors []int, trim bool, ddof float64) (*graph.Node, error) {
+// BuildCoarsen is Coarsen with the name of a reduction.
+func BuildCoarsen(site graph.Site, a CoarsenArgs) (*graph.Node, error) {
 	for _, r := range kernel.Reductions() {
-		if r.Name == name {
-			return Coarsen(site, r.Reduction, x, factors, trim, ddof)
+		if r.Name == a.Reduction {
+			return Coarsen(site, r.Reduction, a.X, a.Factors, a.Trim, a.DDof)
 		}
 	}
-	return nil, graph.Reject(site, "coarsen", errors.New("takes the name of a reduction"), x)
-}
-
-func skipping(name string, product bool) any {
-	return func(site graph.Site, x *graph.Node, axis []int) (*graph.Node, error) {
-		return NaNCumulative(site, name, product, x, axis...)
-	}
+	return nil, graph.Reject(site, "coarsen", errors.New("takes the name of a reduction"), a.X)
 }
 
 func histogramOf(c *op.Call) (*graph.Node, error) {

@@ -62,7 +62,8 @@ func (o Sliding) Fill(ctx context.Context, t *blockwise.Task) error {
 // View is NumPy's sliding_window_view: all windows of the given lengths along axes, or
 // along all where none is given. It is part of whatever reads it, which sees each element
 // as often as windows have it: Rolling reduces them without.
-func View(site graph.Site, n *graph.Node, lengths, axes []int) (_ *graph.Node, err error) {
+func View(site graph.Site, args ViewArgs) (_ *graph.Node, err error) {
+	n, lengths, axes := args.X, args.Windows, args.Axes
 	defer graph.Named(&err, site, "sliding_window_view", n)
 	if len(axes) == 0 {
 		for d := range n.Shape {

@@ -90,9 +90,9 @@ func Each[T any](what string, list []T, dims int) ([]T, error) {
 
 // Border is what filters are told of the edges.
 type Border struct {
-	Mode   Mode
-	Value  float64 // of Constant
-	Origin []int   // by how much windows are moved back; nil is by nothing
+	Mode   Mode    `usage:"reflect" default:""`
+	Value  float64 `usage:"constant" default:"0"` // of Constant
+	Origin []int   `word:"0,1"`                   // by how much windows are moved back; nil is by nothing
 }
 
 // constant is the border's value as an element.

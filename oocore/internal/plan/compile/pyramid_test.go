@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -102,7 +103,7 @@ func TestPyramidEndsWhereALevelIsReadByOthers(t *testing.T) {
 			return append(all, Output{all[1].Root, Target{Path: "again.npy"}})
 		},
 		"of two": func(all []Output) []Output {
-			all[2].Root = graphtest.Apply(t, kernel.Add, all[2].Root, graphtest.Node(t)(filter.Downsample(graph.Site{}, x, []int{4})))
+			all[2].Root = graphtest.Apply(t, kernel.Add, all[2].Root, graphtest.Node(t)(filter.Downsample(graph.Site{}, op.Lengths{X: x, Lengths: []int{4}})))
 			return all
 		},
 	} {

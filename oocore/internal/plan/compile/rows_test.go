@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/nn"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/graphtest"
@@ -44,7 +45,7 @@ func TestReductionsOfShortRowsAreOneStage(t *testing.T) {
 	scale := graphtest.File(t, "w.npy", dtype.Float32, 512)
 	mean, std := ofRows(t, kernel.Mean, x, 1), ofRows(t, kernel.Std, x, 1)
 	standard := graphtest.Apply(t, kernel.Divide, graphtest.Apply(t, kernel.Subtract, x, mean), std)
-	softmax := graphtest.Node(t)(nn.Softmax(graph.Site{}, x, 1))
+	softmax := graphtest.Node(t)(nn.Softmax(graph.Site{}, op.Numbered{X: x, N: 1}))
 	for name, c := range map[string]struct {
 		root *graph.Node
 		read int64
@@ -133,7 +134,7 @@ func TestRowsOfSeveralChunksAreOneStage(t *testing.T) {
 		"too many rows":              {[]int{8192, 100}, Target{Path: "o.npy"}, 3},
 		"too many rows of an output": {[]int{256, 2000}, Target{Path: "o.zarr", Chunks: []int{8192, 100}}, 4},
 	} {
-		p, err := New(graphtest.Node(t)(nn.Softmax(graph.Site{}, chunkedFile(t, dtype.Float32, c.chunks, 5000, 2000), 1)), c.to)
+		p, err := New(graphtest.Node(t)(nn.Softmax(graph.Site{}, op.Numbered{X: chunkedFile(t, dtype.Float32, c.chunks, 5000, 2000), N: 1})), c.to)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -146,7 +147,7 @@ func TestRowsOfSeveralChunksAreOneStage(t *testing.T) {
 // The arrays of a plan are those that its stages use, and it travels.
 func TestPlanOfRowsHasNoArraysOfReductions(t *testing.T) {
 	x := graphtest.File(t, "x.npy", dtype.Float32, 1000, 512)
-	p, err := New(graphtest.Node(t)(nn.Softmax(graph.Site{}, x, 1)), Target{Path: "o.npy"})
+	p, err := New(graphtest.Node(t)(nn.Softmax(graph.Site{}, op.Numbered{X: x, N: 1})), Target{Path: "o.npy"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestPlanOfRowsHasNoArraysOfReductions(t *testing.T) {
 	if a, b := p.Fingerprint("", nil), again.Fingerprint("", nil); a != b || a.Arithmetic == "" {
 		t.Errorf("fingerprints are %+v and %+v", a, b)
 	}
-	if before := without(t, "fuse rows", graphtest.Node(t)(nn.Softmax(graph.Site{}, x, 1)), Target{Path: "o.npy"}); before.Fingerprint("", nil).Arithmetic != p.Fingerprint("", nil).Arithmetic || before.CurrentRevisions() != p.CurrentRevisions() {
+	if before := without(t, "fuse rows", graphtest.Node(t)(nn.Softmax(graph.Site{}, op.Numbered{X: x, N: 1})), Target{Path: "o.npy"}); before.Fingerprint("", nil).Arithmetic != p.Fingerprint("", nil).Arithmetic || before.CurrentRevisions() != p.CurrentRevisions() {
 		t.Errorf("arithmetic %q and revisions %q are not those of separate stages, %q and %q", p.Fingerprint("", nil).Arithmetic, p.CurrentRevisions(), before.Fingerprint("", nil).Arithmetic, before.CurrentRevisions())
 	}
 	text := string(b)

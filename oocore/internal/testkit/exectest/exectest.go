@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -164,11 +165,11 @@ func Cases(dir string) ([]Case, error) {
 	left := b.node(graph.Slice(site, x, fmt.Sprintf("0:700, 0:%d", inner)))
 	right := b.node(graph.Slice(site, x, fmt.Sprintf("0:%d, 0:900", inner)))
 	product := b.node(graph.Product(site, left, right))
-	q, _, err := linalg.QR(site, z)
+	q, _, err := linalg.QR(site, op.Unary{X: z})
 	if err != nil {
 		return nil, err
 	}
-	sorted := b.node(order.Sort(site, b.node(graph.Transpose(site, y)), 1, false))
+	sorted := b.node(order.Sort(site, order.SortArgs{X: b.node(graph.Transpose(site, y)), Axis: 1}))
 	transposed := func(f func(column []float64)) func() []float64 {
 		return func() (w []float64) {
 			for c := range cols {
@@ -245,7 +246,7 @@ func Cases(dir string) ([]Case, error) {
 		{Name: "rechunk", Path: "o.zarr", Plan: cubed(y, compile.Target{Chunks: []int{rows, 40}}), Want: func() []float64 { return v }},
 		{Name: "transpose", Path: "o.npy", Plan: cubed(b.node(graph.Transpose(site, y)), compile.Target{}), Want: transposed(func([]float64) {})},
 		{Name: "sort", Path: "o.npy", Plan: cubed(sorted, compile.Target{}), Want: transposed(slices.Sort)},
-		{Name: "temporary arrays", Path: "o.npy", Plan: cubed(apply(kernel.Subtract, apply(kernel.Multiply, x, x), fold(kernel.Max, b.node(order.Sort(site, y, 0, false)), 0)), compile.Target{Chunks: []int{100, cols}}),
+		{Name: "temporary arrays", Path: "o.npy", Plan: cubed(apply(kernel.Subtract, apply(kernel.Multiply, x, x), fold(kernel.Max, b.node(order.Sort(site, order.SortArgs{X: y, Axis: 0})), 0)), compile.Target{Chunks: []int{100, cols}}),
 			Want: func() (w []float64) {
 				most := make([]float64, cols)
 				for i, a := range v {

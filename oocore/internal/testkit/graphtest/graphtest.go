@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -78,7 +79,7 @@ func Coded(t *testing.T, name string, chunks []int, shape ...int) *graph.Node {
 func Levels(t *testing.T, x *graph.Node, n int) []*graph.Node {
 	all := []*graph.Node{x}
 	for len(all) < n {
-		x = Node(t)(graph.AsType(graph.Site{}, Node(t)(filter.Downsample(graph.Site{}, x, []int{2})), x.DType))
+		x = Node(t)(graph.AsType(graph.Site{}, Node(t)(filter.Downsample(graph.Site{}, op.Lengths{X: x, Lengths: []int{2}})), x.DType))
 		all = append(all, x)
 	}
 	return all
