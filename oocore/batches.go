@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/op/udf"
-	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // Batch is a part of an array that a loop is given.
@@ -108,7 +108,7 @@ func (a *Array) WriteTo(ctx context.Context, w io.Writer, format string, opts ..
 	blocks := parts[uint8](ctx, site, "write_to", "WriteTo", a, opts, func(n *graph.Node) (_ []int, err error) {
 		switch format {
 		case "npy":
-			header, err = storage.NpyHeader(n.Shape, n.DType, 0)
+			header, err = npy.Header(n.Shape, n.DType, 0)
 		case "bin":
 		default:
 			err = fmt.Errorf("the format %.80q is not written to streams: give npy or bin", format)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/format/stack"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
@@ -51,7 +52,7 @@ func (e *openError) Unwrap() error { return e.err }
 // dtype. Only their headers are read, and reading opens one file at a time for each task. Open
 // of frames/*.zarr?axis=time gives the new axis, the first, a name.
 func OpenStack(pattern string, axis int) *Array {
-	return OpenContext(context.Background(), storage.StackPath(pattern, axis))
+	return OpenContext(context.Background(), stack.Path(pattern, axis))
 }
 
 // FromStore returns an array that the program reads by itself, such as a store.Array of another library's file. It

@@ -1,6 +1,6 @@
 package oocore
 
-// Importing these registers the formats other than npy and raw files with Open and Save.
+// Importing these registers the formats with Open and Save.
 import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/fits"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/gguf"
@@ -8,8 +8,11 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/n5"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npy"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/raw"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/stack"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/tiff"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/zarr"
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -86,7 +87,7 @@ func TestOperationsReadStreamsAsTheirPlansSay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				pipe, err := storage.NewStream("pipe", file, "")
+				pipe, err := npy.NewStream("pipe", file, "")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
+	"github.com/gonbext/gonbext/oocore/internal/format/stack"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -34,7 +36,7 @@ func Holds(array, file string) bool { return storage.Holds(array, file) }
 func InProcess(path string) bool { return storage.InProcess(path) }
 
 // StackPath returns the path of the stack of the files that a pattern matches.
-func StackPath(pattern string, axis int) string { return storage.StackPath(pattern, axis) }
+func StackPath(pattern string, axis int) string { return stack.Path(pattern, axis) }
 
 // Leftover is a staging folder that a run has left.
 type Leftover = storage.Leftover
@@ -44,13 +46,13 @@ type Leftover = storage.Leftover
 func Leftovers(path string) ([]Leftover, error) { return storage.Leftovers(path) }
 
 // Stream is an array whose bytes come through a pipe.
-type Stream = storage.Stream
+type Stream = npy.Stream
 
 // NewStream returns the array that comes from a reader: an npy file, or, with a query as Open has
 // it for raw files ("shape=4,5&dtype=float32"), bare elements. It reads the header. name is for
 // people.
 func NewStream(name string, from io.Reader, query string) (*Stream, error) {
-	return storage.NewStream(name, from, query)
+	return npy.NewStream(name, from, query)
 }
 
 // CheckPiped returns an error where bare elements that a query describes as something else, or in another order,

@@ -31,6 +31,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -108,11 +109,11 @@ func elementType(c *schema.Column) (t dtype.Type, attributes json.RawMessage, er
 			return unsigned[i], nil, nil
 		}
 	case schema.DateLogicalType:
-		attributes, err = storage.TimeAttributes('M', "D")
+		attributes, err = npy.TimeAttributes('M', "D")
 		return dtype.Int32, attributes, err
 	case schema.TimestampLogicalType:
 		unit := map[schema.TimeUnitType]string{schema.TimeUnitMillis: "ms", schema.TimeUnitMicros: "us", schema.TimeUnitNanos: "ns"}[logical.TimeUnit()]
-		attributes, err = storage.TimeAttributes('M', unit)
+		attributes, err = npy.TimeAttributes('M', unit)
 		return dtype.Int64, attributes, err
 	case schema.Float16LogicalType:
 		return dtype.Float16, nil, nil

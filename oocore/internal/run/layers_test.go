@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/record"

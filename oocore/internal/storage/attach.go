@@ -23,7 +23,7 @@ func AttachStagingDir(dir, output string) (*StagingDir, error) {
 	}
 	own, target, err := stagingPath(placeOf(output))
 	if err != nil {
-		return nil, pathError("open", output, err)
+		return nil, PathError("open", output, err)
 	}
 	if w.target = target; dir == "" {
 		w.Path = own

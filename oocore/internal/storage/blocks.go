@@ -29,11 +29,11 @@ import (
 // 1 MiB for each call.
 func CreateBlocks(ws *StagingDir, name string, m store.Meta) (store.Writer, error) {
 	if ws == nil {
-		return nil, pathError("create", name, errNoStagingDir)
+		return nil, PathError("create", name, errNoStagingDir)
 	}
 	path := ws.Join(name)
 	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
-		return nil, pathError("create", path, err)
+		return nil, PathError("create", path, err)
 	}
 	l := blocksOf(m)
 	m.StagingDir = ws
@@ -41,7 +41,7 @@ func CreateBlocks(ws *StagingDir, name string, m store.Meta) (store.Writer, erro
 	w.finish = func(context.Context) error { return nil }
 	id := fmt.Sprintf("blocks %v %v %s", m.Shape, l.grid.Chunks, m.DType)
 	if _, err := w.begin(path, l.bytes(), id, m); err != nil {
-		return nil, pathError("create", path, err)
+		return nil, PathError("create", path, err)
 	}
 	return w, nil
 }
@@ -63,7 +63,7 @@ var errNoStagingDir = errors.New("there is no staging folder: NewStagingDir and 
 
 func openBlocks(ws *StagingDir, name string, m store.Meta) (store.Array, error) {
 	if ws == nil {
-		return nil, pathError("open", name, errNoStagingDir)
+		return nil, PathError("open", name, errNoStagingDir)
 	}
 	path := ws.Join(name)
 	l := blocksOf(m)
@@ -76,7 +76,7 @@ func openBlocks(ws *StagingDir, name string, m store.Meta) (store.Array, error) 
 	if err != nil || l.grid.Len() <= 1 {
 		return a, err
 	}
-	of := a.(*flat)
+	of := a.(*Flat)
 	of.info.Chunks = slices.Clone(l.grid.Chunks)
 	return &blocks{of, l}, nil
 }
@@ -204,7 +204,7 @@ type blockWriter struct {
 func (w *blockWriter) Write(ctx context.Context, src []byte, b types.Box) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return accessError(ctx, "write", w.path, w.write(ctx, src, b))
+	return AccessError(ctx, "write", w.path, w.write(ctx, src, b))
 }
 
 func (w *blockWriter) write(ctx context.Context, src []byte, b types.Box) error {
@@ -302,7 +302,7 @@ func (g *gatherer) straight(ctx context.Context, src []byte, l strided.Layout) e
 
 // blocks is a flat array whose elements lie in blocks.
 type blocks struct {
-	flat   *flat
+	flat   *Flat
 	layout blockLayout
 }
 
@@ -315,7 +315,7 @@ func (a *blocks) Info() store.Info {
 func (a *blocks) Close() error { return a.flat.Close() }
 
 func (a *blocks) Read(ctx context.Context, dst []byte, r types.Region) error {
-	return accessError(ctx, "read", a.flat.info.Path, a.read(ctx, dst, r))
+	return AccessError(ctx, "read", a.flat.info.Path, a.read(ctx, dst, r))
 }
 
 func (a *blocks) read(ctx context.Context, dst []byte, r types.Region) error {

@@ -104,10 +104,10 @@ func creatorOf(path string) (collectionCreator, error) {
 			}
 		}
 		return f, nil
-	case flatFormat:
+	default:
 		st, err := os.Stat(path)
-		if err == nil && st.IsDir() || !f.Owns(path) && (strings.HasSuffix(path, "/") || filepath.Ext(path) == "") {
-			return folderFormat{f}, nil
+		if byName(f) && err == nil && st.IsDir() || f == store.Format(unnamed{}) && (strings.HasSuffix(path, "/") || filepath.Ext(path) == "") {
+			return folderFormat{}, nil
 		}
 	}
 	return nil, errors.New("a collection is saved to NAME.safetensors, NAME.safetensors.index.json, NAME.gguf, NAME.npz, NAME.zarr or a folder")
@@ -166,7 +166,7 @@ func MemberPath(path, name string) (string, error) {
 		err = errors.New("an array has no name, by which it could be read")
 	}
 	if err != nil {
-		return "", pathError("create", path, err)
+		return "", PathError("create", path, err)
 	}
 	return c.MemberPath(path, name), nil
 }
@@ -186,11 +186,11 @@ func CreateCollection(m CollectionMeta) (CollectionWriter, error) {
 		err = errNoStagingDir
 	}
 	if err != nil {
-		return nil, pathError("create", m.Path, err)
+		return nil, PathError("create", m.Path, err)
 	}
 	w, err := c.CreateAll(m)
 	if err != nil {
-		return nil, pathError("create", m.Path, err)
+		return nil, PathError("create", m.Path, err)
 	}
 	return w, nil
 }
@@ -311,12 +311,12 @@ func (c *fileCollection) Commit(ctx context.Context) error {
 			err = w.ws.NoteMove(w.temp, w.target, v)
 		}
 		if err != nil {
-			return pathError("commit", w.path, err)
+			return PathError("commit", w.path, err)
 		}
 	}
 	if c.finish != nil {
 		if err := c.finish(); err != nil {
-			return pathError("commit", c.meta.Path, err)
+			return PathError("commit", c.meta.Path, err)
 		}
 	}
 	return copyFiles(c.meta.Files, filepath.Dir(c.meta.Path))
@@ -474,7 +474,7 @@ func (c *folderCollection) Abort() error {
 
 func (c *folderCollection) Commit(ctx context.Context) error {
 	if err := c.commit(ctx); err != nil {
-		return pathError("commit", c.meta.Path, err)
+		return PathError("commit", c.meta.Path, err)
 	}
 	c.ended = true
 	return nil
@@ -575,7 +575,7 @@ func FolderPlaced(folder string) bool {
 }
 
 // folderFormat is a folder of npy files.
-type folderFormat struct{ flatFormat }
+type folderFormat struct{ unnamed }
 
 func (folderFormat) Members(ctx context.Context, path string) ([]store.Member, error) {
 	return folderMembers(ctx, path)
@@ -587,7 +587,7 @@ func (folderFormat) MemberPath(path, name string) string {
 
 func (f folderFormat) CreateAll(m CollectionMeta) (CollectionWriter, error) {
 	for _, of := range m.Members {
-		if path := f.MemberPath(m.Path, of.Name); formatOf(path) != store.Format(f.flatFormat) {
+		if path := f.MemberPath(m.Path, of.Name); !byName(formatOf(path)) {
 			return nil, fmt.Errorf("array %.80q: the name is that of another format", of.Name)
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npy"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/raw"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/stack"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"

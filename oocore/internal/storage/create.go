@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,7 +26,7 @@ func Create(path string, m store.Meta) (store.Writer, error) {
 	}
 	w, err := create(path, m)
 	if err != nil {
-		return nil, pathError("create", path, err)
+		return nil, PathError("create", path, err)
 	}
 	return w, nil
 }
@@ -131,39 +130,12 @@ func Resize(w store.Writer, rows int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return pathError("resize", f.path, fs.ErrClosed)
+		return PathError("resize", f.path, fs.ErrClosed)
 	}
 	if err := f.resize(rows); err != nil {
-		return pathError("resize", f.path, err)
+		return PathError("resize", f.path, err)
 	}
 	return nil
-}
-
-// create begins an npy or a raw file.
-func create(path string, m store.Meta) (store.Writer, error) {
-	p, err := plan(path, m)
-	if err != nil {
-		return nil, err
-	}
-	w := newFlatWriter(path, m, int64(len(p.header)))
-	w.order = order{fortran: p.raw.fortran, big: p.raw.big, part: m.DType.Part().Size()}
-	w.finish = func(context.Context) error {
-		_, err := w.out.WriteAt(p.header, 0)
-		return err
-	}
-	if !p.raw.fortran && p.raw.shape == nil && len(m.Shape) > 0 {
-		w.resize = func(rows int) error {
-			resized := m
-			resized.Shape = append([]int{rows}, m.Shape[1:]...)
-			after, err := plan(path, resized) // whose header is as long: it ends at a page
-			if err != nil {
-				return err
-			}
-			w.shape, p.header = resized.Shape, after.header
-			return w.out.Resize(after.size)
-		}
-	}
-	return w.begin(p.file, p.size, fmt.Sprintf("%s %v %s%s", p.format, m.Shape, m.DType, w.order), m)
 }
 
 func newFlatWriter(path string, m store.Meta, offset int64) *flatWriter {

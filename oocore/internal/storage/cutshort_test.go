@@ -2,28 +2,32 @@ package storage
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// openZeros opens a raw array of rows × 4096 bytes, and returns its file.
-func openZeros(t *testing.T, rows int) (*flat, string) {
+// openZeros opens an array of rows × 4096 bytes, and returns its file.
+func openZeros(t *testing.T, rows int) (*Flat, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.bin")
 	testcases.WriteFile(t, file, make([]byte, rows*4096), 0o644)
-	opened, err := Open(file + "?shape=2000,4096&dtype=uint8")
+	opened, err := OpenExtent(t.Context(), file, file, "raw", func(io.ReaderAt, int64) (store.Extent, error) {
+		return store.Extent{Shape: []int{2000, 4096}, DType: dtype.Uint8}, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := opened.(*flat)
+	a := opened.(*Flat)
 	t.Cleanup(func() { a.Close() })
 	return a, file
 }

@@ -2,14 +2,12 @@ package storage
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -74,7 +72,7 @@ func OpenHeader(ctx context.Context, path, file, format string, find func(r io.R
 func openHeader(ctx context.Context, path, file, format string, settle func(f disk.Handle, id store.FileVersion), find func(r io.ReaderAt, size int64) (Header, error)) (store.Array, error) {
 	o, id, first, err := openHead(ctx, file)
 	if err != nil {
-		return nil, pathError("open", path, err)
+		return nil, PathError("open", path, err)
 	}
 	f, local := o.(fileObject)
 	if local && settle != nil {
@@ -93,7 +91,7 @@ func openHeader(ctx context.Context, path, file, format string, settle func(f di
 		err = unfinishedError(*e.unfinished)
 	}
 	if err != nil {
-		return nil, pathError("open", path, errors.Join(err, o.Close()))
+		return nil, PathError("open", path, errors.Join(err, o.Close()))
 	}
 	if local {
 		return e.flat(path, format, f.Handle, id), nil
@@ -101,8 +99,8 @@ func openHeader(ctx context.Context, path, file, format string, settle func(f di
 	return e.remote(path, format, o, id), nil
 }
 
-// info describes an array of an extent.
-func (e Header) info(path, format string, id store.FileVersion) store.Info {
+// Info describes the array.
+func (e Header) Info(path, format string, id store.FileVersion) store.Info {
 	info := store.Info{
 		Path: path, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
 		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(), ID: id,
@@ -113,8 +111,8 @@ func (e Header) info(path, format string, id store.FileVersion) store.Info {
 	return info
 }
 
-func (e Header) flat(path, format string, f disk.Handle, id store.FileVersion) *flat {
-	return &flat{run{e.info(path, format, id), e.Offset, e.encoding()}, &handle{file: f, id: id}, e.unfinished}
+func (e Header) flat(path, format string, f disk.Handle, id store.FileVersion) *Flat {
+	return &Flat{run{e.Info(path, format, id), e.Offset, e.encoding()}, &handle{file: f, id: id}, e.unfinished, nil}
 }
 
 // Source is a file that is read.
@@ -135,11 +133,11 @@ func openFile(file string) (disk.Handle, store.FileVersion, error) {
 	if err != nil {
 		return nil, store.FileVersion{}, err
 	}
-	return reopenFile(file)
+	return ReopenFile(file)
 }
 
-// reopenFile opens a file that was a regular one before.
-func reopenFile(file string) (disk.Handle, store.FileVersion, error) {
+// ReopenFile opens a file that was a regular one before.
+func ReopenFile(file string) (disk.Handle, store.FileVersion, error) {
 	f, st, err := disk.Open(file)
 	if err != nil {
 		return nil, store.FileVersion{}, err
@@ -163,17 +161,4 @@ func Unchanged(f Source, was store.FileVersion) error {
 		return store.ErrChanged
 	}
 	return nil
-}
-
-// NpyHeader returns the header of an npy file that begins at a place in another: so long
-// that the elements begin at a page.
-func NpyHeader(shape []int, t dtype.Type, at int64) ([]byte, error) {
-	h, err := npyHeader(shape, t, false, false, 1)
-	if err != nil {
-		return nil, err
-	}
-	spaces := int(-(at + int64(len(h))) & (dataAlign - 1))
-	h = append(h[:len(h)-1], strings.Repeat(" ", spaces)...)
-	binary.LittleEndian.PutUint16(h[8:], uint16(len(h)+1-10))
-	return append(h, '\n'), nil
 }

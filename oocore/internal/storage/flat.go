@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -30,22 +29,23 @@ func (a *run) Info() store.Info {
 	return info
 }
 
-// reshaped returns the description of the same elements in another shape.
-func reshaped(i store.Info, shape []int) (store.Info, error) {
+// Reshaped returns the description of the same elements in another shape.
+func Reshaped(i store.Info, shape []int) (store.Info, error) {
 	err := grid.Check(shape, i.DType.Size())
 	if err == nil && grid.Size(shape) != grid.Size(i.Shape) {
 		err = fmt.Errorf("shape %s cannot become %s", grid.Format(i.Shape), grid.Format(shape))
 	}
 	i.Shape = slices.Clone(shape)
-	return i, pathError("reshape", i.Path, err)
+	return i, PathError("reshape", i.Path, err)
 }
 
-// flat is an array whose elements lie in one run in a file.
-type flat struct {
+// Flat is an array whose elements lie in one run in a file.
+type Flat struct {
 	run
 	shared *handle
 	// unfinished is the region that was begun to be written, and not finished.
 	unfinished *types.Box
+	place      func(path string) string // of files of its format
 }
 
 // handle is the open file that reshaped arrays share.
@@ -54,10 +54,10 @@ type handle struct {
 	file   disk.Handle
 	id     store.FileVersion
 	closed bool
-	looked atomic.Bool // the next read follows the look at id so closely that it needs no other
+	unseen bool // whoever reads looks at the file
 }
 
-func (a *flat) Close() error {
+func (a *Flat) Close() error {
 	a.shared.mu.Lock()
 	defer a.shared.mu.Unlock()
 	if a.shared.closed {
@@ -69,8 +69,8 @@ func (a *flat) Close() error {
 
 // Reshape reads the same elements, as they are stored, in another shape. The arrays share the file:
 // closing one closes both.
-func (a *flat) Reshape(shape []int) (store.Array, error) {
-	info, err := reshaped(a.info, shape)
+func (a *Flat) Reshape(shape []int) (store.Array, error) {
+	info, err := Reshaped(a.info, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,11 @@ func (a *flat) Reshape(shape []int) (store.Array, error) {
 
 // Read fills dst with a region's elements. It needs no memory besides dst: what
 // has gaps is copied from a mapped window of the file.
-func (a *flat) Read(ctx context.Context, dst []byte, r types.Region) error {
-	return accessError(ctx, "read", a.info.Path, a.read(ctx, dst, r))
+func (a *Flat) Read(ctx context.Context, dst []byte, r types.Region) error {
+	return AccessError(ctx, "read", a.info.Path, a.read(ctx, dst, r))
 }
 
-func (a *flat) read(ctx context.Context, dst []byte, r types.Region) error {
+func (a *Flat) read(ctx context.Context, dst []byte, r types.Region) error {
 	l, err := strided.ForRegion(a.info.Shape, a.info.DType.Size(), r, len(dst))
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (a *flat) read(ctx context.Context, dst []byte, r types.Region) error {
 }
 
 // WillRead asks the disk for the region's first run.
-func (a *flat) WillRead(r types.Region) {
+func (a *Flat) WillRead(r types.Region) {
 	if l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r); err == nil {
 		l.Start += a.offset
 		a.shared.willRead(l)
@@ -124,7 +124,7 @@ func (h *handle) check() error {
 	if h.closed {
 		return fs.ErrClosed
 	}
-	if h.looked.Swap(false) {
+	if h.unseen {
 		return nil
 	}
 	return Unchanged(h.file, h.id)
@@ -147,4 +147,34 @@ func (h *handle) pread(ctx context.Context, dst []byte, at int64) error {
 		return store.ErrCutShort
 	}
 	return err
+}
+
+// Offset returns where the first element lies in the file.
+func (a *Flat) Offset() int64 { return a.offset }
+
+// LiesAs reports that elements lie in a file as those of another array do, at the same place and in the same order of bytes.
+func (a *Flat) LiesAs(b *Flat) bool { return a.offset == b.offset && a.stored == b.stored }
+
+// Place returns the file of a path of this format.
+func (a *Flat) Place(path string) string { return a.place(path) }
+
+// In opens a file whose elements lie as those of this array do, without its header. Read does not see whether it is still the same.
+func (a *Flat) In(path string) (*Flat, error) {
+	b := *a
+	b.info.Path = path
+	f, err := disk.OpenSized(a.place(path), a.info.ID.Size)
+	if err != nil {
+		return nil, PathError("open", path, err)
+	}
+	b.shared = &handle{file: f, unseen: true}
+	return &b, nil
+}
+
+// Version returns which version of the file is open.
+func (a *Flat) Version() (store.FileVersion, error) {
+	st, err := a.shared.file.Stat()
+	if err != nil {
+		return store.FileVersion{}, err
+	}
+	return fileVersion(st), nil
 }

@@ -55,9 +55,9 @@ func (w *flatWriter) writePart(ctx context.Context, path string, p part, src []b
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed || w.placed {
-		return pathError("write", path, fs.ErrClosed)
+		return PathError("write", path, fs.ErrClosed)
 	}
-	return accessError(ctx, "write", path, p.write(ctx, w.out, src, b))
+	return AccessError(ctx, "write", path, p.write(ctx, w.out, src, b))
 }
 
 func (w *part) write(ctx context.Context, out *disk.File, src []byte, b types.Box) (err error) {
@@ -156,9 +156,9 @@ func (w *flatWriter) Sync(ctx context.Context) error {
 		return err
 	}
 	if w.closed {
-		return pathError("sync", w.path, fs.ErrClosed)
+		return PathError("sync", w.path, fs.ErrClosed)
 	}
-	return pathError("sync", w.path, w.sync())
+	return PathError("sync", w.path, w.sync())
 }
 
 // sync makes the elements durable, and what a later writer resumes them by.
@@ -190,12 +190,12 @@ func (w *flatWriter) commitBy(ctx context.Context, commit func(context.Context) 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return pathError("commit", w.path, fs.ErrClosed)
+		return PathError("commit", w.path, fs.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return pathError("commit", w.path, commit(ctx))
+	return PathError("commit", w.path, commit(ctx))
 }
 
 func (w *flatWriter) commit(ctx context.Context) error {
@@ -275,7 +275,7 @@ func (w *flatWriter) Suspend() error {
 	if w.ended {
 		return nil
 	}
-	return pathError("suspend", w.path, w.close())
+	return PathError("suspend", w.path, w.close())
 }
 
 func (w *flatWriter) Abort() error {
@@ -288,7 +288,7 @@ func (w *flatWriter) Abort() error {
 	if !w.ws.attached {
 		err = errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp))
 	}
-	return pathError("abort", w.path, err)
+	return PathError("abort", w.path, err)
 }
 
 // close closes the file.

@@ -21,8 +21,14 @@ type nested interface {
 
 func init() {
 	door.Storage = engine{}
-	door.Formats = slices.Insert(door.Formats, 0, any(stackFormat{}))
 }
+
+// RegisterFirst registers a format that is asked before all others.
+func RegisterFirst(f store.Format) { door.First = append(door.First, f) }
+
+// RegisterLast registers a format that is asked where no other owns a path, before those that were registered so already. What it owns is
+// seen from the name alone.
+func RegisterLast(f store.Format) { door.Last = slices.Insert(door.Last, 0, any(f)) }
 
 // engine is what package store has of this one.
 type engine struct{}
@@ -58,21 +64,32 @@ func formatOf(path string) store.Format {
 	return format(func(f store.Format) bool { return path != "" && f.Owns(path) })
 }
 
-// format returns the first format that owns a path, else that of npy and raw files.
+// format returns the first format that owns a path.
 func format(owns func(store.Format) bool) store.Format {
-	for _, f := range door.Formats {
-		if f := f.(store.Format); owns(f) {
-			return f
+	for _, all := range [][]any{door.First, door.Formats, door.Last} {
+		for _, f := range all {
+			if f := f.(store.Format); owns(f) {
+				return f
+			}
 		}
 	}
-	return flatFormat{}
+	return unnamed{}
+}
+
+// Named reports whether a path names a format.
+func Named(path string) bool { return formatOf(path) != store.Format(unnamed{}) }
+
+// byName reports whether a format is known from a name alone, which folders may have too.
+func byName(f store.Format) bool {
+	_, flat := flatOf(f)
+	return flat || f == store.Format(unnamed{})
 }
 
 // LayoutOf returns how Create would lay an array out. It writes nothing.
 func LayoutOf(path string, m store.Meta) (store.Layout, error) {
 	l, err := formatOf(path).Layout(path, m)
 	if err != nil {
-		return store.Layout{}, pathError("create", path, err)
+		return store.Layout{}, PathError("create", path, err)
 	}
 	return l, nil
 }
@@ -104,5 +121,5 @@ func Keeps(path string, d store.Details) error {
 	} else if d.Dims != nil || d.Fill != "" || d.Attributes != nil {
 		err = errors.New("its format stores neither dimension names nor a fill value nor attributes: save to NAME.zarr")
 	}
-	return pathError("create", path, err)
+	return PathError("create", path, err)
 }

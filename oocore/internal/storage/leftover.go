@@ -22,7 +22,7 @@ type Leftover struct {
 func Leftovers(path string) ([]Leftover, error) {
 	dir, target, err := stagingPath(placeOf(path))
 	if err != nil {
-		return nil, pathError("clean", path, err)
+		return nil, PathError("clean", path, err)
 	}
 	var all []Leftover
 	if begun(dir) {

@@ -48,7 +48,7 @@ func Groups(ctx context.Context, path string, unread ...func(attribute string)) 
 		}
 	})
 	if err != nil {
-		return nil, pathError("open", path, err)
+		return nil, PathError("open", path, err)
 	}
 	return all, nil
 }
@@ -106,7 +106,7 @@ func QuoteNames(kind string, names []string) string {
 func Members(ctx context.Context, path string) ([]store.Member, error) {
 	members, err := members(ctx, path)
 	if err != nil {
-		return nil, pathError("open", path, err)
+		return nil, PathError("open", path, err)
 	}
 	return members, nil
 }
@@ -149,7 +149,7 @@ func membersBelow(ctx context.Context, folder, prefix string) (all []store.Membe
 	indexed := map[string]string{} // names of arrays in files that an index names, by their paths
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		flat := formatOf(path) == store.Format(flatFormat{})
+		flat := byName(formatOf(path))
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
 			continue

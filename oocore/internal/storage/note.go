@@ -141,7 +141,7 @@ func StagingDirs(ctx context.Context, at string) (all []string, err error) {
 		}
 		own, _, err := stagingPath(place)
 		if err != nil {
-			return nil, pathError("open", at, err)
+			return nil, PathError("open", at, err)
 		}
 		return append(all, own), nil
 	}

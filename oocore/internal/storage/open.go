@@ -13,6 +13,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/storage/door"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -24,30 +25,31 @@ func OpenContext(ctx context.Context, path string) (store.Array, error) {
 	f := formatOf(path)
 	if place := blob.PlaceOf(f.Place(path)); place.Files {
 		if err := checkFolder(place.Path); err != nil {
-			return nil, pathError("open", path, err)
-		}
-	}
-	if _, ok := f.(flatFormat); ok {
-		if _, err := locateStored(path); err != nil {
-			return nil, pathError("open", path, err)
+			return nil, PathError("open", path, err)
 		}
 	}
 	a, err := f.Open(ctx, path)
 	if err != nil {
-		return nil, pathError("open", path, err)
-	}
-	if file, ok := a.(*flat); ok && file.unfinished != nil {
-		return nil, pathError("open", path, errors.Join(unfinishedError(*file.unfinished), file.Close()))
+		return nil, PathError("open", path, err)
 	}
 	return a, nil
 }
 
 // Describe returns the Info of what Open opens, also of an array with an unfinished
 // region, which has to be described to be finished.
-func Describe(path string) (store.Info, error) {
-	a, err := formatOf(path).Open(context.Background(), path)
+func Describe(path string) (info store.Info, err error) {
+	f := formatOf(path)
+	var a store.Array
+	if of, ok := flatOf(f); ok {
+		var l FlatFile
+		if l, err = of.cut(path); err == nil {
+			a, err = of.open(context.Background(), path, l, nil)
+		}
+	} else {
+		a, err = f.Open(context.Background(), path)
+	}
 	if err != nil {
-		return store.Info{}, pathError("open", path, err)
+		return info, PathError("open", path, err)
 	}
 	return a.Info(), a.Close()
 }
@@ -63,8 +65,8 @@ func regular(st fs.FileInfo) error {
 	return nil
 }
 
-// lastChange returns when a file last changed, as far as the system tells.
-func lastChange(i store.FileVersion) time.Time {
+// LastChange returns when a file last changed, as far as the system tells.
+func LastChange(i store.FileVersion) time.Time {
 	if i.ChangeTime.IsZero() {
 		return i.ModTime
 	}
@@ -77,9 +79,55 @@ func sameContents(i, j store.FileVersion) bool {
 	return i.Equal(j)
 }
 
+// StatFile returns which version of a file there is.
+func StatFile(file string) (store.FileVersion, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return store.FileVersion{}, err
+	}
+	return fileVersion(st), nil
+}
+
 func fileVersion(st fs.FileInfo) store.FileVersion {
 	id := disk.ID(st)
 	return store.FileVersion{Size: st.Size(), ModTime: st.ModTime(), ChangeTime: id.ChangeTime, Device: id.Device, Inode: id.Inode}
+}
+
+// Several is a Format of arrays that each lie in several files: stacks. It is asked before all others.
+type Several interface {
+	store.Format
+	// Files returns the paths of the arrays that a path stands for.
+	Files(path string) []string
+	// Entries returns the folder of an array's files, and these by their numbers on the disk, where they are entries of one folder
+	// and none is a link; else "".
+	Entries(info *store.Info) (folder string, numbers iter.Seq2[uint64, uint64])
+	// Opened returns the array of a path that this process has open, or nil.
+	Opened(path string) store.Array
+	// OpenVersion is that of this package.
+	OpenVersion(ctx context.Context, path string) (store.Array, Version, error)
+	// HasVersion reports that the array is of a version, as far as this process knows.
+	HasVersion(ctx context.Context, path string, v Version) (bool, error)
+}
+
+// severalOf returns the format of a path of several files, or nil.
+func severalOf(path string) Several {
+	for _, f := range door.First {
+		if s, ok := f.(Several); ok && s.Owns(path) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Reopen returns OpenContext, without a look at the files of a stack that this process has open:
+// whoever reads one of them looks at it.
+func Reopen(ctx context.Context, path string) (store.Array, error) {
+	if s := severalOf(path); s != nil {
+		if a := s.Opened(path); a != nil {
+			return a, nil
+		}
+	}
+	return OpenContext(ctx, path)
 }
 
 // Places returns the file or folder of this machine that an array is read from, as Place does, and
@@ -91,17 +139,12 @@ func Places(info *store.Info) (all []string, numbers iter.Seq2[uint64, uint64]) 
 		return nil, numbers
 	}
 	files := []string{info.Path}
-	if s, _ := info.Keep.(*stack); s != nil && s.entry && s.alike != nil {
-		files = []string{filepath.Dir(s.files[0])}
-		numbers = func(yield func(device, inode uint64) bool) {
-			for i := range s.states {
-				if !yield(s.alike.info.ID.Device, s.states[i].inode) {
-					return
-				}
-			}
+	if s := severalOf(info.Path); s != nil {
+		if folder, entries := s.Entries(info); folder != "" {
+			files, numbers = []string{folder}, entries
+		} else {
+			files = s.Files(info.Path)
 		}
-	} else if pattern, _, _, ok := cutStack(info.Path); ok {
-		files, _ = filepath.Glob(pattern)
 	}
 	for _, file := range files {
 		if file == "" || !placeOf(file).Files {
@@ -117,9 +160,8 @@ func Places(info *store.Info) (all []string, numbers iter.Seq2[uint64, uint64]) 
 // Holds reports whether a file is one that an array, or one of a collection, is or would be stored
 // in, or lies in its folder. Links are followed, also of what is not there yet.
 func Holds(array, file string) bool {
-	if pattern, query, _, ok := cutStack(array); ok {
-		files, _ := filepath.Glob(pattern)
-		return slices.ContainsFunc(files, func(name string) bool { return Holds(name+query, file) })
+	if s := severalOf(array); s != nil {
+		return slices.ContainsFunc(s.Files(array), func(path string) bool { return Holds(path, file) })
 	}
 	f := formatOf(array)
 	at := blob.PlaceOf(f.Place(array))
@@ -184,17 +226,17 @@ func Plain(err error) error {
 	return err
 }
 
-// accessError is pathError, but for an error that the end of ctx may have caused.
-func accessError(ctx context.Context, op, path string, err error) error {
+// AccessError is PathError, but for an error that the end of ctx may have caused.
+func AccessError(ctx context.Context, op, path string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return pathError(op, path, err)
+	return PathError(op, path, err)
 }
 
-// pathError names the operation and the path as the user gave it, and takes off
+// PathError names the operation and the path as the user gave it, and takes off
 // the name that the operating system's own error has. It is nil for none.
-func pathError(op, path string, err error) error {
+func PathError(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -29,19 +29,19 @@ type regionWriter struct {
 	wrote  atomic.Bool // the file is no longer what it was
 }
 
-func createRegion(path string, m store.Meta) (store.Writer, error) {
-	loc, err := locateNew(path)
+func (f FlatFormat) createRegion(path string, m store.Meta) (store.Writer, error) {
+	loc, err := f.cutNew(path)
 	if err != nil {
 		return nil, err
 	}
-	target, old, err := resolve(loc.file)
+	target, old, err := resolve(loc.File)
 	if err != nil {
 		return nil, err
 	}
 	if old == nil {
 		return nil, errors.New("there is no array yet of which a region could be written: write the whole array first")
 	}
-	e, size, err := extentOf(loc, m)
+	e, size, err := f.extentOf(loc, m)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func createRegion(path string, m store.Meta) (store.Writer, error) {
 		return nil, fmt.Errorf("the array there has shape %s of %s, the one to be written %s of %s",
 			grid.Format(e.Shape), e.DType, grid.Format(m.Shape), m.DType)
 	}
-	if err := noCodec(loc.format, m); err != nil {
+	if err := noCodec(f.Name, m); err != nil {
 		return nil, err
 	}
 	m.Shape = e.Shape
@@ -72,25 +72,25 @@ func createRegion(path string, m store.Meta) (store.Writer, error) {
 
 // extentOf is where the elements of an array lie that is there, and the size of its
 // file without a mark. A raw file's path need not say what m does.
-func extentOf(loc location, m store.Meta) (e Header, size int64, err error) {
-	f, id, err := openFile(loc.file)
+func (f FlatFormat) extentOf(loc FlatFile, m store.Meta) (e Header, size int64, err error) {
+	file, id, err := openFile(loc.File)
 	if err != nil {
 		return e, 0, err
 	}
-	defer f.Close()
-	if loc.raw.shape == nil {
-		loc.raw.shape = m.Shape
+	defer file.Close()
+	if loc.Shape == nil {
+		loc.Shape = m.Shape
 	}
-	if loc.raw.dtype == 0 {
-		loc.raw.dtype = m.DType
+	if loc.DType == 0 {
+		loc.DType = m.DType
 	}
-	if e, err = loc.extent(f, id.Size); err != nil {
+	if e, err = f.header(loc, file, id.Size); err != nil {
 		return e, 0, err
 	}
 	switch {
 	case e.unfinished != nil:
 		return e, id.Size - markBytes, nil
-	case loc.format == formatRaw: // which has nothing behind its elements but what a crash has left
+	case f.Header == nil: // a raw file, which has nothing behind its elements but what a crash has left
 		return e, e.Offset + e.Bytes(), nil
 	}
 	return e, id.Size, nil
@@ -155,7 +155,7 @@ func (w *regionWriter) Share() { w.wrote.Store(true) }
 func (w *regionWriter) Write(ctx context.Context, src []byte, b types.Box) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return accessError(ctx, "write", w.path, w.write(ctx, src, b))
+	return AccessError(ctx, "write", w.path, w.write(ctx, src, b))
 }
 
 func (w *regionWriter) write(ctx context.Context, src []byte, b types.Box) error {
@@ -222,5 +222,5 @@ func (w *regionWriter) Abort() error {
 	if w.marked && !w.closed && !w.again && !w.wrote.Load() {
 		err = errors.Join(w.out.Truncate(w.size), w.out.Sync()) // the file is whole
 	}
-	return pathError("abort", w.path, errors.Join(err, w.flatWriter.close()))
+	return PathError("abort", w.path, errors.Join(err, w.flatWriter.close()))
 }

@@ -10,43 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// extent reads where the elements of an npy or raw file lie.
-func (loc location) extent(r io.ReaderAt, size int64) (h Header, err error) {
-	if loc.format == formatNpy {
-		if h.Extent, err = ReadNpyHeader(r, size); err == nil {
-			h.unfinished, err = readMark(r, h.Offset+h.Bytes(), size)
-		}
-		return h, err
-	}
-	if loc.raw.shape == nil && pickled(r) {
-		return h, errPyTorch
-	}
-	h.Extent, err = rawExtent(loc.raw, size)
-	if err == nil || size < markBytes {
-		return h, err
-	}
-	marked, other := rawExtent(loc.raw, size-markBytes)
-	if other != nil {
-		return h, err
-	}
-	if b, failed := readMark(r, 0, size); failed != nil || b != nil {
-		return Header{Extent: marked, unfinished: b}, failed
-	}
-	if lostMark(r, size) {
-		return Header{Extent: marked}, nil
-	}
-	return h, err
-}
-
-// pickled reports what PyTorch writes: a zip archive or a pickle.
-func pickled(r io.ReaderAt) bool {
-	var start [4]byte
-	n, _ := r.ReadAt(start[:], 0)
-	return n == 4 && (string(start[:]) == "PK\x03\x04" || start[0] == 0x80 && start[1] >= 2 && start[1] <= 5)
-}
-
 func (e Header) remote(path, format string, o Object, id store.FileVersion) *remote {
-	info := e.info(path, format, id)
+	info := e.Info(path, format, id)
 	info.Work = store.Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())}
 	return &remote{run{info, e.Offset, e.encoding()}, &remoteHandle{object: o}}
 }
@@ -107,7 +72,7 @@ func (a *remote) Close() error {
 // Reshape reads the same elements, as they are stored, in another shape. The arrays share the object:
 // closing one closes both.
 func (a *remote) Reshape(shape []int) (store.Array, error) {
-	info, err := reshaped(a.info, shape)
+	info, err := Reshaped(a.info, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +92,7 @@ func (a *remote) Read(ctx context.Context, dst []byte, r types.Region) error {
 // Session reads with a buffer, in which regions with gaps are read at a run.
 func (a *remote) Session(work []byte) (store.Session, error) {
 	if int64(len(work)) < a.info.Work.Stream {
-		return nil, pathError("read", a.info.Path, fmt.Errorf("the buffer has %d bytes, at least %d are needed", len(work), a.info.Work.Stream))
+		return nil, PathError("read", a.info.Path, fmt.Errorf("the buffer has %d bytes, at least %d are needed", len(work), a.info.Work.Stream))
 	}
 	return &remoteSession{array: a, work: work}, nil
 }

@@ -38,7 +38,7 @@ func (s *remoteSession) Close() error { return nil }
 func (s *remoteSession) Read(ctx context.Context, dst []byte, r types.Region) (int64, error) {
 	stored, err := s.read(ctx, dst, r)
 	if err != nil && ctx.Err() == nil {
-		err = pathError("read", s.array.info.Path, err)
+		err = PathError("read", s.array.info.Path, err)
 	}
 	return stored, err
 }

@@ -17,7 +17,7 @@ func FreeSpace(path string) (int64, error) {
 	dir := filepath.Dir(place.Path)
 	free, err := disk.Free(dir)
 	if err != nil {
-		return 0, pathError("statfs", dir, err)
+		return 0, PathError("statfs", dir, err)
 	}
 	return free, nil
 }

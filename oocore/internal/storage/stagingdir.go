@@ -51,12 +51,12 @@ const (
 func NewStagingDir(output string) (*StagingDir, error) {
 	dir, target, err := stagingPath(placeOf(output))
 	if err != nil {
-		return nil, pathError("create", output, err)
+		return nil, PathError("create", output, err)
 	}
 	inherit(dir, output)
 	w, err := take(dir, output, target)
 	if err != nil {
-		return nil, pathError("create", output, err)
+		return nil, PathError("create", output, err)
 	}
 	removeAbove(output)
 	return w, nil
@@ -67,7 +67,7 @@ func NewStagingDir(output string) (*StagingDir, error) {
 func ExistingStagingDir(output string) (*StagingDir, error) {
 	dir, target, err := stagingPath(placeOf(output))
 	if err != nil {
-		return nil, pathError("open", output, err)
+		return nil, PathError("open", output, err)
 	}
 	removeAbove(output)
 	w, err := takeThere(dir, output, target, true)

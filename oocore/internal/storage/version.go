@@ -44,10 +44,21 @@ func VersionOf(ctx context.Context, name string) (Version, error) {
 	return v, err
 }
 
+// VersionAfter returns VersionOf an array that was read. was is its version before, if it was asked
+// for: the files of a stack that tell what they hold were looked at when each had been read.
+func VersionAfter(ctx context.Context, name string, was Version) (Version, error) {
+	if s := severalOf(name); s != nil && was.Objects != "" {
+		if same, err := s.HasVersion(ctx, name, was); same || err != nil {
+			return was, err
+		}
+	}
+	return VersionOf(ctx, name)
+}
+
 // OpenVersion is VersionOf, which returns the open array too.
 func OpenVersion(ctx context.Context, name string) (a store.Array, v Version, err error) {
-	if _, _, _, several := cutStack(name); several {
-		return openStackVersion(ctx, name)
+	if s := severalOf(name); s != nil {
+		return s.OpenVersion(ctx, name)
 	}
 	reliable := true
 	place := placeOf(name)
@@ -56,7 +67,7 @@ func OpenVersion(ctx context.Context, name string) (a store.Array, v Version, er
 		if v.Unknown = errors.Is(err, fs.ErrNotExist); v.Unknown {
 			reliable = true // as its format says, where that can open it
 		} else if err != nil {
-			return nil, v, pathError("open", name, err)
+			return nil, v, PathError("open", name, err)
 		}
 	}
 	digest := digestAhead(ctx, name, place)
@@ -126,11 +137,11 @@ func digestAhead(ctx context.Context, name string, place blob.Place) (wait func(
 func VersionOfFile(ctx context.Context, file string) (v Version, err error) {
 	reliable, err := disk.Settle(file)
 	if err != nil {
-		return v, pathError("open", file, err)
+		return v, PathError("open", file, err)
 	}
 	f, id, err := openFile(file)
 	if err != nil {
-		return v, pathError("open", file, err)
+		return v, PathError("open", file, err)
 	}
 	if v.File = id; !reliable {
 		v.Checksum, err = checksum(ctx, file)
@@ -142,13 +153,13 @@ func VersionOfFile(ctx context.Context, file string) (v Version, err error) {
 func checksum(ctx context.Context, file string) (string, error) {
 	o, id, err := OpenObject(ctx, file)
 	if err != nil {
-		return "", pathError("open", file, err)
+		return "", PathError("open", file, err)
 	}
 	h := sha256.New()
 	bytes := &head{ctx: ctx, object: o, size: id.Size, first: []byte{}}                                         // nothing is read ahead
 	_, err = io.CopyBuffer(h, struct{ io.Reader }{io.NewSectionReader(bytes, 0, id.Size)}, make([]byte, 1<<20)) // and not all at once
 	if err = errors.Join(err, o.Close()); err != nil {
-		return "", pathError("read", file, err)
+		return "", PathError("read", file, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }

@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npy" // formats that tests compare with
+	_ "github.com/gonbext/gonbext/oocore/internal/format/raw"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 

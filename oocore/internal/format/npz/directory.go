@@ -11,6 +11,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -189,8 +190,8 @@ func method(n uint16) string {
 }
 
 // extent reads the member's npy header. at is where the elements' file begins.
-func (m *member) extent(npy io.ReaderAt, at int64) (store.Extent, error) {
-	e, err := storage.ReadNpyHeader(npy, m.size)
+func (m *member) extent(r io.ReaderAt, at int64) (store.Extent, error) {
+	e, err := npy.ReadHeader(r, m.size)
 	if err == nil && e.Offset+e.Bytes() != m.size {
 		err = fmt.Errorf("%d bytes follow the elements", m.size-e.Offset-e.Bytes())
 	}

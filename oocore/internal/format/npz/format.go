@@ -18,6 +18,7 @@ import (
 	"io"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -30,7 +31,7 @@ func init() {
 		}},
 		Name: formatName, Kind: kind, First: "arr_0",
 		Supports: func(m store.Meta) error {
-			_, err := storage.NpyHeader(m.Shape, m.DType, 0)
+			_, err := npy.Header(m.Shape, m.DType, 0)
 			return err
 		},
 		Lay: func(storage.CollectionMeta) storage.FileLayout { return &fileLayout{} },

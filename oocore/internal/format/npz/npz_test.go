@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -59,7 +60,7 @@ func place(t testing.TB) storetest.Place {
 // deflate writes an archive with the standard library.
 func deflate(t testing.TB, path string, m store.Meta, data []byte) {
 	t.Helper()
-	header, err := storage.NpyHeader(m.Shape, m.DType, 0)
+	header, err := npy.Header(m.Shape, m.DType, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func deflate(t testing.TB, path string, m store.Meta, data []byte) {
 
 func TestOpenReadsWhatNumPyWrote(t *testing.T) {
 	storetest.NoLeaks(t)
-	files, _ := filepath.Glob("../../../store/testdata/npy/*.npy")
+	files, _ := filepath.Glob("../npy/testdata/npy/*.npy")
 	if len(files) != 22 {
 		t.Fatalf("%d fixtures found, want 22", len(files))
 	}
@@ -98,10 +99,10 @@ func TestOpenReadsWhatNumPyWrote(t *testing.T) {
 			same(t, "testdata/"+archive+".npz#"+name, file, codec)
 		}
 	}
-	same(t, "testdata/described.npz#one", "../../../store/testdata/npy/float32.npy", "deflate")
-	same(t, "testdata/described.npz#fortran", "../../../store/testdata/npy/fortran.npy", "deflate")
-	same(t, "testdata/single.npz", "../../../store/testdata/npy/float32.npy", "")
-	same(t, "testdata/single.npz#only.npy", "../../../store/testdata/npy/float32.npy", "")
+	same(t, "testdata/described.npz#one", "../npy/testdata/npy/float32.npy", "deflate")
+	same(t, "testdata/described.npz#fortran", "../npy/testdata/npy/fortran.npy", "deflate")
+	same(t, "testdata/single.npz", "../npy/testdata/npy/float32.npy", "")
+	same(t, "testdata/single.npz#only.npy", "../npy/testdata/npy/float32.npy", "")
 }
 
 // same wants a member to be the array of an npy file.

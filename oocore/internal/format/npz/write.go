@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -128,7 +129,7 @@ func (n *archive) add(name string, m store.Meta) error {
 	for {
 		from := e.at + int64(len(e.local()))
 		var err error
-		if e.npy, err = storage.NpyHeader(m.Shape, m.DType, from); err != nil {
+		if e.npy, err = npy.Header(m.Shape, m.DType, from); err != nil {
 			return err
 		}
 		e.elements = from + int64(len(e.npy))

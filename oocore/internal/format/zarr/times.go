@@ -6,7 +6,7 @@ import (
 	"regexp"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 )
 
 // NumPy's dates and durations are stored as int64. Arrays of them are read as such, with
@@ -34,7 +34,7 @@ func v3Times(n named) (json.RawMessage, error) {
 	if factor != 1 {
 		return nil, fmt.Errorf("times in steps of %d units are not supported, of one are", factor)
 	}
-	return storage.TimeAttributes(timeExtensions[n.name], unit)
+	return npy.TimeAttributes(timeExtensions[n.name], unit)
 }
 
 // timeFill is a fill value of times in the form of integers'.
@@ -69,7 +69,7 @@ func (m *meta) addTimes() error {
 // dtype of version 2 says.
 func v2Element(raw json.RawMessage) (t dtype.Type, big bool, times json.RawMessage, err error) {
 	if m := v2Times.FindSubmatch(raw); m != nil {
-		times, err = storage.TimeAttributes(m[2][0], string(m[3]))
+		times, err = npy.TimeAttributes(m[2][0], string(m[3]))
 		return dtype.Int64, string(m[1]) == ">", times, err
 	}
 	t, big, err = v2Type(raw)

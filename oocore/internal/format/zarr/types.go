@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/raw"
 )
 
 // v3Type is the type that a v3 array's data_type names.
@@ -25,23 +26,18 @@ func v3Type(name string) (dtype.Type, error) {
 
 // v2Type is the type, and whether it is big-endian, that a v2 array's dtype names in
 // NumPy's form, such as "<f4".
-func v2Type(raw json.RawMessage) (t dtype.Type, big bool, err error) {
+func v2Type(text json.RawMessage) (t dtype.Type, big bool, err error) {
 	var name string
-	if json.Unmarshal(raw, &name) != nil {
-		return t, false, fmt.Errorf("elements of several fields are not supported: %s", shorten(raw))
+	if json.Unmarshal(text, &name) != nil {
+		return t, false, fmt.Errorf("elements of several fields are not supported: %s", shorten(text))
 	}
 	if name == "bfloat16" { // TensorStore's
 		return dtype.BFloat16, false, nil
 	}
-	kinds := map[string]dtype.Type{
-		"b1": dtype.Bool, "i1": dtype.Int8, "i2": dtype.Int16, "i4": dtype.Int32, "i8": dtype.Int64,
-		"u1": dtype.Uint8, "u2": dtype.Uint16, "u4": dtype.Uint32, "u8": dtype.Uint64,
-		"f2": dtype.Float16, "f4": dtype.Float32, "f8": dtype.Float64, "c8": dtype.Complex64, "c16": dtype.Complex128,
-	}
 	if name == "" || !strings.Contains("<>|=", name[:1]) {
 		return t, false, fmt.Errorf("elements of type %q are not supported", name)
 	}
-	t, ok := kinds[name[1:]]
+	t, ok := raw.TypeOf(name[1:])
 	if !ok || (name[0] == '|' && t.Size() > 1) {
 		return t, false, fmt.Errorf("elements of type %q are not supported", name)
 	}

@@ -2,8 +2,8 @@
 package door
 
 var (
-	// Formats are each a store.Format, in the order in which they are asked.
-	Formats []any
+	// Formats are each a store.Format, in the order in which they are asked, First before the others and Last after them.
+	First, Formats, Last []any
 	// Storage has the functions of package store.
 	Storage any
 )

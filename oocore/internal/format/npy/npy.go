@@ -1,15 +1,20 @@
-package storage
+// Package npy reads and writes npy files: x.npy.
+package npy
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/format/raw"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -19,35 +24,59 @@ import (
 // fields, objects, texts and other units are errors by name. What follows the elements is left alone, as np.load leaves it. Of a
 // raw file the query says shape, dtype, byte order, offset and order; its size has to agree.
 const (
-	npyMagic     = "\x93NUMPY"
-	npyMaxHeader = 1 << 20
-	// npyHeaderBytes are read at first: all of the header that NumPy writes of an array of few
+	magic     = "\x93NUMPY"
+	maxHeader = 1 << 20
+	// headerBytes are read at first: all of the header that NumPy writes of an array of few
 	// dimensions, and of those written here, whose elements begin at a page.
-	npyHeaderBytes = dataAlign
+	headerBytes = disk.Page
 )
 
-// npyDescr are the type codes without their byte order. The format has none for
-// bfloat16.
-var npyDescr = map[dtype.Type]string{
-	dtype.Bool: "b1", dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",
-	dtype.Uint8: "u1", dtype.Uint16: "u2", dtype.Uint32: "u4", dtype.Uint64: "u8",
-	dtype.Float16: "f2", dtype.Float32: "f4", dtype.Float64: "f8",
-	dtype.Complex64: "c8", dtype.Complex128: "c16",
+func init() {
+	storage.RegisterLast(format{storage.FlatFormat{Name: formatName, Cut: cut, Extent: extent, Header: func(shape []int, t dtype.Type, fortran, big bool) ([]byte, error) {
+		return header(shape, t, fortran, big, disk.Page)
+	}}})
 }
 
-// ReadNpyHeader reads the header of an npy file of the given size, which may be
+const formatName = "npy"
+
+type format struct{ storage.FlatFormat }
+
+// Owns reports the extension of npy files, and that behind which a query says how the file is to be written.
+func (format) Owns(path string) bool {
+	file, query, described := storage.CutQuery(path)
+	if described {
+		f, _ := raw.Parse(query)
+		described = f.Shape != nil || f.Offset > 0
+	}
+	return !described && strings.EqualFold(filepath.Ext(file), ".npy")
+}
+
+func cut(path string) (f storage.FlatFile, err error) {
+	file, query, ok := storage.CutQuery(path)
+	if ok {
+		f, err = raw.Parse(query)
+	}
+	f.File = file
+	return f, err
+}
+
+func extent(_ storage.FlatFile, r io.ReaderAt, size int64) (store.Extent, error) {
+	return ReadHeader(r, size)
+}
+
+// ReadHeader reads the header of an npy file of the given size, which may be
 // a part of another. It rejects one that needs more bytes than there are, and
 // allocates at most 1 MiB, whatever the header claims.
-func ReadNpyHeader(r io.ReaderAt, size int64) (store.Extent, error) {
+func ReadHeader(r io.ReaderAt, size int64) (store.Extent, error) {
 	if r == nil || size <= 0 {
 		return store.Extent{}, errors.New("the file is empty")
 	}
-	var start [npyHeaderBytes]byte
-	n, err := r.ReadAt(start[:min(size, npyHeaderBytes)], 0)
+	var start [headerBytes]byte
+	n, err := r.ReadAt(start[:min(size, headerBytes)], 0)
 	if err != nil && err != io.EOF {
 		return store.Extent{}, err
 	}
-	if n < len(npyMagic) || string(start[:len(npyMagic)]) != npyMagic {
+	if n < len(magic) || string(start[:len(magic)]) != magic {
 		return store.Extent{}, errors.New("not an npy file: it does not begin with \\x93NUMPY")
 	}
 	major, minor := start[6], start[7]
@@ -62,8 +91,8 @@ func ReadNpyHeader(r io.ReaderAt, size int64) (store.Extent, error) {
 	default:
 		return store.Extent{}, fmt.Errorf("npy version %d.%d is unknown: 1.0, 2.0 and 3.0 can be read", major, minor)
 	}
-	if length > npyMaxHeader {
-		return store.Extent{}, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, npyMaxHeader)
+	if length > maxHeader {
+		return store.Extent{}, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, maxHeader)
 	}
 	if at+length > size {
 		return store.Extent{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
@@ -77,7 +106,7 @@ func ReadNpyHeader(r io.ReaderAt, size int64) (store.Extent, error) {
 			return store.Extent{}, err
 		}
 	}
-	e, err := parseNpyHeader(string(text))
+	e, err := parseHeader(string(text))
 	if err != nil {
 		return store.Extent{}, fmt.Errorf("header: %w", err)
 	}
@@ -89,8 +118,8 @@ func ReadNpyHeader(r io.ReaderAt, size int64) (store.Extent, error) {
 	return e, nil
 }
 
-// parseNpyHeader reads the dictionary.
-func parseNpyHeader(text string) (store.Extent, error) {
+// parseHeader reads the dictionary.
+func parseHeader(text string) (store.Extent, error) {
 	v, err := parseLiteral(text)
 	if err != nil {
 		return store.Extent{}, err
@@ -145,10 +174,8 @@ func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	if len(descr)-len(code) > 1 {
 		return 0, false, fmt.Errorf("dtype %.40q is unknown", descr)
 	}
-	for t, known := range npyDescr {
-		if code == known {
-			return t, descr[0] == '>', nil
-		}
+	if t, ok := raw.TypeOf(code); ok {
+		return t, descr[0] == '>', nil
 	}
 	name, hint := "", ""
 	switch code[:min(len(code), 1)] {
@@ -174,10 +201,10 @@ func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	return 0, false, fmt.Errorf("arrays with %s dtype %.40q cannot be read%s", name, descr, hint)
 }
 
-// npyHeader is a version 1 header whose length is a multiple of align, so that
+// header is a version 1 header whose length is a multiple of align, so that
 // the elements begin where direct I/O and vector loads like them.
-func npyHeader(shape []int, t dtype.Type, fortran, big bool, align int) ([]byte, error) {
-	descr, ok := npyDescr[t]
+func header(shape []int, t dtype.Type, fortran, big bool, align int) ([]byte, error) {
+	descr, ok := raw.Codes[t]
 	if !ok {
 		return nil, fmt.Errorf("the npy format has no %s: write another dtype, or raw as .bin?shape=…&dtype=%s", t, t)
 	}
@@ -193,14 +220,27 @@ func npyHeader(shape []int, t dtype.Type, fortran, big bool, align int) ([]byte,
 		columns = "True"
 	}
 	dict := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': %s, 'shape': %s, }", order, descr, columns, grid.Format(shape))
-	const prefix = len(npyMagic) + 4
+	const prefix = len(magic) + 4
 	total := (prefix + len(dict) + 1 + align - 1) / align * align
-	h := slices.Grow([]byte(npyMagic), total)
+	h := slices.Grow([]byte(magic), total)
 	h = append(h, 1, 0)
 	h = binary.LittleEndian.AppendUint16(h, uint16(total-prefix))
 	h = append(h, dict...)
 	for len(h) < total-1 {
 		h = append(h, ' ')
 	}
+	return append(h, '\n'), nil
+}
+
+// Header returns the header of an npy file that begins at a place in another: so long
+// that the elements begin at a page.
+func Header(shape []int, t dtype.Type, at int64) ([]byte, error) {
+	h, err := header(shape, t, false, false, 1)
+	if err != nil {
+		return nil, err
+	}
+	spaces := int(-(at + int64(len(h))) & (disk.Page - 1))
+	h = append(h[:len(h)-1], strings.Repeat(" ", spaces)...)
+	binary.LittleEndian.PutUint16(h[8:], uint16(len(h)+1-10))
 	return append(h, '\n'), nil
 }

@@ -1,4 +1,4 @@
-package storage
+package npy
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -27,7 +28,7 @@ func TestParseNpyHeader(t *testing.T) {
 		"{'descr': '>c16', 'fortran_order': True, 'shape': (5,)}":             {Shape: []int{5}, DType: dtype.Complex128, Big: true, Fortran: true},
 		"{'descr': '|b1', 'fortran_order': False, 'shape': ()}":               {Shape: []int{}, DType: dtype.Bool},
 	} {
-		got, err := parseNpyHeader(text)
+		got, err := parseHeader(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		} else if !slices.Equal(got.Shape, want.Shape) || got.DType != want.DType || got.Big != want.Big || got.Fortran != want.Fortran {
@@ -72,15 +73,15 @@ func TestParseNpyHeaderNamesWhatIsWrong(t *testing.T) {
 		head("'<M8[Y]'", "False", "(3,)"):                                     "datetime64",
 		head("[('it\\'s', '<f4'), ('b', '<i2', (2,))]", "False", "(3,)"):      "structured dtype",
 	} {
-		if _, err := parseNpyHeader(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseHeader(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 }
 
-func TestReadNpyHeaderIsBounded(t *testing.T) {
+func TestReadHeaderIsBounded(t *testing.T) {
 	v2 := func(version byte, claimed uint32) []byte {
-		return append(binary.LittleEndian.AppendUint32([]byte(npyMagic+string([]byte{version, 0})), claimed), "{}"...)
+		return append(binary.LittleEndian.AppendUint32([]byte(magic+string([]byte{version, 0})), claimed), "{}"...)
 	}
 	for want, file := range map[string][]byte{
 		"claims 4294967295 bytes, more than 1048576 are not read": v2(2, 1<<32-1),
@@ -88,7 +89,7 @@ func TestReadNpyHeaderIsBounded(t *testing.T) {
 		"version 4.0 is unknown":                                  v2(4, 2),
 		"version 2.0 is unknown":                                  v2(2, 2)[:11],
 	} {
-		_, err := ReadNpyHeader(bytes.NewReader(file), int64(len(file)))
+		_, err := ReadHeader(bytes.NewReader(file), int64(len(file)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -102,17 +103,17 @@ func TestNpyHeaderIsReadBack(t *testing.T) {
 		if grid.Check(want.Shape, want.DType.Size()) != nil {
 			return
 		}
-		head, err := npyHeader(want.Shape, want.DType, false, false, dataAlign)
+		head, err := header(want.Shape, want.DType, false, false, disk.Page)
 		if want.DType == dtype.BFloat16 {
 			if err == nil {
 				r.Fatal("npy holds bfloat16")
 			}
 			return
 		}
-		if err != nil || len(head)%dataAlign != 0 {
+		if err != nil || len(head)%disk.Page != 0 {
 			r.Fatalf("header of %d bytes, error %v", len(head), err)
 		}
-		got, err := ReadNpyHeader(bytes.NewReader(head), 1<<62)
+		got, err := ReadHeader(bytes.NewReader(head), 1<<62)
 		if err != nil {
 			if grid.Size(want.Shape)*want.DType.Size() > 1<<61 {
 				return
@@ -137,7 +138,7 @@ func FuzzNpyHeader(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		e, err := ReadNpyHeader(bytes.NewReader(file), int64(len(file)))
+		e, err := ReadHeader(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("error of several lines: %q", err)

@@ -1,4 +1,4 @@
-package storage
+package stack
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package storage
+package stack
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -35,7 +35,7 @@ type stackSession struct {
 
 func (s *stack) Session(work []byte) (store.Session, error) {
 	if int64(len(work)) < s.info.Work.Stream {
-		return nil, pathError("read", s.info.Path, fmt.Errorf("a session needs %d bytes, it is given %d", s.info.Work.Stream, len(work)))
+		return nil, storage.PathError("read", s.info.Path, fmt.Errorf("a session needs %d bytes, it is given %d", s.info.Work.Stream, len(work)))
 	}
 	session := &stackSession{stack: s, work: work}
 	if s.scatters() {
@@ -66,49 +66,36 @@ func (s *stackSession) open(ctx context.Context, file int) (err error) {
 		return err
 	}
 	if s.alike != nil {
-		var a *flat
-		if a, err = s.openAlike(s.files[file]); err != nil {
+		a, err := s.alike.In(s.files[file])
+		if err != nil {
 			return err
 		}
 		s.array, s.file = a, file
 		return nil
 	}
-	a, err := OpenContext(ctx, s.files[file])
+	a, err := storage.OpenContext(ctx, s.files[file])
 	if err != nil {
 		return err
 	}
 	info := a.Info()
 	if stateOf(&info.ID) != s.states[file] {
-		return errors.Join(pathError("read", s.files[file], store.ErrChanged), a.Close())
+		return errors.Join(storage.PathError("read", s.files[file], store.ErrChanged), a.Close())
 	}
 	s.array, s.file = a, file
-	if coded, ok := a.(Coded); ok {
+	if coded, ok := a.(storage.Coded); ok {
 		s.session, err = coded.Session(s.work)
 	}
 	return err
 }
 
-// openAlike opens a file that lies as the others do, without its header.
-func (s *stack) openAlike(file string) (*flat, error) {
-	a := *s.alike
-	a.info.Path = file
-	f, err := disk.OpenSized(flatFormat{}.Place(file), a.info.ID.Size)
-	if err != nil {
-		return nil, pathError("open", file, err)
-	}
-	a.shared = &handle{file: f}
-	return &a, nil
-}
-
 // seen returns an error where a file that was read is not what it was when the stack was opened.
-func (s *stackSession) seen(a *flat) error {
-	st, err := a.shared.file.Stat()
+func (s *stackSession) seen(a *storage.Flat) error {
+	id, err := a.Version()
 	if err != nil {
 		return err
 	}
-	id := fileVersion(st)
 	switch {
-	case id.Size < a.info.ID.Size:
+	case id.Size < a.Info().ID.Size:
 		return store.ErrCutShort
 	case stateOf(&id) != s.states[s.file]:
 		return store.ErrChanged
@@ -118,17 +105,17 @@ func (s *stackSession) seen(a *flat) error {
 
 func (s *stackSession) Read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error) {
 	if len(r.Count) != len(s.info.Shape) {
-		return 0, pathError("read", s.info.Path, fmt.Errorf("the region has %d dimensions, the array %d", len(r.Count), len(s.info.Shape)))
+		return 0, storage.PathError("read", s.info.Path, fmt.Errorf("the region has %d dimensions, the array %d", len(r.Count), len(s.info.Shape)))
 	}
 	if want := grid.Size(r.Count) * s.info.DType.Size(); len(dst) != want {
-		return 0, pathError("read", s.info.Path, fmt.Errorf("the region has %d bytes, the buffer %d", want, len(dst)))
+		return 0, storage.PathError("read", s.info.Path, fmt.Errorf("the region has %d bytes, the buffer %d", want, len(dst)))
 	}
 	of := types.Region{Start: without(r.Start, s.axis), Count: without(r.Count, s.axis), Step: without(r.Step, s.axis)}
 	strides := grid.Strides(r.Count)
 	for i := range r.Count[s.axis] {
 		file := r.Start[s.axis] + i*r.Step[s.axis]
 		if file < 0 || file >= len(s.files) {
-			return stored, pathError("read", s.info.Path, fmt.Errorf("there is no file %d of %d", file, len(s.files)))
+			return stored, storage.PathError("read", s.info.Path, fmt.Errorf("there is no file %d of %d", file, len(s.files)))
 		}
 		if len(dst) == 0 {
 			return stored, nil
@@ -176,12 +163,11 @@ func (s *stackSession) fill(ctx context.Context, dst []byte, r types.Region) (in
 	if s.alike == nil {
 		return int64(len(dst)), s.array.Read(ctx, dst, r)
 	}
-	a := s.array.(*flat)
-	a.shared.looked.Store(true)
+	a := s.array.(*storage.Flat)
 	err := a.Read(ctx, dst, r)
 	if ctx.Err() == nil {
 		if changed := s.seen(a); changed != nil {
-			err = pathError("read", a.info.Path, changed)
+			err = storage.PathError("read", s.files[s.file], changed)
 		}
 	}
 	return int64(len(dst)), err

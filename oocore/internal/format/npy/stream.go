@@ -1,4 +1,4 @@
-package storage
+package npy
 
 import (
 	"bytes"
@@ -13,8 +13,10 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/format/raw"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -34,7 +36,7 @@ type Stream struct {
 	from    io.Reader
 	at      int64 // bytes of the elements that were read
 	moved   chan struct{}
-	folder  *StagingDir // with the spooled file; nil for none
+	folder  *storage.StagingDir // with the spooled file; nil for none
 	spooled string
 }
 
@@ -54,35 +56,35 @@ func NewStream(name string, from io.Reader, query string) (*Stream, error) {
 		err = grid.Check(e.Shape, e.DType.Size())
 	}
 	if err != nil {
-		return nil, pathError("open", name, err)
+		return nil, storage.PathError("open", name, err)
 	}
-	s.info, s.big = Header{Extent: e}.info(name, format, store.FileVersion{}), e.Big
+	s.info, s.big = storage.Header{Extent: e}.Info(name, format, store.FileVersion{}), e.Big
 	if s.Bytes() == 0 {
 		err = s.end()
 	}
-	return s, pathError("open", name, err)
+	return s, storage.PathError("open", name, err)
 }
 
 // extent reads what the array is.
 func (s *Stream) extent() (e store.Extent, format string, err error) {
 	if s.query != "" {
-		q, err := parseRawQuery(s.query)
+		q, err := raw.Parse(s.query)
 		switch {
 		case err != nil:
 			return e, "", err
-		case q.shape == nil || q.dtype == dtype.Invalid:
+		case q.Shape == nil || q.DType == dtype.Invalid:
 			return e, "", errors.New("bare elements do not say what they are: write -?shape=10x20&dtype=float32")
-		case q.offset > 0:
-			_, err = io.CopyN(io.Discard, s.from, q.offset)
+		case q.Offset > 0:
+			_, err = io.CopyN(io.Discard, s.from, q.Offset)
 		}
-		return store.Extent{Shape: q.shape, DType: q.dtype, Fortran: q.fortran, Big: q.big}, formatRaw, err
+		return store.Extent{Shape: q.Shape, DType: q.DType, Fortran: q.Fortran, Big: q.Big}, "raw", err
 	}
 	s.head = make([]byte, 12) // of any npy file: the shortest dictionary is longer than the two bytes that version 1 leaves
 	n, err := io.ReadFull(s.from, s.head)
 	switch {
 	case n == 0 && err == io.EOF:
 		return e, "", errors.New("there is no input")
-	case err == io.EOF || err == io.ErrUnexpectedEOF || !bytes.HasPrefix(s.head, []byte(npyMagic)):
+	case err == io.EOF || err == io.ErrUnexpectedEOF || !bytes.HasPrefix(s.head, []byte(magic)):
 		return e, "", errors.New("it is not an npy file, which begins with \\x93NUMPY: bare elements are -?shape=10x20&dtype=float32")
 	case err != nil:
 		return e, "", err
@@ -91,14 +93,14 @@ func (s *Stream) extent() (e store.Extent, format string, err error) {
 	if s.head[6] > 1 {
 		rest = int64(binary.LittleEndian.Uint32(s.head[8:]))
 	}
-	if rest > 0 && rest <= npyMaxHeader {
+	if rest > 0 && rest <= maxHeader {
 		s.head = append(s.head, make([]byte, rest)...)
 		if _, err := io.ReadFull(s.from, s.head[12:]); err != nil {
 			return e, "", fmt.Errorf("the header is cut short: %w", err)
 		}
 	}
-	e, err = ReadNpyHeader(bytes.NewReader(s.head), math.MaxInt64)
-	return e, formatNpy, err
+	e, err = ReadHeader(bytes.NewReader(s.head), math.MaxInt64)
+	return e, formatName, err
 }
 
 // Info describes the array.
@@ -121,7 +123,7 @@ func (s *Stream) Read(ctx context.Context, dst []byte, r types.Region) error {
 
 // Reshape returns the same stream as an array of another shape.
 func (s *Stream) Reshape(shape []int) (store.Array, error) {
-	if _, err := reshaped(s.Info(), shape); err != nil {
+	if _, err := storage.Reshaped(s.Info(), shape); err != nil {
 		return nil, err
 	}
 	return reshapedStream{s, shape}, nil
@@ -162,7 +164,7 @@ func (s *Stream) read(ctx context.Context, dst []byte, r types.Region, shape []i
 		if err == nil && s.big {
 			kernel.Swap(dst, s.info.DType.Part().Size())
 		}
-		return accessError(ctx, "read", s.info.Path, err)
+		return storage.AccessError(ctx, "read", s.info.Path, err)
 	}
 }
 
@@ -208,11 +210,11 @@ func (s *Stream) Spool(ctx context.Context) (path string, err error) {
 	if s.spooled != "" {
 		return s.spooled, nil
 	}
-	defer func() { err = accessError(ctx, "spool", s.info.Path, err) }()
+	defer func() { err = storage.AccessError(ctx, "spool", s.info.Path, err) }()
 	if s.at > 0 {
 		return "", errors.New("a part of it was read already")
 	}
-	if s.folder, err = TempStagingDir(); err != nil {
+	if s.folder, err = storage.TempStagingDir(); err != nil {
 		return "", err
 	}
 	size := int64(len(s.head)) + s.Bytes()
@@ -235,7 +237,7 @@ func (s *Stream) Spool(ctx context.Context) (path string, err error) {
 		return "", err
 	}
 	if s.spooled = name; s.query != "" {
-		s.spooled = Stored(name+"?"+s.query, store.Meta{})
+		s.spooled = storage.Stored(name+"?"+s.query, store.Meta{})
 	}
 	return s.spooled, nil
 }

@@ -1,4 +1,4 @@
-package storage_test
+package npy_test
 
 import (
 	"context"

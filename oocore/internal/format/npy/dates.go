@@ -1,4 +1,4 @@
-package storage
+package npy
 
 import (
 	"encoding/json"

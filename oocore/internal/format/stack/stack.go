@@ -1,4 +1,6 @@
-package storage
+// Package stack reads many files of one shape and dtype as one array, along a new axis in the
+// order of their names: frames/*.npy?axis=0, or ?axis=time for a first axis of that name.
+package stack
 
 import (
 	"bytes"
@@ -12,8 +14,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,21 +30,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// stackFormat is many files of one shape and dtype as one array, along a new axis in the
-// order of their names: frames/*.npy?axis=0, or ?axis=time for a first axis of that name. It
-// is read only.
-type stackFormat struct{}
+func init() { storage.RegisterFirst(format{"a stack of files is read, not written: name one file"}) }
 
-const formatStack = "stack"
+type format struct{ store.ReadOnly }
 
-// StackPath returns the path of the stack of the files that a pattern matches.
-func StackPath(pattern string, axis int) string {
+// Path returns the path of the stack of the files that a pattern matches.
+func Path(pattern string, axis int) string {
 	mark := "?"
-	if _, _, ok := cutQuery(pattern); ok {
+	if _, _, ok := storage.CutQuery(pattern); ok {
 		mark = "&"
 	}
 	return pattern + mark + "axis=" + strconv.Itoa(axis)
@@ -72,13 +72,13 @@ func cutStack(path string) (pattern, query, axis string, ok bool) {
 	return pattern, query, axis, ok
 }
 
-func (stackFormat) Owns(path string) bool {
+func (format) Owns(path string) bool {
 	_, _, _, ok := cutStack(path)
 	return ok
 }
 
 // Place is the folder of the files.
-func (stackFormat) Place(path string) string {
+func (format) Place(path string) string {
 	pattern, _, _, _ := cutStack(path)
 	if i := strings.IndexAny(pattern, `*?[`); i >= 0 {
 		pattern = pattern[:i]
@@ -88,14 +88,6 @@ func (stackFormat) Place(path string) string {
 	}
 	return pattern
 }
-
-var errReadOnly = errors.New("a stack of files is read, not written: name one file")
-
-func (stackFormat) Layout(string, store.Meta) (store.Layout, error) {
-	return store.Layout{}, errReadOnly
-}
-
-func (stackFormat) Create(string, store.Meta) (store.Writer, error) { return nil, errReadOnly }
 
 // stack is the files as one array. Sessions open one file at a time, so that any number of
 // files takes no more descriptors than there are sessions.
@@ -108,7 +100,8 @@ type stack struct {
 	work   store.Work  // of reading one file
 	// alike is how the elements of every file lie in it, where all lie alike and each one's
 	// state tells what it holds: then no header is read again while the states are the same.
-	alike    *flat
+	alike    *storage.Flat
+	bytes    int64  // of each file then, where it begins like the first one
 	versions string // a digest of their Versions, which are their states then
 }
 
@@ -144,11 +137,11 @@ func openedStack(key, path string, files []string) *stack {
 	changed := errors.New("changed")
 	if forFiles(len(files), func(from, to int) error {
 		for i := from; i < to; i++ {
-			st, err := os.Stat(flatFormat{}.Place(files[i]))
+			id, err := storage.StatFile(s.alike.Place(files[i]))
 			if err != nil {
 				return err
 			}
-			if id := fileVersion(st); stateOf(&id) != s.states[i] {
+			if stateOf(&id) != s.states[i] {
 				return changed
 			}
 		}
@@ -159,18 +152,44 @@ func openedStack(key, path string, files []string) *stack {
 	return s
 }
 
-// Reopen returns OpenContext, without a look at the files of a stack that this process has open:
-// whoever reads one of them looks at it.
-func Reopen(ctx context.Context, path string) (store.Array, error) {
-	if key, err := filepath.Abs(path); err == nil && (stackFormat{}).Owns(path) {
-		stacks.Lock()
-		s := stacks.opened[key].Value()
-		stacks.Unlock()
-		if s != nil && s.info.Path == path {
-			return s, nil
+// Opened returns a stack that the process has open, without a look at its files: whoever reads one of them looks at it.
+func (format) Opened(path string) store.Array {
+	key, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	stacks.Lock()
+	defer stacks.Unlock()
+	if s := stacks.opened[key].Value(); s != nil && s.info.Path == path {
+		return s
+	}
+	return nil
+}
+
+// Files returns the paths that match the pattern.
+func (format) Files(path string) []string {
+	pattern, query, _, _ := cutStack(path)
+	files, _ := filepath.Glob(pattern)
+	for i := range files {
+		files[i] += query
+	}
+	return files
+}
+
+// Entries returns the folder of the files, and these by their numbers on the disk.
+func (format) Entries(info *store.Info) (folder string, numbers iter.Seq2[uint64, uint64]) {
+	s, _ := info.Keep.(*stack)
+	if s == nil || !s.entry || s.alike == nil {
+		return "", nil
+	}
+	device := s.alike.Info().ID.Device
+	return filepath.Dir(s.files[0]), func(yield func(device, inode uint64) bool) {
+		for i := range s.states {
+			if !yield(device, s.states[i].inode) {
+				return
+			}
 		}
 	}
-	return OpenContext(ctx, path)
 }
 
 // forFiles calls a function for the parts of a range of files, several at a time, and returns an
@@ -237,7 +256,7 @@ func (s *stack) keep(key string) {
 }
 
 // Open reads the headers of all files.
-func (stackFormat) Open(ctx context.Context, path string) (store.Array, error) {
+func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	pattern, query, axis, _ := cutStack(path)
 	if !blob.PlaceOf(path).Files {
 		return nil, errors.New("patterns match files of this machine, not those of a server")
@@ -292,9 +311,9 @@ func parseAxis(axis string) (at int, name string, err error) {
 
 // described is what opening a file tells.
 type described struct {
-	info    store.Info // of a file that begins like the first one only the version
-	lies    *flat      // how its elements lie, where its state tells what it holds
-	like    bool       // it begins like the first file
+	info    store.Info    // of a file that begins like the first one only the version
+	lies    *storage.Flat // how its elements lie, where its state tells what it holds
+	like    bool          // it begins like the first file
 	version []byte
 	sum     [sha256.Size]byte
 	err     error
@@ -343,13 +362,13 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 				if err := alike(&first, &d.info); err != nil {
 					return fmt.Errorf("the files of a stack have one shape and dtype: %s %w of %s", filepath.Base(file), err, filepath.Base(s.files[0]))
 				}
-				if s.alike != nil && (d.lies == nil || d.lies.offset != s.alike.offset || d.lies.stored != s.alike.stored) {
+				if s.alike != nil && (d.lies == nil || !d.lies.LiesAs(s.alike)) {
 					s.alike = nil
 				}
 				if name := differ(s.info.Details, d.info.Details); name != "" {
 					return fmt.Errorf("the files of a stack hold numbers of one meaning: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), name, filepath.Base(s.files[0]))
 				}
-				s.info.Details = Common(s.info.Details, d.info.Details)
+				s.info.Details = storage.Common(s.info.Details, d.info.Details)
 				s.work.Whole, s.work.Stream = max(s.work.Whole, d.info.Work.Whole), max(s.work.Stream, d.info.Work.Stream)
 				s.work.Heap, s.work.StreamHeap = max(s.work.Heap, d.info.Work.Heap), max(s.work.StreamHeap, d.info.Work.StreamHeap)
 			}
@@ -379,7 +398,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 	if chunks == nil {
 		chunks = grid.Auto(first.Shape, first.DType.Size(), stackChunk)
 	}
-	s.info.Path, s.info.Format, s.info.DType, s.info.Fortran, s.info.Codec = path, formatStack, first.DType, first.Fortran, first.Codec
+	s.info.Path, s.info.Format, s.info.DType, s.info.Fortran, s.info.Codec = path, "stack", first.DType, first.Fortran, first.Codec
 	s.info.Shape, s.info.Chunks = slices.Insert(slices.Clone(first.Shape), s.axis, len(s.files)), slices.Insert(slices.Clone(chunks), s.axis, 1)
 	s.info.ID.Version = hex.EncodeToString(all.Sum(nil)[:16])
 	s.versions = hex.EncodeToString(states.Sum(nil)[:16])
@@ -396,7 +415,7 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 
 // which returns an error that says how to name an array of each file of a stack, where a file has several.
 func which(ctx context.Context, path, file string) error {
-	all, err := Members(ctx, file)
+	all, err := storage.Members(ctx, file)
 	if err != nil || len(all) < 2 {
 		return nil
 	}
@@ -409,7 +428,7 @@ func which(ctx context.Context, path, file string) error {
 	if !ok || query != "" {
 		return nil
 	}
-	return fmt.Errorf("each file has %s: name one of them behind the pattern, as in %s%s?axis=%s", QuoteNames("array", names), pattern, suffix, axis)
+	return fmt.Errorf("each file has %s: name one of them behind the pattern, as in %s%s?axis=%s", storage.QuoteNames("array", names), pattern, suffix, axis)
 }
 
 // differ is the name of an attribute that says what numbers stand for, and that two arrays have not
@@ -426,26 +445,6 @@ func differ(a, b store.Details) string {
 		}
 	}
 	return ""
-}
-
-// Common returns what the details of two arrays have in common.
-func Common(a, b store.Details) store.Details {
-	if !slices.Equal(a.Dims, b.Dims) {
-		a.Dims, a.ChosenDims = nil, false
-	}
-	if a.Fill != b.Fill || a.Marks != b.Marks {
-		a.Fill, a.Marks = "", false
-	}
-	if bytes.Equal(a.Attributes, b.Attributes) {
-		return a
-	}
-	x, y := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	_, _ = json.Unmarshal(a.Attributes, &x), json.Unmarshal(b.Attributes, &y)
-	maps.DeleteFunc(x, func(name string, v json.RawMessage) bool { return !bytes.Equal(v, y[name]) })
-	if a.Attributes = nil; len(x) > 0 {
-		a.Attributes, _ = json.Marshal(x) // of what was JSON before
-	}
-	return a
 }
 
 // nameAxis gives the new axis a name, "" for none, among those of the files' dimensions.
@@ -493,16 +492,20 @@ func (s *stack) describe(ctx context.Context, file string, settler *disk.Settler
 func (s *stack) start() ([]byte, error) {
 	const most = 4096
 	a := s.alike
-	if !s.entry || a == nil || a.info.Format != formatNpy || a.offset > most || a.offset+int64(grid.Size(a.info.Shape)*a.info.DType.Size()) != a.info.ID.Size {
+	if !s.entry || a == nil {
 		return nil, nil
 	}
-	f, id, err := reopenFile(s.files[0])
+	info := a.Info()
+	if s.bytes = info.ID.Size; info.Format != "npy" || a.Offset() > most || a.Offset()+int64(grid.Size(info.Shape)*info.DType.Size()) != s.bytes {
+		return nil, nil
+	}
+	f, id, err := storage.ReopenFile(s.files[0])
 	if err != nil {
 		return nil, err
 	}
-	start := make([]byte, a.offset)
+	start := make([]byte, a.Offset())
 	_, err = f.ReadAt(start, 0)
-	if err == nil && !id.Equal(a.info.ID) {
+	if err == nil && !id.Equal(info.ID) {
 		err = store.ErrChanged
 	}
 	return start, errors.Join(err, f.Close())
@@ -511,12 +514,12 @@ func (s *stack) start() ([]byte, error) {
 // begins reports that a file begins like the first one, has as many bytes, and a state that tells
 // what it holds.
 func (s *stack) begins(file string, settler *disk.Settler, start, buffer []byte) (id store.FileVersion, ok bool) {
-	f, id, err := reopenFile(file)
+	f, id, err := storage.ReopenFile(file)
 	if err != nil {
 		return id, false
 	}
 	defer f.Close()
-	if id.Size != s.alike.info.ID.Size || !settler.Settled(f, id.Device, lastChange(id)) {
+	if id.Size != s.bytes || !settler.Settled(f, id.Device, storage.LastChange(id)) {
 		return id, false
 	}
 	n, _ := f.ReadAt(buffer, 0)
@@ -524,21 +527,17 @@ func (s *stack) begins(file string, settler *disk.Settler, start, buffer []byte)
 }
 
 // describe opens a file. lies is how its elements lie, where its state tells what it holds.
-func describe(ctx context.Context, file string, settler *disk.Settler) (info store.Info, lies *flat, err error) {
-	if nameFormat(file) == store.Format(flatFormat{}) {
-		settled := false
-		a, err := openFlat(ctx, file, func(f disk.Handle, id store.FileVersion) { settled = settler.Settled(f, id.Device, lastChange(id)) })
-		if of, ok := a.(*flat); ok && of.unfinished == nil {
-			if settled {
-				lies = of
-			}
-			return a.Info(), lies, a.Close()
+func describe(ctx context.Context, file string, settler *disk.Settler) (info store.Info, lies *storage.Flat, err error) {
+	settled := false
+	if of := storage.OpenFlat(ctx, file, func(f disk.Handle, id store.FileVersion) {
+		settled = settler.Settled(f, id.Device, storage.LastChange(id))
+	}); of != nil {
+		if settled {
+			lies = of
 		}
-		if err == nil {
-			_ = a.Close() // Open says what is wrong
-		}
+		return of.Info(), lies, of.Close()
 	}
-	a, err := OpenContext(ctx, file)
+	a, err := storage.OpenContext(ctx, file)
 	if err != nil {
 		return store.Info{}, nil, err
 	}
@@ -590,35 +589,30 @@ func (s *stack) Info() store.Info {
 // Close has nothing to close: sessions close what they open.
 func (s *stack) Close() error { return nil }
 
-// VersionAfter returns VersionOf an array that was read. was is its version before, if it was asked
-// for: the files of a stack that tell what they hold were looked at when each had been read.
-func VersionAfter(ctx context.Context, name string, was Version) (Version, error) {
-	if was.Objects != "" && (stackFormat{}).Owns(name) {
-		a, err := Reopen(ctx, name)
-		if err != nil {
-			return Version{}, err
-		}
-		if s := a.(*stack); s.alike != nil && s.versions == was.Objects {
-			return was, nil
-		}
+// HasVersion reports that the files of a stack that tell what they hold have not changed.
+func (format) HasVersion(ctx context.Context, path string, v storage.Version) (bool, error) {
+	a, err := storage.Reopen(ctx, path)
+	if err != nil {
+		return false, err
 	}
-	return VersionOf(ctx, name)
+	s := a.(*stack)
+	return s.alike != nil && s.versions == v.Objects, nil
 }
 
-// openStackVersion is OpenVersion of a stack.
-func openStackVersion(ctx context.Context, path string) (_ store.Array, v Version, err error) {
-	a, err := OpenContext(ctx, path)
+// OpenVersion returns the stack and its version.
+func (format) OpenVersion(ctx context.Context, path string) (_ store.Array, v storage.Version, err error) {
+	a, err := storage.OpenContext(ctx, path)
 	if err != nil {
 		return nil, v, err
 	}
 	s := a.(*stack)
-	v = Version{File: a.Info().ID, Objects: s.versions}
+	v = storage.Version{File: a.Info().ID, Objects: s.versions}
 	if s.alike != nil {
 		return a, v, nil
 	}
 	h := sha256.New()
 	for _, file := range s.files {
-		one, err := VersionOf(ctx, file)
+		one, err := storage.VersionOf(ctx, file)
 		if err != nil {
 			return nil, v, errors.Join(err, a.Close())
 		}
