@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	_ "github.com/gonbext/gonbext/oocore" // which registers the formats
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
