@@ -104,7 +104,7 @@ func constant(op string, t DType, value int64, shape []int) *Array {
 // the rows.
 func TriangleIndices(rows, columns, diagonal int, of types.Triangle) (row, column *Array) {
 	in := called(map[types.Triangle]string{Lower: "tril_indices", Upper: "triu_indices"}[of])
-	all := lazy.List(&in, order.BuildTriangleIndices, order.TriangleArgs{Upper: of == Upper, Rows: rows, Diagonal: diagonal, Columns: columns})
+	all := lazy.List(&in, order.TriangleIndices, order.TriangleArgs{Upper: of == Upper, Rows: rows, Diagonal: diagonal, Columns: columns})
 	return all[0], all[1]
 }
 

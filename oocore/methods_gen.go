@@ -25,13 +25,13 @@ import (
 // Abs returns the magnitude; of complex numbers, a float.
 func (a *Array) Abs() *Array {
 	in := called("abs")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Absolute, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Absolute, A: in.Node(a)})
 }
 
 // Add returns a + b.
 func (a *Array) Add(b any) *Array {
 	in := called("add")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Add, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Add, A: in.Node(a), B: in.Node(b)})
 }
 
 // All returns whether all elements along the axes are true.
@@ -76,43 +76,43 @@ func Arange(start, stop, step any) *Array {
 // Arccos returns the inverse cosine.
 func (a *Array) Arccos() *Array {
 	in := called("arccos")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccos, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccos, A: in.Node(a)})
 }
 
 // Arccosh returns the inverse hyperbolic cosine.
 func (a *Array) Arccosh() *Array {
 	in := called("arccosh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccosh, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccosh, A: in.Node(a)})
 }
 
 // Arcsin returns the inverse sine.
 func (a *Array) Arcsin() *Array {
 	in := called("arcsin")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsin, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsin, A: in.Node(a)})
 }
 
 // Arcsinh returns the inverse hyperbolic sine.
 func (a *Array) Arcsinh() *Array {
 	in := called("arcsinh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsinh, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsinh, A: in.Node(a)})
 }
 
 // Arctan returns the inverse tangent.
 func (a *Array) Arctan() *Array {
 	in := called("arctan")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctan, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctan, A: in.Node(a)})
 }
 
 // Arctan2 returns the angle of the point (b, a).
 func (a *Array) Arctan2(b any) *Array {
 	in := called("arctan2")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Arctan2, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctan2, A: in.Node(a), B: in.Node(b)})
 }
 
 // Arctanh returns the inverse hyperbolic tangent.
 func (a *Array) Arctanh() *Array {
 	in := called("arctanh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctanh, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctanh, A: in.Node(a)})
 }
 
 // ArgMax returns the position of the first largest element along an axis; without one, in the
@@ -208,7 +208,7 @@ func (a *Array) Average(weights *Array, axes ...int) *Array {
 // of two gamma numbers.
 func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
 	in := called("beta")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "beta", Of: 0x7, Seed: seed, A: in.Node(a), B: in.Node(b), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "beta", Of: 0x7, Seed: seed, A: in.Node(a), B: in.Node(b), Lengths: lengths})
 }
 
 // RandomBinomial returns how many of so many trials succeed, which the array says, each by a
@@ -216,25 +216,25 @@ func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
 // method.
 func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
 	in := called("binomial")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "binomial", Of: 0x6, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "binomial", Of: 0x6, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
 }
 
 // BitwiseAnd returns the bits that both integers have.
 func (a *Array) BitwiseAnd(b any) *Array {
 	in := called("bitwise_and")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.BitAnd, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.BitAnd, A: in.Node(a), B: in.Node(b)})
 }
 
 // BitwiseOr returns the bits that one of the integers has.
 func (a *Array) BitwiseOr(b any) *Array {
 	in := called("bitwise_or")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.BitOr, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.BitOr, A: in.Node(a), B: in.Node(b)})
 }
 
 // BitwiseXor returns the bits that exactly one of the integers has.
 func (a *Array) BitwiseXor(b any) *Array {
 	in := called("bitwise_xor")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.BitXor, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.BitXor, A: in.Node(a), B: in.Node(b)})
 }
 
 // BroadcastTo repeats the array along new axes and those of length one.
@@ -246,13 +246,13 @@ func (a *Array) BroadcastTo(shape ...int) *Array {
 // Cbrt returns the cube root.
 func (a *Array) Cbrt() *Array {
 	in := called("cbrt")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cbrt, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cbrt, A: in.Node(a)})
 }
 
 // Ceil rounds up.
 func (a *Array) Ceil() *Array {
 	in := called("ceil")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Ceil, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Ceil, A: in.Node(a)})
 }
 
 // Choice returns count elements along the first axis, drawn at random and equally likely.
@@ -315,13 +315,13 @@ func Concatenate(axis int, arrays ...*Array) *Array {
 // Conj returns the complex conjugate.
 func (a *Array) Conj() *Array {
 	in := called("conjugate")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Conjugate, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Conjugate, A: in.Node(a)})
 }
 
 // Copysign returns a with the sign of b.
 func (a *Array) Copysign(b any) *Array {
 	in := called("copysign")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Copysign, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Copysign, A: in.Node(a), B: in.Node(b)})
 }
 
 // Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
@@ -336,13 +336,13 @@ func (a *Array) Corrcoef(more *Array, variables types.Variables) *Array {
 // Cos returns the cosine of an angle in radians.
 func (a *Array) Cos() *Array {
 	in := called("cos")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cos, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cos, A: in.Node(a)})
 }
 
 // Cosh returns the hyperbolic cosine.
 func (a *Array) Cosh() *Array {
 	in := called("cosh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cosh, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cosh, A: in.Node(a)})
 }
 
 // CountNonzero returns the number of elements along the axes that are not zero.
@@ -463,13 +463,13 @@ func (a *Array) Diff(times, axis int) *Array {
 // values. Held at once: the list, or 16 MiB.
 func (a *Array) Digitize(edges *Array, side types.Side) *Array {
 	in := called("digitize")
-	return lazy.Result(&in, order.BuildDigitize, order.SideArgs{A: in.Node(a), B: in.Node(edges), Side: side.String()})
+	return lazy.Result(&in, order.Digitize, order.SideArgs{A: in.Node(a), B: in.Node(edges), Side: side.String()})
 }
 
 // Div returns a / b, of integers in float64.
 func (a *Array) Div(b any) *Array {
 	in := called("divide")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Divide, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Divide, A: in.Node(a), B: in.Node(b)})
 }
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
@@ -504,25 +504,25 @@ func Einsum(subscripts string, operands ...*Array) *Array {
 // Equal returns whether a = b.
 func (a *Array) Equal(b any) *Array {
 	in := called("equal")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Equal, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Equal, A: in.Node(a), B: in.Node(b)})
 }
 
 // Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a, of real numbers.
 func (a *Array) Erf() *Array {
 	in := called("erf")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Erf, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Erf, A: in.Node(a)})
 }
 
 // Exp returns e to the power of a.
 func (a *Array) Exp() *Array {
 	in := called("exp")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp, A: in.Node(a)})
 }
 
 // Exp2 returns 2 to the power of a.
 func (a *Array) Exp2() *Array {
 	in := called("exp2")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp2, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp2, A: in.Node(a)})
 }
 
 // ExpandDims inserts axes of length one, at their places in the result.
@@ -534,7 +534,7 @@ func (a *Array) ExpandDims(axes ...int) *Array {
 // Expm1 returns exp(a) - 1, precise near zero.
 func (a *Array) Expm1() *Array {
 	in := called("expm1")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Expm1, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Expm1, A: in.Node(a)})
 }
 
 // Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
@@ -573,25 +573,25 @@ func (a *Array) FloatPower(b any) *Array {
 // Floor rounds down.
 func (a *Array) Floor() *Array {
 	in := called("floor")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Floor, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Floor, A: in.Node(a)})
 }
 
 // FloorDiv returns the largest integer below or equal to a / b.
 func (a *Array) FloorDiv(b any) *Array {
 	in := called("floor_divide")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.FloorDivide, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.FloorDivide, A: in.Node(a), B: in.Node(b)})
 }
 
 // Fmax returns the larger of a and b; the other where one is NaN.
 func (a *Array) Fmax(b any) *Array {
 	in := called("fmax")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Fmax, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Fmax, A: in.Node(a), B: in.Node(b)})
 }
 
 // Fmin returns the smaller of a and b; the other where one is NaN.
 func (a *Array) Fmin(b any) *Array {
 	in := called("fmin")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Fmin, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Fmin, A: in.Node(a), B: in.Node(b)})
 }
 
 // Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is
@@ -629,14 +629,14 @@ func (a *Array) FullLike(value any) *Array {
 // exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
 	in := called("gamma")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
 // where each does by a chance, which the array says. It broadcasts as in RandomGamma.
 func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
 	in := called("geometric")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "geometric", Of: 0xb, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "geometric", Of: 0xb, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half
@@ -660,13 +660,13 @@ func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Arra
 // Greater returns whether a > b.
 func (a *Array) Greater(b any) *Array {
 	in := called("greater")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Greater, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Greater, A: in.Node(a), B: in.Node(b)})
 }
 
 // GreaterEqual returns whether a ≥ b.
 func (a *Array) GreaterEqual(b any) *Array {
 	in := called("greater_equal")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.GreaterEqual, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.GreaterEqual, A: in.Node(a), B: in.Node(b)})
 }
 
 // Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. Complex
@@ -681,13 +681,13 @@ func (a *Array) Heaviside(b any) *Array {
 // arrays or numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
 func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
 	in := called("hypergeometric")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "hypergeometric", Of: 0xc, Seed: seed, A: in.Node(a), B: in.Node(bad), C: in.Node(drawn), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "hypergeometric", Of: 0xc, Seed: seed, A: in.Node(a), B: in.Node(bad), C: in.Node(drawn), Lengths: lengths})
 }
 
 // Hypot returns the square root of a² + b², without overflow between.
 func (a *Array) Hypot(b any) *Array {
 	in := called("hypot")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Hypot, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Hypot, A: in.Node(a), B: in.Node(b)})
 }
 
 // I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0).
@@ -700,7 +700,7 @@ func (a *Array) I0() *Array {
 // Imag returns the imaginary part.
 func (a *Array) Imag() *Array {
 	in := called("imag")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Imag, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Imag, A: in.Node(a)})
 }
 
 // Inner sums products along the last axes of both.
@@ -714,7 +714,7 @@ func (a *Array) Inner(b *Array) *Array {
 // Invert flips the bits of integers, and bools.
 func (a *Array) Invert() *Array {
 	in := called("invert")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Invert, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Invert, A: in.Node(a)})
 }
 
 // IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
@@ -733,7 +733,7 @@ func (a *Array) IsComplex() *Array {
 // IsFinite returns whether the element is neither infinite nor NaN.
 func (a *Array) IsFinite() *Array {
 	in := called("isfinite")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsFinite, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsFinite, A: in.Node(a)})
 }
 
 // IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
@@ -744,19 +744,19 @@ func (a *Array) IsFinite() *Array {
 // searchsorted and take.
 func (a *Array) IsIn(list *Array) *Array {
 	in := called("isin")
-	return lazy.Result(&in, order.BuildIsIn, order.IsInArgs{X: in.Node(a), List: in.Node(list)})
+	return lazy.Result(&in, order.IsIn, order.IsInArgs{X: in.Node(a), List: in.Node(list)})
 }
 
 // IsInf returns whether the element is infinite.
 func (a *Array) IsInf() *Array {
 	in := called("isinf")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsInf, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsInf, A: in.Node(a)})
 }
 
 // IsNaN returns whether the element is not a number.
 func (a *Array) IsNaN() *Array {
 	in := called("isnan")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsNaN, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsNaN, A: in.Node(a)})
 }
 
 // IsNegInf returns which elements are infinite and negative.
@@ -793,19 +793,19 @@ func (a *Array) Ldexp(exponents any) *Array {
 // LeftShift returns the bits of a moved up by b places.
 func (a *Array) LeftShift(b any) *Array {
 	in := called("left_shift")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LeftShift, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LeftShift, A: in.Node(a), B: in.Node(b)})
 }
 
 // Less returns whether a < b.
 func (a *Array) Less(b any) *Array {
 	in := called("less")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Less, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Less, A: in.Node(a), B: in.Node(b)})
 }
 
 // LessEqual returns whether a ≤ b.
 func (a *Array) LessEqual(b any) *Array {
 	in := called("less_equal")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LessEqual, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LessEqual, A: in.Node(a), B: in.Node(b)})
 }
 
 // Linspace returns count float64 numbers at equal distances from start to stop, both included;
@@ -825,25 +825,25 @@ func (a *Array) LinspaceTo(stop *Array, count int) *Array {
 // Log returns the natural logarithm.
 func (a *Array) Log() *Array {
 	in := called("log")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log, A: in.Node(a)})
 }
 
 // Log10 returns the logarithm to base 10.
 func (a *Array) Log10() *Array {
 	in := called("log10")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log10, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log10, A: in.Node(a)})
 }
 
 // Log1p returns log(1 + a), precise near zero.
 func (a *Array) Log1p() *Array {
 	in := called("log1p")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log1p, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log1p, A: in.Node(a)})
 }
 
 // Log2 returns the logarithm to base 2.
 func (a *Array) Log2() *Array {
 	in := called("log2")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log2, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log2, A: in.Node(a)})
 }
 
 // LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
@@ -863,32 +863,32 @@ func (a *Array) LogAddExp2(b any) *Array {
 // LogicalAnd returns whether both are true, that is, not zero.
 func (a *Array) LogicalAnd(b any) *Array {
 	in := called("logical_and")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LogicalAnd, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalAnd, A: in.Node(a), B: in.Node(b)})
 }
 
 // LogicalNot returns whether the element is zero.
 func (a *Array) LogicalNot() *Array {
 	in := called("logical_not")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalNot, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalNot, A: in.Node(a)})
 }
 
 // LogicalOr returns whether one is true.
 func (a *Array) LogicalOr(b any) *Array {
 	in := called("logical_or")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LogicalOr, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalOr, A: in.Node(a), B: in.Node(b)})
 }
 
 // LogicalXor returns whether exactly one is true.
 func (a *Array) LogicalXor(b any) *Array {
 	in := called("logical_xor")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.LogicalXor, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalXor, A: in.Node(a), B: in.Node(b)})
 }
 
 // RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
 // from 0 to below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
 func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
 	in := called("logseries")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "logseries", Of: 0xd, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "logseries", Of: 0xd, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements
@@ -934,7 +934,7 @@ func (a *Array) Max(axes ...int) *Array {
 // Maximum returns the larger of a and b; NaN where one is NaN.
 func (a *Array) Maximum(b any) *Array {
 	in := called("maximum")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Maximum, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Maximum, A: in.Node(a), B: in.Node(b)})
 }
 
 // Mean returns the average along the axes; of integers in float64.
@@ -969,7 +969,7 @@ func (a *Array) Min(axes ...int) *Array {
 // Minimum returns the smaller of a and b; NaN where one is NaN.
 func (a *Array) Minimum(b any) *Array {
 	in := called("minimum")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)})
 }
 
 // Modf returns the fractional and the integral parts, which both have the sign. Complex numbers
@@ -985,7 +985,7 @@ func (a *Array) Modf() (fraction, integral *Array) {
 // Passes: 2: the mean first. Held at once: an accumulator for each result.
 func (a *Array) Moment(order int, axes ...int) *Array {
 	in := called("moment")
-	return lazy.Result(&in, stats.BuildMoment, stats.MomentArgs{X: in.Node(a), Order: order, Axes: axes})
+	return lazy.Result(&in, stats.Moment, stats.MomentArgs{X: in.Node(a), Order: order, Axes: axes})
 }
 
 // MoveAxis puts an axis at another place, the others staying in their order.
@@ -1006,7 +1006,7 @@ func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array 
 // Mul returns a * b, element by element.
 func (a *Array) Mul(b any) *Array {
 	in := called("multiply")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Multiply, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Multiply, A: in.Node(a), B: in.Node(b)})
 }
 
 // RandomMultivariateHypergeometric returns how many of those drawn at once are of each
@@ -1045,7 +1045,7 @@ func (a *Array) NanCumsum(axis ...int) *Array {
 // Neg returns -a.
 func (a *Array) Neg() *Array {
 	in := called("negative")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Negative, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Negative, A: in.Node(a)})
 }
 
 // RandomNegativeBinomial returns how many trials fail before as many succeed as the array says,
@@ -1053,7 +1053,7 @@ func (a *Array) Neg() *Array {
 // of successes need not be whole.
 func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
 	in := called("negative_binomial")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "negative_binomial", Of: 0xe, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "negative_binomial", Of: 0xe, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
 }
 
 // NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b
@@ -1080,7 +1080,7 @@ func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
 // NotEqual returns whether a ≠ b.
 func (a *Array) NotEqual(b any) *Array {
 	in := called("not_equal")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.NotEqual, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.NotEqual, A: in.Node(a), B: in.Node(b)})
 }
 
 // Outer returns the product of each element of a with each of b.
@@ -1114,13 +1114,13 @@ func (a *Array) Permuted(seed uint64, axis int) *Array {
 // broadcasts as in RandomGamma, by Hörmann's method.
 func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
 	in := called("poisson")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "poisson", Of: 0x5, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "poisson", Of: 0x5, Seed: seed, A: in.Node(a), Lengths: lengths})
 }
 
 // Pow returns a to the power of b; a negative exponent of integers is an error.
 func (a *Array) Pow(b any) *Array {
 	in := called("power")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Power, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Power, A: in.Node(a), B: in.Node(b)})
 }
 
 // Prod returns the product along the axes.
@@ -1158,19 +1158,19 @@ func (a *Array) Ravel() *Array {
 // Real returns the real part.
 func (a *Array) Real() *Array {
 	in := called("real")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Real, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Real, A: in.Node(a)})
 }
 
 // Reciprocal returns 1/a, of integers an integer.
 func (a *Array) Reciprocal() *Array {
 	in := called("reciprocal")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Reciprocal, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Reciprocal, A: in.Node(a)})
 }
 
 // Mod returns what FloorDiv leaves, with the sign of b.
 func (a *Array) Mod(b any) *Array {
 	in := called("remainder")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Remainder, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Remainder, A: in.Node(a), B: in.Node(b)})
 }
 
 // Repeat has each element along an axis so many times after another.
@@ -1195,13 +1195,13 @@ func (a *Array) Reshape(shape ...int) *Array {
 // RightShift returns the bits of a moved down by b places, keeping the sign.
 func (a *Array) RightShift(b any) *Array {
 	in := called("right_shift")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.RightShift, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.RightShift, A: in.Node(a), B: in.Node(b)})
 }
 
 // Rint rounds to the nearest integer, halves to the even one.
 func (a *Array) Rint() *Array {
 	in := called("rint")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Rint, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Rint, A: in.Node(a)})
 }
 
 // Roll moves elements along axes, those that leave at an end coming in at the other; without
@@ -1267,7 +1267,7 @@ func (a *Array) Set(region string, values any) *Array {
 // Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
 func (a *Array) Sign() *Array {
 	in := called("sign")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sign, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sign, A: in.Node(a)})
 }
 
 // Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
@@ -1280,7 +1280,7 @@ func (a *Array) Signbit() *Array {
 // Sin returns the sine of an angle in radians.
 func (a *Array) Sin() *Array {
 	in := called("sin")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sin, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sin, A: in.Node(a)})
 }
 
 // Sinc returns sin(pi·x)/(pi·x), and 1 of 0. Complex numbers are an error.
@@ -1292,7 +1292,7 @@ func (a *Array) Sinc() *Array {
 // Sinh returns the hyperbolic sine.
 func (a *Array) Sinh() *Array {
 	in := called("sinh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sinh, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sinh, A: in.Node(a)})
 }
 
 // Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
@@ -1338,13 +1338,13 @@ func (a *Array) Spacing() *Array {
 // Sqrt returns the square root; NaN of negative numbers.
 func (a *Array) Sqrt() *Array {
 	in := called("sqrt")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sqrt, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sqrt, A: in.Node(a)})
 }
 
 // Square returns a².
 func (a *Array) Square() *Array {
 	in := called("square")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Square, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Square, A: in.Node(a)})
 }
 
 // Squeeze removes axes of length one; none given, all of them.
@@ -1373,7 +1373,7 @@ func (a *Array) Std(axes ...int) *Array {
 // Sub returns a - b.
 func (a *Array) Sub(b any) *Array {
 	in := called("subtract")
-	return lazy.Result(&in, elements.Function2, elements.Function2Args{Op: kernel.Subtract, A: in.Node(a), B: in.Node(b)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Subtract, A: in.Node(a), B: in.Node(b)})
 }
 
 // Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as
@@ -1416,13 +1416,13 @@ func (a *Array) TakeAlong(indices *Array, axis int) *Array {
 // Tan returns the tangent of an angle in radians.
 func (a *Array) Tan() *Array {
 	in := called("tan")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tan, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tan, A: in.Node(a)})
 }
 
 // Tanh returns the hyperbolic tangent.
 func (a *Array) Tanh() *Array {
 	in := called("tanh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tanh, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tanh, A: in.Node(a)})
 }
 
 // Tile repeats the array along its last axes, or along new ones before the first.
@@ -1464,14 +1464,14 @@ func (a *Array) Transpose(axes ...int) *Array {
 // takes no memory.
 func Tri(rows, columns, diagonal int) *Array {
 	in := moving("tri")
-	return lazy.Result(&in, shapes.BuildTri, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal})
+	return lazy.Result(&in, shapes.Tri, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal})
 }
 
 // RandomTriangular returns float64 numbers of triangular distributions from the array to right,
 // most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
 func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
 	in := called("triangular")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "triangular", Of: 0x8, Seed: seed, A: in.Node(a), B: in.Node(mode), C: in.Node(right), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "triangular", Of: 0x8, Seed: seed, A: in.Node(a), B: in.Node(mode), C: in.Node(right), Lengths: lengths})
 }
 
 // Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
@@ -1490,7 +1490,7 @@ func (a *Array) Triu(diagonal int) *Array {
 // Trunc rounds towards zero.
 func (a *Array) Trunc() *Array {
 	in := called("trunc")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Trunc, X: in.Node(a)})
+	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Trunc, A: in.Node(a)})
 }
 
 // Union1D returns the distinct elements of two arrays, as if flattened, in their order.
@@ -1568,7 +1568,7 @@ func (a *Array) Vecdot(b *Array, axis int) *Array {
 // directions are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
 func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
 	in := called("vonmises")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "vonmises", Of: 0x9, Seed: seed, A: in.Node(a), B: in.Node(concentration), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "vonmises", Of: 0x9, Seed: seed, A: in.Node(a), B: in.Node(concentration), Lengths: lengths})
 }
 
 // RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose
@@ -1576,7 +1576,7 @@ func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *
 // is by Michael, Schucany and Haas's method.
 func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
 	in := called("wald")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "wald", Of: 0xa, Seed: seed, A: in.Node(a), B: in.Node(scale), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "wald", Of: 0xa, Seed: seed, A: in.Node(a), B: in.Node(scale), Lengths: lengths})
 }
 
 // Where returns x where the condition is true, that is, not zero, and y elsewhere.
@@ -1589,5 +1589,5 @@ func Where(condition *Array, x, y any) *Array {
 // above 1, are the array. It broadcasts as in RandomGamma. It is by Devroye's method.
 func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
 	in := called("zipf")
-	return lazy.Result(&in, random.BuildSample, random.SampledArgs{Name: "zipf", Of: 0xf, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "zipf", Of: 0xf, Seed: seed, A: in.Node(a), Lengths: lengths})
 }

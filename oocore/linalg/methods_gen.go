@@ -163,14 +163,14 @@ func SolveTriangular(a, b *oocore.Array, of types.Triangle) *oocore.Array {
 // many rows as columns four times in float64; "full" of matrices that fit a task.
 func SVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 	in := called("svd")
-	return lazy.Triple(&in, linalg.BuildSVD, linalg.SVDArgs{X: in.Node(a)})
+	return lazy.Triple(&in, linalg.SVD, linalg.SVDArgs{X: in.Node(a)})
 }
 
 // FullSVD is SVD with all of u's m columns and vt's n rows, of matrices that fit a task: one
 // pass.
 func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 	in := called("svd")
-	return lazy.Triple(&in, linalg.BuildSVD, linalg.SVDArgs{X: in.Node(a), Full: true})
+	return lazy.Triple(&in, linalg.SVD, linalg.SVDArgs{X: in.Node(a), Full: true})
 }
 
 // SVDVals returns the singular values, falling.

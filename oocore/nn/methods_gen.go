@@ -15,7 +15,7 @@ func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Call
 func GELU() Layer {
 	return Layer{"gelu", func(x *oocore.Array) *oocore.Array {
 		in := called("gelu")
-		return lazy.Result(&in, nn.BuildGELU, nn.GELUArgs{X: in.Node(x)})
+		return lazy.Result(&in, nn.GELU, nn.GELUArgs{X: in.Node(x)})
 	}}
 }
 
@@ -23,7 +23,7 @@ func GELU() Layer {
 func TanhGELU() Layer {
 	return Layer{"gelu", func(x *oocore.Array) *oocore.Array {
 		in := called("gelu")
-		return lazy.Result(&in, nn.BuildGELU, nn.GELUArgs{X: in.Node(x), Tanh: true})
+		return lazy.Result(&in, nn.GELU, nn.GELUArgs{X: in.Node(x), Tanh: true})
 	}}
 }
 

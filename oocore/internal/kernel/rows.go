@@ -13,7 +13,7 @@ type Row struct {
 	Op         Op     // the row's number, by which plans are encoded
 	Const      string // the name of the constant
 	Name       string // NumPy's, and the name in expressions
-	Home       string // the Python package of that name; empty for NumPy itself
+	Home       string // the Python package of that name; empty for NumPy itself, None where no package has it
 	Method     string // the name of Array's method; empty where it is the constant's
 	Sentence   string // what the method does with a, b: "returns a + b"
 	Arity      int
@@ -229,8 +229,16 @@ func (o Op) Row() *Row {
 	return &rows[Invalid]
 }
 
-// NumPy returns the name with its package: np.add, scipy.special.erf.
-func (r *Row) NumPy() string { return r.Home + "." + r.Name }
+// None is where neither NumPy nor SciPy has a function.
+const None = "none"
+
+// NumPy returns the name with its package: np.add, scipy.special.erf; or None.
+func (r *Row) NumPy() string {
+	if r.Home == None {
+		return None
+	}
+	return r.Home + "." + r.Name
+}
 
 // Cost returns the nanoseconds of one core that an element takes, for operands of type t.
 func (r *Row) Cost(t dtype.Type) float64 { return r.Nanos.Of(t) }

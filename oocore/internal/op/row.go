@@ -6,14 +6,18 @@ package op
 import (
 	"slices"
 	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // What many rows say of their costs: Fused are the passes of what is part of whatever reads
-// it, and Block is what that holds; Shown is what an operation of boxes holds.
+// it, and Block is what that holds; Shown is what an operation of boxes holds. None is NumPy's name of
+// what neither NumPy nor SciPy has.
 const (
 	Fused = "none of its own"
 	Block = "a block"
 	Shown = "what its box shows of the inputs"
+	None  = kernel.None
 )
 
 // Row is an operation.
@@ -26,7 +30,7 @@ type Row struct {
 	// Parts are the names of a builder's results where it has several, of which an expression takes one.
 	// Of a list it is the name of the number that says which; "" is part.
 	Parts string
-	NumPy string // its name there; "" is np. and the name
+	NumPy string // its name there, or None; "" is np. and the name
 	// Passes are those over the data, "" is Fused. Holds is what it holds at once, in addition to one
 	// chunk of its inputs and its result; "" is Block.
 	Passes, Holds string

@@ -39,8 +39,8 @@ type options struct {
 	factor int
 }
 
-// parts reads a decomposition's arguments: the array, ranks, and words, one of which
-// may name a part of it.
+// parts reads a decomposition's arguments by hand, as which part is given is a word that may have a number: the
+// array, ranks, and words, one of which may name a part of it.
 func parts(c *op.Call) (*graph.Node, error) {
 	x, err := c.Node(0)
 	if err != nil {

@@ -118,14 +118,9 @@ type (
 		Count       int
 		Open        bool `usage:"endpoint=false"`
 	}
-	// FunctionArgs are the arguments of a function of each element of one array. DType is what it is
+	// FunctionArgs are the arguments of a function of each element of one array or of two. DType is what it is
 	// computed in, NumPy's dtype of universal functions, for functions whose results have their type.
 	FunctionArgs struct {
-		Op    kernel.Op `usage:"-"`
-		X     *graph.Node
-		DType dtype.Type `word:"float32"`
-	}
-	Function2Args struct {
 		Op    kernel.Op `usage:"-"`
 		A, B  *graph.Node
 		DType dtype.Type `word:"float32"`
@@ -154,9 +149,9 @@ func functions() (all []op.Row) {
 		signature := "()"
 		switch r.Arity {
 		case 1:
-			row.Build = op.Build(Function).With(FunctionArgs{Op: r.Op})
+			row.Build, row.Names, row.Without = op.Build(Function).With(FunctionArgs{Op: r.Op}), "x", "B"
 		case 2:
-			row.Build, signature = op.Build(Function2).With(Function2Args{Op: r.Op}), "(b any)"
+			row.Build, signature = op.Build(Function).With(FunctionArgs{Op: r.Op}), "(b any)"
 		case 3:
 			row.Build, signature = op.Build(Where), "(condition *Array, x, y any)"
 		}
@@ -164,7 +159,7 @@ func functions() (all []op.Row) {
 		if row.Go = "(a *Array) " + name + signature; r.Arity == 3 {
 			row.Go = name + signature
 		} else if r.Op.Result(dtype.Float64) != dtype.Float64 {
-			row.Without = "DType"
+			row.Without += " DType"
 		}
 		operands := "(" + strings.Join([]string{"x", "y", "y"}[:r.Arity], ", ") + ")"
 		switch {
@@ -188,13 +183,11 @@ func functions() (all []op.Row) {
 	return all
 }
 
-// Function makes the nodes of a function of one array.
+// Function makes the nodes of a function of one array or of two.
 func Function(site graph.Site, a FunctionArgs) (*graph.Node, error) {
-	return in(site, a.Op.Row(), a.DType, a.X)
-}
-
-// Function2 makes the nodes of a function of two arrays.
-func Function2(site graph.Site, a Function2Args) (*graph.Node, error) {
+	if a.B == nil {
+		return in(site, a.Op.Row(), a.DType, a.A)
+	}
 	return in(site, a.Op.Row(), a.DType, a.A, a.B)
 }
 

@@ -165,7 +165,7 @@ func ArgWhere(site graph.Site, a op.Counting) (*graph.Node, error) {
 	return positions(site, a.Run, a.X, Mask.ArgWhere)
 }
 
-// raveled reads arrays of indices, as many lengths, what becomes of indices out of range, for all
+// raveled reads by hand, as the first half of the arguments are arrays of indices: these, as many lengths, what becomes of indices out of range, for all
 // axes or for each, and the order.
 func raveled(c *op.Call) (*graph.Node, error) {
 	fortran := c.Option("F")

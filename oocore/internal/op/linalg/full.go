@@ -67,17 +67,6 @@ func LU(site graph.Site, a op.Unary) (p, l, u *graph.Node, err error) {
 	return named(p, n, ofRows, ofNone), named(l, n, ofNone, ofNone), named(u, n, ofNone, ofColumns), c.Err
 }
 
-// FullSVD is NumPy's svd with full matrices: u is m × m and vt n × n. A matrix fits a task,
-// as does each of a stack, with a second u besides the result. One pass.
-func FullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
-	m := &graph.Maker{Site: site}
-	u, s, vt = fullSVD(m, n)
-	if m.Err != nil {
-		return nil, nil, nil, graph.Reject(site, "svd", m.Err, n)
-	}
-	return named(u, n, ofRows, ofNone), named(s, n, ofNone), named(vt, n, ofNone, ofColumns), nil
-}
-
 func fullSVD(m *graph.Maker, n *graph.Node) (u, s, vt *graph.Node) {
 	if m.Err != nil {
 		return

@@ -34,7 +34,7 @@ var Rows = []op.Row{
 		Go: "linalg.EigH"},
 	{Name: "qr", Parts: "q r", NumPy: "np.linalg.qr", Passes: `"r": 1; "q": 2 read, 1 written, twice that of complex matrices`, Holds: blocks, Build: op.Build2(QR), Examples: `qr(n, "q"); qr(n, "r"); qr(slice(z, ":, 0:4"), "q")`,
 		Go: "linalg.QR(a *Array) (q, r *Array)", Doc: `QR returns the matrix as q·r, where q has orthonormal columns and r is upper triangular with nothing negative on its diagonal, which makes them unique; NumPy's differ by signs. Of m × n elements and k the smaller length q is m × k and r k × n.`},
-	{Name: "svd", Parts: "u s vt", NumPy: "np.linalg.svd", Passes: `"s" and "vt": 1; "u": 2 read, 1 written; "full": 1`, Holds: blocks + `; "full" of matrices that fit a task`, Build: op.Build3(BuildSVD), Examples: `svd(n, "u")`,
+	{Name: "svd", Parts: "u s vt", NumPy: "np.linalg.svd", Passes: `"s" and "vt": 1; "u": 2 read, 1 written; "full": 1`, Holds: blocks + `; "full" of matrices that fit a task`, Build: op.Build3(SVD), Examples: `svd(n, "u")`,
 		Go: "linalg.SVD(a *Array) (u, s, vt *Array)", Doc: `SVD returns the matrix as u·diag(s)·vt, in its reduced form: of m × n elements and k the smaller length u is m × k, s has the k singular values, falling, and vt is k × n. In each row of vt the largest element is positive. Each matrix of a stack has to fit a task.`,
 		More: []op.Func{{Go: "linalg.FullSVD(a *Array) (u, s, vt *Array) = a, true", Doc: `FullSVD is SVD with all of u's m columns and vt's n rows, of matrices that fit a task: one pass.`}}},
 	{Name: "lu", Parts: "p l u", NumPy: "scipy.linalg.lu", Passes: "1", Holds: whole, Build: op.Build3(LU),
@@ -113,14 +113,6 @@ func BuildSolveTriangular(site graph.Site, args TriangleArgs) (*graph.Node, erro
 func onlyValues(site graph.Site, a op.Unary) (*graph.Node, error) {
 	values, _, err := EigH(site, op.Unary{X: a.X})
 	return values, err
-}
-
-// BuildSVD is SVD or FullSVD.
-func BuildSVD(site graph.Site, a SVDArgs) (u, s, vt *graph.Node, err error) {
-	if a.Full {
-		return FullSVD(site, a.X)
-	}
-	return SVD(site, a.X)
 }
 
 func solution(site graph.Site, args solutionArgs) (*graph.Node, error) {

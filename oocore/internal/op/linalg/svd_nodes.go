@@ -26,15 +26,22 @@ func swapped(m *graph.Maker, n *graph.Node) *graph.Node {
 	return m.Make(func() (*graph.Node, error) { return shape.Swap(m.Site, shape.SwapArgs{X: n, Axis: -1, Other: -2}) })
 }
 
-// SVD is NumPy's svd with full_matrices=False: the matrix is U·diag(s)·Vᵀ, of m × n
+// SVD is NumPy's svd, with full_matrices where a.Full says so: the matrix is U·diag(s)·Vᵀ, of m × n
 // elements and k the smaller of these U m × k, s k, falling, and Vᵀ k × n. In each right
 // singular vector the largest element is positive.
 //
 // The values and Vᵀ read a matrix once, U twice; each with the memory of QR, and that
 // of three k × k matrices in float64. Of a stack of matrices each has to fit a task.
-func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
+//
+// Full matrices are u of m × m and vt of n × n, of a matrix that fits a task, as does each of a
+// stack, with a second u besides the result. One pass.
+func SVD(site graph.Site, a SVDArgs) (u, s, vt *graph.Node, err error) {
+	n, decompose := a.X, thin
+	if a.Full {
+		decompose = fullSVD
+	}
 	m := &graph.Maker{Site: site}
-	u, s, vt = thin(m, n)
+	u, s, vt = decompose(m, n)
 	if m.Err != nil {
 		return nil, nil, nil, graph.Reject(site, "svd", m.Err, n)
 	}

@@ -72,22 +72,18 @@ func (f *formula) logistic(x *graph.Node) *graph.Node {
 	return f.apply(kernel.Add, f.apply(kernel.Exp, f.apply(kernel.Negative, x)), 1.0)
 }
 
-// GELU is x/2 · (1 + erf(x/√2)) (Hendrycks and Gimpel, 2016).
-func GELU(site graph.Site, x *graph.Node) (*graph.Node, error) {
-	return function(site, "gelu", x, func(f *formula, x *graph.Node) *graph.Node {
+// GELU is x/2 · (1 + erf(x/√2)), or its tanh form, x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and
+// Gimpel, 2016).
+func GELU(site graph.Site, a GELUArgs) (*graph.Node, error) {
+	return function(site, "gelu", a.X, func(f *formula, x *graph.Node) *graph.Node {
+		if a.Tanh {
+			// x·(1 + 0.044715·x²) is the sum without a power.
+			inner := f.apply(kernel.Multiply, x, f.apply(kernel.Add, f.apply(kernel.Multiply, f.apply(kernel.Square, x), 0.044715), 1.0))
+			tanh := f.apply(kernel.Tanh, f.apply(kernel.Multiply, inner, math.Sqrt(2/math.Pi)))
+			return f.apply(kernel.Multiply, f.apply(kernel.Multiply, x, 0.5), f.apply(kernel.Add, tanh, 1.0))
+		}
 		erf := f.apply(kernel.Erf, f.apply(kernel.Multiply, x, 1/math.Sqrt2))
 		return f.apply(kernel.Multiply, f.apply(kernel.Multiply, x, 0.5), f.apply(kernel.Add, erf, 1.0))
-	})
-}
-
-// TanhGELU is GELU's tanh form, x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))), of the same
-// paper.
-func TanhGELU(site graph.Site, x *graph.Node) (*graph.Node, error) {
-	return function(site, "gelu", x, func(f *formula, x *graph.Node) *graph.Node {
-		// x·(1 + 0.044715·x²) is the sum without a power.
-		inner := f.apply(kernel.Multiply, x, f.apply(kernel.Add, f.apply(kernel.Multiply, f.apply(kernel.Square, x), 0.044715), 1.0))
-		tanh := f.apply(kernel.Tanh, f.apply(kernel.Multiply, inner, math.Sqrt(2/math.Pi)))
-		return f.apply(kernel.Multiply, f.apply(kernel.Multiply, x, 0.5), f.apply(kernel.Add, tanh, 1.0))
 	})
 }
 

@@ -15,7 +15,7 @@ var Rows = []op.Row{
 		Go: "nn.Sigmoid() Layer", Doc: `Sigmoid returns 1 / (1 + exp(-x)).`},
 	{Name: "silu", NumPy: "torch.nn.functional.silu", Build: op.Build(SiLU),
 		Go: "nn.SiLU() Layer", Doc: `SiLU returns x / (1 + exp(-x)).`},
-	{Name: "gelu", NumPy: "torch.nn.functional.gelu", Build: op.Build(BuildGELU),
+	{Name: "gelu", NumPy: "torch.nn.functional.gelu", Build: op.Build(GELU),
 		Go: "nn.GELU() Layer", Doc: `GELU returns x/2 · (1 + erf(x/√2)).`,
 		More: []op.Func{{Go: "nn.TanhGELU() Layer = true", Doc: `TanhGELU returns GELU's tanh form (PyTorch's approximate="tanh").`}}},
 	{Name: "softmax", Names: "x axis", NumPy: "scipy.special.softmax", Passes: "1 of rows up to 4 MiB with their results; 3 along other axes", Holds: "whole rows; along other axes two accumulators for each sum", Build: op.Build(Softmax), Examples: "softmax(x, 1); softmax(conv2d(c, full(0.1, 4, 8, 3, 3)), 1)",
@@ -56,14 +56,6 @@ type (
 		Padding int   `default:"0"`
 	}
 )
-
-// BuildGELU is GELU or TanhGELU.
-func BuildGELU(site graph.Site, a GELUArgs) (*graph.Node, error) {
-	if a.Tanh {
-		return TanhGELU(site, a.X)
-	}
-	return GELU(site, a.X)
-}
 
 func conv2d(site graph.Site, a convArgs) (*graph.Node, error) {
 	x, weights, bias, stride, padding, dilation, groups := a.X, a.Weights, a.Bias, a.Stride, a.Padding, a.Dilation, a.Groups

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
@@ -32,9 +31,9 @@ is more than a 256th of them.`},
 		Go: "(a *Array) ArgTopK(k, axis int)", Doc: `ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes first.`},
 	{Name: "searchsorted", Names: "list values", Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: op.Build(BuildSearchSorted),
 		Go: "(a *Array) SearchSorted(values *Array, side types.Side) = a, values, side.String()", Doc: `SearchSorted is, for each of the values, where it belongs in a, a sorted list: with Left before elements that are equal, with Right after them.`},
-	{Name: "digitize", Names: "x edges", Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: op.Build(BuildDigitize),
+	{Name: "digitize", Names: "x edges", Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: op.Build(Digitize),
 		Go: "(a *Array) Digitize(edges *Array, side types.Side) = a, edges, side.String()", Doc: `Digitize is, for each element, the number of the bin that it is in, between edges that rise or fall: of rising ones bin i is with Left from edge i-1, included, to edge i, excluded, and with Right the other way round.`},
-	{Name: "isin", Passes: "those of sort over the list; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.Build(BuildIsIn),
+	{Name: "isin", Passes: "those of sort over the list; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.Build(IsIn),
 		Go: "(a *Array) IsIn(list *Array)", Doc: `IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal to none. The list is sorted, with Sort's passes
 and working set, and each element is looked up in it as SearchSorted does.`},
 	{Name: "unique", Also: "unique_values", Passes: counts, Holds: "16 MiB", Build: op.Build(BuildUnique),
@@ -52,9 +51,9 @@ and working set, and each element is looked up in it as SearchSorted does.`},
 passes.`},
 	{Name: "nanmedian", Passes: byDigits, Holds: "16 MiB", Build: op.Build(nanMedian),
 		Go: "Array.MedianWith"},
-	{Name: "tril_indices", NumPy: "np.tril_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.BuildAll(BuildTriangleIndices).With(TriangleArgs{Upper: false}),
+	{Name: "tril_indices", NumPy: "np.tril_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.BuildAll(TriangleIndices).With(TriangleArgs{Upper: false}),
 		Go: "TriangleIndices"},
-	{Name: "triu_indices", NumPy: "np.triu_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.BuildAll(BuildTriangleIndices).With(TriangleArgs{Upper: true}),
+	{Name: "triu_indices", NumPy: "np.triu_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: op.BuildAll(TriangleIndices).With(TriangleArgs{Upper: true}),
 		Go: "TriangleIndices"},
 }
 
@@ -102,7 +101,8 @@ func init() {
 	}
 }
 
-// quantileOf is of one number, or of several in a text: "0.25, 0.5, 0.75".
+// quantileOf is of one number, or of several in a text: "0.25, 0.5, 0.75". It is read by hand, as keepdims is a
+// word where it comes last, and else a method that is unknown.
 func quantileOf(c *op.Call, scale float64, skip bool) (*graph.Node, error) {
 	x, err := c.Node(0)
 	if err != nil {
@@ -168,20 +168,6 @@ func BuildSearchSorted(site graph.Site, a SideArgs) (*graph.Node, error) {
 	return SearchSorted(site, a.A, a.B, a.Side == "right")
 }
 
-// BuildDigitize is Digitize with a word for the side.
-func BuildDigitize(site graph.Site, a SideArgs) (*graph.Node, error) {
-	return Digitize(site, a.A, a.B, a.Side == "right")
-}
-
-// BuildIsIn is IsIn, or which elements are in no list.
-func BuildIsIn(site graph.Site, a IsInArgs) (*graph.Node, error) {
-	out, err := IsIn(site, a.X, a.List)
-	if err != nil || !a.Invert {
-		return out, err
-	}
-	return graph.Apply(site, kernel.LogicalNot, out)
-}
-
 // BuildUnique is what is distinct in an array.
 func BuildUnique(site graph.Site, a op.Counting) (*graph.Node, error) {
 	d, err := Unique(site, a.X, false, false, a.Run)
@@ -221,9 +207,4 @@ func BuildMedian(site graph.Site, a op.Reducing) (*graph.Node, error) {
 
 func nanMedian(site graph.Site, a op.Reducing) (*graph.Node, error) {
 	return Median(site, a.X, QuantileOptions{Axes: a.Axes, KeepDims: a.KeepDims, SkipNaN: true})
-}
-
-// BuildTriangleIndices is TriangleIndices in the order of NumPy's arguments.
-func BuildTriangleIndices(site graph.Site, a TriangleArgs) ([]*graph.Node, error) {
-	return TriangleIndices(site, a.Rows, a.Columns, a.Diagonal, a.Upper)
 }

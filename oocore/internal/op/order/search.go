@@ -36,11 +36,12 @@ func SearchSorted(site graph.Site, list, values *graph.Node, right bool) (*graph
 // Digitize is NumPy's: for each value the number of the bin between rising or falling
 // edges that it is in. Edges that neither rise nor fall are an error where that is seen,
 // when it is computed.
-func Digitize(site graph.Site, values, edges *graph.Node, right bool) (*graph.Node, error) {
+func Digitize(site graph.Site, a SideArgs) (*graph.Node, error) {
+	values, edges := a.A, a.B
 	if values.DType.Kind() == dtype.KindComplex || edges.DType.Kind() == dtype.KindComplex {
 		return nil, graph.Reject(site, "digitize", errors.New("takes real numbers"), values, edges)
 	}
-	return searched(site, "digitize", edges, values, !right, true)
+	return searched(site, "digitize", edges, values, a.Side == "left", true)
 }
 
 func searched(site graph.Site, name string, list, values *graph.Node, right, edges bool) (*graph.Node, error) {

@@ -14,11 +14,11 @@ import (
 // TriangleIndices are the rows and the columns of a triangle's elements in C order, as NumPy's
 // tril_indices, or with upper its triu_indices. Their number follows from the lengths, and
 // the row of each is found among the numbers of elements up to each row.
-func TriangleIndices(site graph.Site, rows, columns, diagonal int, upper bool) ([]*graph.Node, error) {
+func TriangleIndices(site graph.Site, a TriangleArgs) ([]*graph.Node, error) {
 	m := &graph.Maker{Site: site}
-	out, err := triangleIndices(m, rows, columns, diagonal, upper)
+	out, err := triangleIndices(m, a.Rows, a.Columns, a.Diagonal, a.Upper)
 	if err != nil {
-		return nil, graph.Reject(site, map[bool]string{false: "tril_indices", true: "triu_indices"}[upper], err)
+		return nil, graph.Reject(site, map[bool]string{false: "tril_indices", true: "triu_indices"}[a.Upper], err)
 	}
 	return out, nil
 }

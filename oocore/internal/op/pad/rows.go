@@ -13,7 +13,7 @@ var Rows = []op.Row{
 		Go: "Array.Pad"},
 }
 
-// padded reads widths, before and after alike, or before and after for all axes, or two for each
+// padded reads its arguments by hand, as numbers are widths before the mode and values after it: widths, before and after alike, or before and after for all axes, or two for each
 // axis; a mode; and what the mode takes: numbers likewise, or the word odd.
 func padded(c *op.Call) (*graph.Node, error) {
 	x, err := c.Node(0)

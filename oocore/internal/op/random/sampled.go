@@ -76,7 +76,9 @@ func (o Sampled) Fill(ctx context.Context, t *blockwise.Task) error {
 // Sample are numbers of a distribution, float64 of Gamma and int64 of others, in a shape that
 // its parameters broadcast to; without lengths in the one that these broadcast to. A
 // parameter that the distribution does not take is an error when it is computed.
-func Sample(site graph.Site, name string, d Distribution, seed uint64, parameters []*graph.Node, shape ...int) (_ *graph.Node, err error) {
+func Sample(site graph.Site, a SampledArgs) (_ *graph.Node, err error) {
+	name, d, seed, shape := a.Name, a.Of, a.Seed, a.Lengths
+	parameters := slices.DeleteFunc([]*graph.Node{a.A, a.B, a.C}, func(n *graph.Node) bool { return n == nil })
 	defer graph.Named(&err, site, name, parameters...)
 	m := &graph.Maker{Site: site}
 	by := samplers[d]

@@ -16,8 +16,8 @@ func Eye(site graph.Site, rows, columns, diagonal int) (*graph.Node, error) {
 }
 
 // Tri is a matrix of float64 with ones on a diagonal and below it, as NumPy's tri.
-func Tri(site graph.Site, rows, columns, diagonal int) (*graph.Node, error) {
-	return Named(site, "tri")(compared(site, kernel.LessEqual, rows, columns, diagonal))
+func Tri(site graph.Site, a EyeArgs) (*graph.Node, error) {
+	return Named(site, "tri")(compared(site, kernel.LessEqual, a.Rows, append(a.Columns, a.Rows)[0], a.Diagonal))
 }
 
 // compared is 1 where the column compares with the row and the diagonal.

@@ -63,7 +63,7 @@ memory.`},
 		Go: "Blocks"},
 	{Name: "eye", Build: op.Build(BuildEye), Examples: "eye(64, 64, 0)",
 		Go: "Eye(rows, columns, diagonal int)", Doc: `Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones above it, and zeros elsewhere. It takes no memory.`},
-	{Name: "tri", Build: op.Build(BuildTri), Examples: "tri(64, 64, 0)",
+	{Name: "tri", Build: op.Build(Tri), Examples: "tri(64, 64, 0)",
 		Go: "Tri(rows, columns, diagonal int)", Doc: `Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It takes no memory.`},
 	{Name: "roll", Holds: op.Shown, Build: op.Build(BuildRoll), Examples: "roll(x, 1000, 0); roll(s, 7, 1)",
 		Go: "(a *Array) Roll(shift int, axes ...int)", Doc: `Roll moves elements along axes, those that leave at an end coming in at the other; without axes, as if the array were flat.`},
@@ -317,11 +317,6 @@ func blocks(site graph.Site, a blocksArgs) (*graph.Node, error) {
 // BuildEye is Eye of rows, as many columns where they are left out, and a diagonal.
 func BuildEye(site graph.Site, a EyeArgs) (*graph.Node, error) {
 	return Eye(site, a.Rows, append(a.Columns, a.Rows)[0], a.Diagonal)
-}
-
-// BuildTri is Tri, as BuildEye.
-func BuildTri(site graph.Site, a EyeArgs) (*graph.Node, error) {
-	return Tri(site, a.Rows, append(a.Columns, a.Rows)[0], a.Diagonal)
 }
 
 // Transpose puts axes in another order.

@@ -10,7 +10,8 @@ import (
 
 // Moment is SciPy's moment about the mean: the mean of the power of what elements are from
 // their mean. Integers are computed in float64. Two passes, the mean first.
-func Moment(site graph.Site, n *graph.Node, order int, o graph.ReduceOptions) (*graph.Node, error) {
+func Moment(site graph.Site, a MomentArgs) (*graph.Node, error) {
+	n, order, o := a.X, a.Order, graph.ReduceOptions{Axes: a.Axes, KeepDims: a.KeepDims}
 	if order < 0 {
 		return nil, graph.Reject(site, "moment", fmt.Errorf("the order %d is negative", order), n)
 	}

@@ -21,7 +21,7 @@ var Rows = []op.Row{
 		Go: "(a *Array) Average(weights *Array, axes ...int)", Doc: `Average returns the mean along the axes of elements that weigh differently. The weights have the shape of the array, or that of the axes, in the order in which those are given. Weights that sum to zero are an error when it is computed.`},
 	{Name: "logsumexp", NumPy: "scipy.special.logsumexp", Passes: "2: the largest first", Holds: "an accumulator for each result", Build: op.Build(LogSumExp), Examples: "logsumexp(x, 1); logsumexp(x)",
 		Go: "(a *Array) LogSumExp(axes ...int)", Doc: `LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements (scipy.special.logsumexp). It does not overflow. nn.Softmax has the exponentials by their sum.`},
-	{Name: "moment", NumPy: "scipy.stats.moment", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(BuildMoment), Examples: "moment(x, 3, 0)",
+	{Name: "moment", NumPy: "scipy.stats.moment", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(Moment), Examples: "moment(x, 3, 0)",
 		Go: "(a *Array) Moment(order int, axes ...int)", Doc: `Moment returns the mean along the axes of a power of what elements are from their mean, of an order that is not negative
 (scipy.stats.moment).`},
 	{Name: "cov", NumPy: `np.cov; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: op.Build(BuildCov), Examples: `cov(n, "columns")`,
@@ -88,6 +88,7 @@ type (
 	}
 	ReduceArgs struct {
 		Reduction kernel.Reduction `usage:"-"`
+		SkipNaN   bool             `usage:"-"`
 		X         *graph.Node
 		Axes      []int
 		Where     *graph.Node `default:""`
@@ -99,6 +100,7 @@ type (
 	}
 	PositionArgs struct {
 		Reduction kernel.Reduction `usage:"-"`
+		SkipNaN   bool             `usage:"-"`
 		X         *graph.Node
 		Axis      []int `most:"1"`
 		KeepDims  bool
@@ -137,12 +139,12 @@ func reduction(r *kernel.ReductionRow) op.Row {
 // withoutNaN is a reduction in which NaN does not count.
 func withoutNaN(r *kernel.ReductionRow) op.Row {
 	row := op.Row{Name: "nan" + r.Name, Passes: "1", Holds: "an accumulator for each result, or two", Go: "Array.Reduce", Examples: "nan" + r.Name + "(x, 0)",
-		Build: op.Build(nanReduce).With(ReduceArgs{Reduction: r.Reduction}), Without: without(r.Family)}
+		Build: op.Build(Reduce).With(ReduceArgs{Reduction: r.Reduction, SkipNaN: true}), Without: without(r.Family)}
 	switch r.Family {
 	case kernel.Spread:
 		row.Passes = "2: the mean first"
 	case kernel.Position:
-		row.Build, row.Without = op.Build(nanPosition).With(PositionArgs{Reduction: r.Reduction}), ""
+		row.Build, row.Without = op.Build(Position).With(PositionArgs{Reduction: r.Reduction, SkipNaN: true}), ""
 	}
 	return row
 }
@@ -164,29 +166,16 @@ func without(family kernel.ReductionFamily) string {
 
 // Reduce is a reduction along axes.
 func Reduce(site graph.Site, a ReduceArgs) (*graph.Node, error) {
-	return graph.Aggregate(site, a.Reduction, a.X, a.options())
+	o := graph.ReduceOptions{Axes: a.Axes, Where: a.Where, DDof: a.DDof, Initial: a.Initial, DType: a.DType, KeepDims: a.KeepDims, NoAxes: a.NoAxes}
+	if a.SkipNaN {
+		return NaN(site, a.Reduction, a.X, o)
+	}
+	return graph.Aggregate(site, a.Reduction, a.X, o)
 }
 
 // Position is the place of the smallest or the largest element along an axis.
 func Position(site graph.Site, a PositionArgs) (*graph.Node, error) {
-	return graph.Aggregate(site, a.Reduction, a.X, graph.ReduceOptions{Axes: a.Axis, KeepDims: a.KeepDims})
-}
-
-func nanReduce(site graph.Site, a ReduceArgs) (*graph.Node, error) {
-	return NaN(site, a.Reduction, a.X, a.options())
-}
-
-func nanPosition(site graph.Site, a PositionArgs) (*graph.Node, error) {
-	return NaN(site, a.Reduction, a.X, graph.ReduceOptions{Axes: a.Axis, KeepDims: a.KeepDims})
-}
-
-func (a ReduceArgs) options() graph.ReduceOptions {
-	return graph.ReduceOptions{Axes: a.Axes, Where: a.Where, DDof: a.DDof, Initial: a.Initial, DType: a.DType, KeepDims: a.KeepDims, NoAxes: a.NoAxes}
-}
-
-// BuildMoment is Moment along axes.
-func BuildMoment(site graph.Site, a MomentArgs) (*graph.Node, error) {
-	return Moment(site, a.X, a.Order, graph.ReduceOptions{Axes: a.Axes, KeepDims: a.KeepDims})
+	return Reduce(site, ReduceArgs{Reduction: a.Reduction, SkipNaN: a.SkipNaN, X: a.X, Axes: a.Axis, KeepDims: a.KeepDims})
 }
 
 // BuildCov is Cov, where ddof of 0 is bias.
@@ -245,7 +234,8 @@ func histogramDDOf(c *op.Call) (*graph.Node, error) {
 	return n, err
 }
 
-// arguments are arguments of a histogram of so many coordinates: their elements, bins for
+// arguments are arguments of a histogram of so many coordinates, which are read by hand, as numbers are bins or
+// the ends of ranges by how many there are: their elements, bins for
 // each (10 where nothing is said; one for all), ranges, weights, and "density".
 func arguments(c *op.Call, coordinates int) (in []*graph.Node, bins []Bins, o HistogramOptions, err error) {
 	if in, err = c.Nodes(coordinates); err != nil {

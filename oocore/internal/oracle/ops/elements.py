@@ -15,6 +15,9 @@ ROUGH = "radians degrees".split()  # of rows that have no bound
 SPECIAL = "float_power full_like i0 ldexp logaddexp logaddexp2 sinc".split()  # which have cases of their own
 
 
+OWN = {}  # the references of kernels whose Home is none, by name: "sinpi": lambda x: …
+
+
 def of_elements(row):
     """Reports whether a row is a function of each element of arrays by NumPy's or SciPy's name. Rows of kernels are."""
     if row["kernel"] or row["name"] in SPECIAL or not row["fused"] or not row["arrays"]:
@@ -37,7 +40,7 @@ def answered(op, expr, arrays, exactness):
 
 def elements(rng, row):
     op, kernel, two = row["name"], row["kernel"], row["arrays"] == 2
-    reference.NAMES.setdefault(op, getattr(np, op))
+    reference.NAMES.setdefault(op, OWN[op] if op in OWN else getattr(np, op))
     exact = row["exact"] and op not in ROUGH
     i = made = 0
     while made < EACH:
