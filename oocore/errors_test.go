@@ -63,6 +63,12 @@ func TestArgumentsThatStandForOneOptionAreOne(t *testing.T) {
 	if err := x.Gradient(1, 0, 2).Err(); err != nil {
 		t.Error(err)
 	}
+	for name, a := range map[string]*oocore.Array{"Cumsum": x.Cumsum(0, 0), "Cumprod": x.Cumprod(0, 0), "CumulativeSum": x.CumulativeSum(oocore.Initial, 0, 0), "CumulativeProd": x.CumulativeProd(oocore.Initial, 0, 0),
+		"NanCumsum": x.NanCumsum(0, 0), "NanCumprod": x.NanCumprod(0, 0), "ArgMax": x.Reshape(2, 2).ArgMax(0, 1), "ArgMin": x.Reshape(2, 2).ArgMin(0, 1)} {
+		if err := a.Sqrt().Err(); err == nil || !strings.Contains(err.Error(), "one axis") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestZeroArrayIsNotCalledNil(t *testing.T) {
