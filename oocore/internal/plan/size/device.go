@@ -96,27 +96,23 @@ func (p *Plan) deviceStage(s *Stage, room, memory int64) *DeviceStage {
 		}
 		return v
 	}
-	most := max(min(max(2*p.Workers+2, slotSets), mostSlots, s.Tasks()), 1)
-	for _, whole := range p.modes(s) {
-		for bytes := deviceTransfer; ; bytes /= 2 {
-			v, smallest := p.deviceTile(s, bytes)
-			v.DecodeWholeChunks = whole
-			least := min(DeviceSets, most)
-			if smallest {
-				least = 1
-			}
-			for v.Slots = most; v.Slots >= least; v.Slots-- {
-				p.predictDevice(v)
-				if fits(v) && (smallest || v.Slots*v.Depth >= min(slotSets, s.Tasks()*v.tiles()) || s.Tasks() == 1) {
-					return v
-				}
-			}
-			if smallest {
-				break
-			}
+	most := max(min(max(p.MostLocalSlots(), slotSets), mostSlots, s.Tasks()), 1)
+	var v *DeviceStage
+	if !fit(p.modes(s), deviceTransfer, func(whole bool, bytes int) (ok, smallest bool) {
+		v, smallest = p.deviceTile(s, bytes)
+		v.DecodeWholeChunks = whole
+		least := min(DeviceSets, most)
+		if smallest {
+			least = 1
 		}
+		return fitSlots(&v.Slots, most, least, func() bool {
+			p.predictDevice(v)
+			return fits(v) && (smallest || v.Slots*v.Depth >= min(slotSets, s.Tasks()*v.tiles()) || s.Tasks() == 1)
+		}), smallest
+	}) {
+		return nil
 	}
-	return nil
+	return v
 }
 
 // mostHeld bounds the elements that a load holds for a tile: kernels count them in 32 bits.
@@ -143,13 +139,10 @@ func (p *Plan) leastOnDevice(s *Stage) *DeviceStage {
 	if s.Kind == plan.MatMulStage {
 		return p.deviceSuper(s, 1, 1, leastStrip)
 	}
-	for bytes := deviceTransfer; ; bytes /= 2 {
-		if v, smallest := p.deviceTile(s, bytes); smallest {
-			v.Slots = 1
-			p.predictDevice(v)
-			return v
-		}
-	}
+	v, _ := p.deviceTile(s, 1)
+	v.Slots = 1
+	p.predictDevice(v)
+	return v
 }
 
 // deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
@@ -182,15 +175,15 @@ func (p *Plan) Halve(s *DeviceStage) *DeviceStage {
 	if s.Kind == plan.MatMulStage {
 		return p.halveMatMul(s)
 	}
-	for bytes := s.transfer / 2; ; bytes /= 2 {
-		v, smallest := p.deviceTile(&s.Stage, bytes)
-		if p.predictDevice(v); grid.Size(v.Tile) <= (grid.Size(s.Tile)+grid.Size(s.Block))/2 && v.DevicePeak < s.DevicePeak && v.Predicted.Host() <= s.Predicted.Host() {
-			return v
-		}
-		if smallest {
-			return p.fewer(s)
-		}
+	var v *DeviceStage
+	if !fit([]bool{s.DecodeWholeChunks}, s.transfer/2, func(_ bool, bytes int) (less, smallest bool) {
+		v, smallest = p.deviceTile(&s.Stage, bytes)
+		p.predictDevice(v)
+		return grid.Size(v.Tile) <= (grid.Size(s.Tile)+grid.Size(s.Block))/2 && v.DevicePeak < s.DevicePeak && v.Predicted.Host() <= s.Predicted.Host(), smallest
+	}) {
+		return p.fewer(s)
 	}
+	return v
 }
 
 // fewer returns the stage with half the slots, each of which has partials of its own; nil

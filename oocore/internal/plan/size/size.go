@@ -166,6 +166,34 @@ func (p *Plan) size(overhead int64) error {
 	return nil
 }
 
+// fit is the search for the shapes of a stage, on the CPU and on a device: it tries to decode chunks in one go before streams,
+// then long tiles before short ones, and in those as many slots as fit. try shapes the stage for tiles of about the given bytes; it
+// reports whether that fits, and whether tiles cannot be shorter. fit reports whether one of them fits.
+func fit(modes []bool, longest int, try func(whole bool, bytes int) (fits, smallest bool)) bool {
+	for _, whole := range modes {
+		for bytes := longest; ; bytes /= 2 {
+			fits, smallest := try(whole, bytes)
+			if fits {
+				return true
+			}
+			if smallest {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// fitSlots finds the most slots that fit, and reports whether least of them do.
+func fitSlots(slots *int, most, least int, fits func() bool) bool {
+	for *slots = most; *slots >= least; *slots-- {
+		if fits() {
+			return true
+		}
+	}
+	return false
+}
+
 // sizeStage fills in the stage's shapes and prediction for as many slots as room
 // allows, or for one where it does not. It returns the bytes of that one.
 func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
@@ -174,28 +202,29 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 	}
 	few := max(min(p.Workers, s.Tasks()), 1)
 	modes := p.modes(s)
+	fits := func() bool {
+		s.predict()
+		return s.Predicted.Host() <= room
+	}
 	// Long writes and reads gain more than slots beyond the workers; a slot for
 	// each worker gains more than long ones, or than chunks decoded in one go.
-	for _, s.DecodeWholeChunks = range modes {
-		for bytes := p.longest(s); ; bytes /= 2 {
-			smallest := p.shapes(s, bytes)
-			for _, s.Workspaces = range p.workspaces(s, room) {
-				p.declare(s)
-				for s.Slots = p.mostSlots(s); s.Slots >= cmp.Or(4*s.Workspaces, few); s.Slots-- {
-					if s.predict(); s.Predicted.Host() <= room {
-						return 0
-					}
-				}
-			}
-			if smallest {
-				break
+	if fit(modes, p.longest(s), func(whole bool, bytes int) (ok, smallest bool) {
+		s.DecodeWholeChunks = whole
+		smallest = p.shapes(s, bytes)
+		for _, s.Workspaces = range p.workspaces(s, room) {
+			p.declare(s)
+			if fitSlots(&s.Slots, p.mostSlots(s), cmp.Or(4*s.Workspaces, few), fits) {
+				return true, smallest
 			}
 		}
+		return false, smallest
+	}) {
+		return 0
 	}
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
 		for _, s.DecodeWholeChunks = range modes {
 			p.declare(s)
-			if s.predict(); s.Predicted.Host() <= room {
+			if fits() {
 				return s.Predicted.Host()
 			}
 		}
