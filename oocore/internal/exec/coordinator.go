@@ -68,9 +68,6 @@ func (c *Coordinator) Lost() bool { return c.run.arrays.lost }
 // Plan is the plan that is run.
 func (c *Coordinator) Plan() *size.Plan { return c.run.Plan }
 
-// planFile is in the staging folder.
-const planFile = "plan"
-
 // PlanFile writes the plan for other processes, and returns the file's path. Its folder has,
 // or names, all that they write.
 func (c *Coordinator) PlanFile() (string, error) {

@@ -56,21 +56,7 @@ func (p *Plan) WholePath(output int) string {
 // Wholes iterates over the outputs that stand for themselves, and of a new collection over the
 // first.
 func (p *Plan) Wholes() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		seen := make([]bool, len(p.Collections)+1)
-		for i := range p.Outputs() {
-			c := p.Arrays[i].Collection
-			if c > 0 && !p.Collections[c-1].Add {
-				if seen[c] {
-					continue
-				}
-				seen[c] = true
-			}
-			if !yield(i) {
-				return
-			}
-		}
-	}
+	return p.firsts(func(collection int) bool { return !p.Collections[collection-1].Add })
 }
 
 // WholesOf iterates over those of Wholes that are staged with an output that has a staging folder.
@@ -89,12 +75,15 @@ func (p *Plan) WholesOf(output int) iter.Seq[int] {
 }
 
 // Staged iterates over the outputs that have staging folders: of a collection the first.
-func (p *Plan) Staged() iter.Seq[int] {
+func (p *Plan) Staged() iter.Seq[int] { return p.firsts(func(int) bool { return true }) }
+
+// firsts iterates over the outputs, and over the first only of the collections that of reports.
+func (p *Plan) firsts(of func(collection int) bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		seen := make([]bool, len(p.Collections)+1)
 		for i := range p.Outputs() {
 			c := p.Arrays[i].Collection
-			if c > 0 && seen[c] {
+			if c > 0 && seen[c] && of(c) {
 				continue
 			}
 			if seen[c] = true; !yield(i) {

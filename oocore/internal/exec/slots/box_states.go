@@ -64,10 +64,9 @@ func newBoxStates(s *size.Stage) *boxStates {
 }
 
 // slot returns the state of the boxes that a slot's reader fills, one after the other.
-func (a *boxStates) slot(f *blockwiseReader) *boxState {
+func (a *boxStates) slot() *boxState {
 	b := &boxState{states: a}
 	a.all = append(a.all, b)
-	f.state = b
 	return b
 }
 

@@ -7,33 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 )
 
-func NewMapPool(r *Shared, stage int) (*Pool, error) {
-	s := &r.Plan.Stages[stage]
-	states := newBoxStates(s)
-	var turns chan struct{}
-	if n := r.Plan.FirstReads(s); n > 0 {
-		turns = make(chan struct{}, n)
-	}
-	if s.Workspaces > 0 {
-		return newPrefetchRunner(r, stage, turns)
-	}
-	p, err := NewPool(r, stage, s, func(sl *Slot) (Task, error) {
-		m, err := newMapper(sl)
-		if err != nil {
-			return nil, err
-		}
-		m.turns = turns
-		if states != nil {
-			m.state = states.slot(m.eval.plain.(*blockwiseReader))
-		}
-		return m.task, nil
-	})
-	if err == nil && states != nil {
-		r.Unfinished = states
-	}
-	return p, err
-}
-
 // mapper is a slot of a map stage. What it writes at once are the stage's tiles.
 type mapper struct {
 	slot  *Slot
@@ -159,6 +132,47 @@ func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
 			if err := m.sink.Write(ctx, out, tile); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// level makes a chunk of a level, and writes it.
+func (m *mapper) level(ctx context.Context, k int, box grid.Box) error {
+	st := m.slot.Stage
+	if k == 0 {
+		out := m.out[:box.Size()*m.size]
+		if err := m.eval.Eval(ctx, box, out); err != nil {
+			return err
+		}
+		m.slot.held[st.Outputs[0]] = chunkInMemory{box, out, m.size}
+		return m.sink.Write(ctx, out, box)
+	}
+	l := m.levels[k-1]
+	of := grid.Box{Start: make([]int, len(l.below)), Shape: make([]int, len(l.below))}
+	for d, f := range l.factors {
+		of.Start[d] = box.Start[d] * f
+		of.Shape[d] = min(box.Shape[d]*f, l.below[d]-of.Start[d])
+	}
+	for chunk := range of.Split(l.chunks) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := m.level(ctx, k-1, chunk); err != nil {
+			return err
+		}
+		made := st.NextLevelBox(k-1, chunk)
+		part := l.part[:made.Size()*l.size]
+		if err := l.eval.Eval(ctx, made, part); err != nil {
+			return err
+		}
+		strided.Copy(l.size, made, l.out, box, part, made)
+	}
+	out := l.out[:box.Size()*l.size]
+	m.slot.held[st.Outputs[k]] = chunkInMemory{box, out, l.size}
+	for _, s := range l.sinks {
+		if err := s.Write(ctx, out, box); err != nil {
+			return err
 		}
 	}
 	return nil

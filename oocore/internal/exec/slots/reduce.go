@@ -123,17 +123,6 @@ type reducer struct {
 	out    [][]byte // results of a task that makes whole ones
 }
 
-func NewReducePool(r *Shared, stage int) (*Pool, error) {
-	f := NewFolding(r, &r.Plan.Stages[stage])
-	return NewPool(r, stage, f.Stage, func(sl *Slot) (Task, error) {
-		r, err := newReducer(sl, f)
-		if err != nil {
-			return nil, err
-		}
-		return r.task, nil
-	})
-}
-
 func newReducer(s *Slot, f *Folding) (_ *reducer, err error) {
 	r := &reducer{slot: s, shared: f}
 	d := &s.Stage.Buffers.Slot

@@ -51,7 +51,7 @@ func (src *source) Read(ctx context.Context, dst []byte, region grid.Region) (er
 		return err
 	}
 	s.Row.Reading += time.Since(t)
-	if s.Run.Stored(src.array) {
+	if s.Run.stored(src.array) {
 		s.Row.Read += n
 		s.Run.Counts.Read.Add(n)
 	}
@@ -109,9 +109,14 @@ func (w *Sink) Write(ctx context.Context, src []byte, box grid.Box) (err error) 
 		return err
 	}
 	s.Row.Writing += time.Since(t)
-	if s.Run.Stored(w.array) {
+	if s.Run.stored(w.array) {
 		s.Row.Written += n
 		s.Run.Counts.Written.Add(n)
 	}
 	return nil
+}
+
+// Write stores a box of an output that is not encoded.
+func (s *Slot) Write(ctx context.Context, array int, src []byte, box grid.Box) error {
+	return (&Sink{slot: s, array: array}).Write(ctx, src, box)
 }

@@ -4,14 +4,17 @@ package slots
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -48,8 +51,8 @@ func (r *Shared) Record(row *record.Task) {
 	r.note(row)
 }
 
-// Stored reports an array whose traffic counts as reading and writing.
-func (r *Shared) Stored(i int) bool {
+// stored reports an array whose traffic counts as reading and writing.
+func (r *Shared) stored(i int) bool {
 	switch r.Plan.Place(i) {
 	case plan.InFile, size.InSpill, plan.InResult:
 		return true
@@ -74,4 +77,24 @@ type Partials interface {
 	// add takes the accumulators of a task's folds. They are the task's again when it
 	// returns.
 	Add(ctx context.Context, s *Slot, index int, states [][]byte) error
+}
+
+// chunkInMemory is the chunk of a level that the next is made of.
+type chunkInMemory struct {
+	box  grid.Box
+	data []byte
+	size int
+}
+
+// read fills dst with a region of the array, which is in the chunk.
+func (c chunkInMemory) read(dst []byte, region grid.Region) error {
+	for d, n := range region.Count {
+		from := region.Start[d] - c.box.Start[d]
+		if n == 0 || region.Step[d] != 1 || from < 0 || from+n > c.box.Shape[d] {
+			return fmt.Errorf("a level is made of more than its chunk %s of the one before", c.box)
+		}
+	}
+	part := grid.Box{Start: region.Start, Shape: region.Count}
+	strided.Copy(c.size, part, dst, part, c.data, c.box)
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -175,4 +176,9 @@ func inputs(folds []*graph.Node) []*graph.Node {
 		all = append(all, n.In[0])
 	}
 	return all
+}
+
+// temporary is an array that one stage fills and others read.
+func temporary(name string, shape []int, t dtype.Type) plan.Array {
+	return plan.Array{Place: plan.InTemp, Name: name, Shape: shape, DType: t}
 }

@@ -20,6 +20,9 @@ const (
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
 	// farRun is the length of a read at another place of the disk from which on reading in order is hardly faster.
 	farRun = 128 << 10
+	// acrossTimes is how many times its bytes an input would be read that counts as lying across.
+	// Copying it costs three.
+	acrossTimes = 3
 	// shortRun is the length of a write below which a pass of its own costs less than what the disk
 	// then writes many times, tinyRun the same for what the processor takes for a write to the page
 	// cache.
@@ -288,4 +291,27 @@ func reduceStored(stored, shape []int, reduced []bool, room int) []int {
 		}
 	}
 	return box
+}
+
+// writtenChunks are the lengths of what one task writes of a temporary array.
+func writtenChunks(p *plan.Plan, array int) []int {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		for k, out := range s.Outputs {
+			if out != array {
+				continue
+			}
+			if s.Kind != plan.ReduceStage {
+				return s.Grid.Chunks
+			}
+			var kept []int
+			for d, c := range s.Grid.Chunks {
+				if !s.Folds[k].Folds(d) {
+					kept = append(kept, c)
+				}
+			}
+			return kept
+		}
+	}
+	return p.Arrays[array].Shape
 }

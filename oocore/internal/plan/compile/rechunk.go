@@ -23,9 +23,6 @@ const (
 	// rowTasks is how many tasks there are at the least that are widened to whole rows of a file, and longRun
 	// what they are widened for.
 	rowTasks, longRun = 8, 1 << 20
-	// acrossTimes is how many times its bytes an input would be read that counts as lying across.
-	// Copying it costs three.
-	acrossTimes = 3
 )
 
 // readAmplified reports that reading a load by boxes of the domain reads its bytes many
@@ -98,29 +95,6 @@ func (c *compiler) rearrange(l *plan.Load, written []int, site string) {
 		}
 	}
 	a.Blocks = grid.Clip(blocks, a.Shape)
-}
-
-// writtenChunks are the lengths of what one task writes of a temporary array.
-func writtenChunks(p *plan.Plan, array int) []int {
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		for k, out := range s.Outputs {
-			if out != array {
-				continue
-			}
-			if s.Kind != plan.ReduceStage {
-				return s.Grid.Chunks
-			}
-			var kept []int
-			for d, c := range s.Grid.Chunks {
-				if !s.Folds[k].Folds(d) {
-					kept = append(kept, c)
-				}
-			}
-			return kept
-		}
-	}
-	return p.Arrays[array].Shape
 }
 
 // rechunk copies what a load reads to a temporary array of blocks, and makes the load

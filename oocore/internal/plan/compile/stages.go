@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -233,11 +232,6 @@ func (c *compiler) result(n *graph.Node) (int, error) {
 		}
 	}
 	return c.hold(n, temporary(n.String(), n.Shape, n.DType)), nil
-}
-
-// temporary is an array that one stage fills and others read.
-func temporary(name string, shape []int, t dtype.Type) plan.Array {
-	return plan.Array{Place: plan.InTemp, Name: name, Shape: shape, DType: t}
 }
 
 // output is the array that the plan returns for a target. natural are the chunks that

@@ -32,19 +32,6 @@ const (
 	DeviceStrips, DeviceRows = 4, 2
 )
 
-// DeviceStage is a stage as a device does it: what slots of the CPU read and write for it,
-// and what the device takes.
-type DeviceStage struct {
-	Stage
-	Memory     DeviceBuffers
-	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
-	Depth      int   // tiles in flight of each slot
-	Partials   int   // partial results of each accumulator, to which blocks are added in turn
-	record.Transfers
-	operations float64
-	transfer   int // bytes that tiles were made for
-}
-
 // takes is what a stage on the device takes of the budget.
 func (p *Plan) takes(s *DeviceStage) int64 {
 	n := s.Predicted.Host()

@@ -4,17 +4,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
-
-// SuperTile says how many tiles of a product, SuperM × SuperN, are computed together:
-// both operands' panels are read once for all of them.
-type SuperTile struct {
-	*plan.MatMul
-	SuperM, SuperN int
-	Depth          int // panels in flight: 2 reads ahead
-	Beside         int // super-tiles in memory at once: more than 1 where one has too few tiles for all workers
-}
 
 const (
 	// runBytes is how many bytes are copied from the page cache in the time that it

@@ -81,6 +81,41 @@ type Stage struct {
 	Written int64
 }
 
+// DeviceStage is a stage as a device does it: what slots of the CPU read and write for it,
+// and what the device takes.
+type DeviceStage struct {
+	Stage
+	Memory     DeviceBuffers
+	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
+	Depth      int   // tiles in flight of each slot
+	Partials   int   // partial results of each accumulator, to which blocks are added in turn
+	record.Transfers
+	operations float64
+	transfer   int // bytes that tiles were made for
+}
+
+// SuperTile says how many tiles of a product, SuperM × SuperN, are computed together:
+// both operands' panels are read once for all of them.
+type SuperTile struct {
+	*plan.MatMul
+	SuperM, SuperN int
+	Depth          int // panels in flight: 2 reads ahead
+	Beside         int // super-tiles in memory at once: more than 1 where one has too few tiles for all workers
+}
+
+// Kept has the bytes of operands that are resident on a device, by their names: those of
+// earlier products of an algorithm whose next runs read them again. Further ones become
+// resident while there is room.
+type Kept map[string]int64
+
+// total is what is on the device already.
+func (k Kept) total() (n int64) {
+	for _, bytes := range k {
+		n += bytes
+	}
+	return n
+}
+
 // The places of a temporary array in a Plan.
 const (
 	InArena plan.Place = "arena" // in memory

@@ -7,28 +7,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
-// Kept has the bytes of operands that are resident on a device, by their names: those of
-// earlier products of an algorithm whose next runs read them again. Further ones become
-// resident while there is room.
-type Kept map[string]int64
-
 // workShare is the share of a device's memory, one in workShare, that is reserved for stages
 // where operands are resident.
 const workShare = 4
-
-// total is what is on the device already.
-func (k Kept) total() (n int64) {
-	for _, bytes := range k {
-		n += bytes
-	}
-	return n
-}
-
-// KeptOperand declares the panels of an operand that stay resident on a device after a stage.
-type KeptOperand struct {
-	Name  string // identifies the operand's elements, while its file does not change; "" where none stay
-	Bytes int64  // at the most, including those that are resident already
-}
 
 // operandName names an operand whose elements are those of a stored array; "" for others,
 // which another run would not have again.

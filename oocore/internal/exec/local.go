@@ -9,10 +9,57 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/exec/device"
 	"github.com/gonbext/gonbext/oocore/internal/exec/matmul"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
+
+// Slots is the executor of this process: a stage's tasks run in its slots, on the CPU. It is
+// a run's executor where its environment has none.
+type Slots struct{}
+
+// Open returns an error for a plan that was sized for a device or for processes.
+func (Slots) Open(c *Coordinator) (Stages, error) { return OnDevice{Device: device.CPU{}}.Open(c) }
+
+// local serves a run in this process: it streams the stages that the plan puts on the device through it, and runs the
+// others in slots.
+type local struct{ run *run }
+
+// Close does nothing: each stage gives back what it took.
+func (local) Close() error { return nil }
+
+// Stage opens a stage on the device, or allocates the buffers of its slots.
+func (e local) Stage(_ context.Context, stage int) (Runner, error) {
+	s := e.run.Plan.OnDevice[stage]
+	if s == nil {
+		return inSlots(e.run.Shared, stage)
+	}
+	r := &deviceRunner{run: e.run, index: stage, stage: s}
+	return opened(r, r.open())
+}
+
+// inSlots allocates the buffers of a stage's slots, on the CPU.
+func inSlots(r *slots.Shared, stage int) (Runner, error) {
+	switch s := &r.Plan.Stages[stage]; s.Kind {
+	case plan.MapStage:
+		return opened(slots.NewMapPool(r, stage))
+	case plan.ReduceStage:
+		return opened(slots.NewReducePool(r, stage))
+	case plan.MatMulStage:
+		return opened(matmul.New(r, stage))
+	default:
+		return nil, fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
+	}
+}
+
+// opened is a runner, and nil after an error.
+func opened[R Runner](r R, err error) (Runner, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
 
 // deviceRunner runs a stage on the device. Where that has no room, at the beginning or
 // later, it tries again, then with half the tile and half of that, and at last in slots.
@@ -140,3 +187,26 @@ func (r *deviceRunner) Close() error {
 
 // noteDevicePeak takes in what a stage has taken of the device's memory.
 func (r *run) noteDevicePeak() { r.devicePeak = max(r.devicePeak, r.device.Usage().Used) }
+
+// OnDevice is the executor of this process with a device: the stages that the plan puts there
+// are streamed through it, the others run in slots.
+type OnDevice struct {
+	Device device.Device      // nil is CPU
+	Kept   *device.KeptInputs // operands that are resident on the device from run to run; nil for none
+}
+
+// Open returns an error for a plan that was sized for another device or for processes.
+func (o OnDevice) Open(c *Coordinator) (Stages, error) {
+	if o.Device == nil {
+		o.Device = device.CPU{}
+	}
+	r := c.run
+	if r.Plan.Each.Workers > 0 {
+		return nil, errors.New("the plan is sized for worker processes, and the executor is of this process")
+	}
+	if name := o.Device.Spec().Name; r.Plan.Device.Memory > 0 && name != r.Plan.Device.Name {
+		return nil, fmt.Errorf("the plan is for %s, and the device is %s", r.Plan.Device.Name, name)
+	}
+	r.device, r.kept = o.Device, o.Kept
+	return local{r}, nil
+}
