@@ -7,11 +7,13 @@ type Draft struct {
 	code   []Instr
 }
 
+// Load adds a load, and returns its value.
 func (d *Draft) Load(l Load) int {
 	d.Loads = append(d.Loads, l)
 	return -len(d.Loads)
 }
 
+// Emit adds an instruction, and returns its value.
 func (d *Draft) Emit(in Instr) int {
 	d.code = append(d.code, in)
 	return len(d.code) - 1

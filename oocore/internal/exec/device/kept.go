@@ -31,6 +31,7 @@ type KeptInputs struct {
 // keptPanel names a panel of an operand.
 type keptPanel struct{ operand, region string }
 
+// ResidentPanel is a panel that stays on the device.
 type ResidentPanel struct {
 	At     Resident
 	filled bool // its elements are there, or on their way in front of all that uses them

@@ -19,6 +19,7 @@ type Pool struct {
 	rare *rareTiles // nil where the device computes all operands
 }
 
+// NewPool takes the host's memory of a stage that is open on a device.
 func NewPool(o *Attempt) (*Pool, error) {
 	var f *slots.Folding
 	if len(o.Stage.Folds) > 0 {

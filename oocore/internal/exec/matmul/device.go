@@ -24,6 +24,7 @@ type DeviceProduct struct {
 	rows    int         // that come back at once
 }
 
+// NewOnDevice takes the host's memory of a product that is open on a device.
 func NewOnDevice(o *device.Attempt) (_ *DeviceProduct, err error) {
 	p := newProduct(o.Run, o.Index, &o.Stage.Stage)
 	o.Begin(p.slot, o.Stage.DevicePeak)

@@ -95,6 +95,7 @@ type Evaluator struct {
 	lane  *lane
 }
 
+// NewEvaluator allocates what a slot evaluates a program with.
 func NewEvaluator(s *Slot, p *plan.Program, d *size.Lane) (e *Evaluator, err error) {
 	e = &Evaluator{prog: p}
 	if out := p.Out[0]; p.Plain() {

@@ -131,6 +131,7 @@ type prepared struct {
 	task Task
 }
 
+// NewMapPool allocates the slots of a map stage.
 func NewMapPool(r *Shared, stage int) (*Pool, error) {
 	s := &r.Plan.Stages[stage]
 	states := newBoxStates(s)
@@ -139,7 +140,7 @@ func NewMapPool(r *Shared, stage int) (*Pool, error) {
 		turns = make(chan struct{}, n)
 	}
 	if s.Workspaces > 0 {
-		return newPrefetchRunner(r, stage, turns)
+		return newPrefetchPool(r, stage, turns)
 	}
 	p, err := NewPool(r, stage, s, func(sl *Slot) (Task, error) {
 		m, err := newMapper(sl)
@@ -159,6 +160,7 @@ func NewMapPool(r *Shared, stage int) (*Pool, error) {
 	return p, err
 }
 
+// NewReducePool allocates the slots of a reduce stage.
 func NewReducePool(r *Shared, stage int) (*Pool, error) {
 	f := NewFolding(r, &r.Plan.Stages[stage])
 	return NewPool(r, stage, f.Stage, func(sl *Slot) (Task, error) {

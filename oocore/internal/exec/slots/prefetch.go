@@ -22,8 +22,8 @@ type prefetcher struct {
 // readPrefetched reads the elements of what was fetched for a load.
 type readPrefetched func(ctx context.Context, s store.Session, dst []byte) (stored int64, err error)
 
-// newPrefetchRunner prepares the workspaces that a stage's slots share, and the slots.
-func newPrefetchRunner(r *Shared, stage int, turns chan struct{}) (*Pool, error) {
+// newPrefetchPool prepares the workspaces that a stage's slots share, and the slots.
+func newPrefetchPool(r *Shared, stage int, turns chan struct{}) (*Pool, error) {
 	st := &r.Plan.Stages[stage]
 	free := make(chan *mapper, st.Workspaces)
 	shared := 0

@@ -21,6 +21,7 @@ type Folding struct {
 	Parts   int // tasks that make one result
 }
 
+// NewFolding has the folders of a stage.
 func NewFolding(r *Shared, s *size.Stage) *Folding {
 	f := &Folding{Run: r, Stage: s, Parts: s.ChunksPerResult()}
 	for i := range s.Folds {
