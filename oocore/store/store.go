@@ -1,4 +1,4 @@
-// Package store reads and writes stored arrays.
+// Package store reads and writes stored arrays. Package oocore registers the formats: a program that imports store imports that too.
 //
 // A path's form names its format. Arrays that are read are never trusted:
 // lengths are checked against headers before any element is touched, and a file

@@ -10,6 +10,13 @@ import (
 
 // parseText reads the form of Parse.
 func parseText(text string, t dtype.Type) ([]filter, error) {
+	if name, configuration, ok := textOfRegistered(text); ok {
+		f, err := newRegistered(name, configuration, t)
+		if err != nil {
+			return nil, fmt.Errorf("codec %q: %w", text, err)
+		}
+		return []filter{f}, nil
+	}
 	name, rest, more := strings.Cut(text, ":")
 	var args []string
 	if more {

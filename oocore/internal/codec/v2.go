@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage/door"
 )
 
 // parseV2 reads the filters of Zarr v2 and its compressor, which is the last of them.
@@ -37,6 +38,14 @@ func parseV2(compressor, filters json.RawMessage, t dtype.Type) (all []filter, e
 
 // parseNumcodec reads one codec. Fields that only matter to writers are not looked at.
 func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error) {
+	if _, ok := door.Codecs["numcodecs."+id]; ok {
+		var settings map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &settings); err != nil {
+			return nil, err
+		}
+		delete(settings, "id")
+		return newRegistered("numcodecs."+id, marshal(settings), t)
+	}
 	var c struct {
 		Level       *int   `json:"level"`
 		Checksum    bool   `json:"checksum"`

@@ -146,6 +146,9 @@ func parseBytes(b json.RawMessage, t dtype.Type) (big bool, err error) {
 // parseFilter reads a codec of bytes. The names that begin with "numcodecs." are those
 // with which zarr-python writes codecs that Zarr v3 does not have.
 func parseFilter(n stated, t dtype.Type) (filter, error) {
+	if f, err := newRegistered(n.Name, n.Configuration, t); f != nil || err != nil {
+		return f, err
+	}
 	switch n.Name {
 	case "crc32c":
 		return &crc32c{}, strict(n.Configuration, &struct{}{})

@@ -255,6 +255,7 @@ var listed = []exported{
 	{name: "store.OpenExtent", value: store.OpenExtent},
 	{name: "store.ReadOnly", of: reflect.TypeFor[store.ReadOnly]()},
 	{name: "store.Register", value: store.Register},
+	{name: "store.RegisterCodec", value: store.RegisterCodec},
 	{name: "dtype.All", value: dtype.All},
 	{name: "dtype.BFloat16Bits", of: reflect.TypeFor[dtype.BFloat16Bits]()},
 	{name: "dtype.Bytes", value: dtype.Bytes[float32]},
