@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/stack"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -104,7 +103,7 @@ func constant(op string, t DType, value int64, shape []int) *Array {
 // the rows.
 func TriangleIndices(rows, columns, diagonal int, of types.Triangle) (row, column *Array) {
 	in := called(map[types.Triangle]string{Lower: "tril_indices", Upper: "triu_indices"}[of])
-	all := lazy.List(&in, order.TriangleIndices, order.TriangleArgs{Upper: of == Upper, Rows: rows, Diagonal: diagonal, Columns: columns})
+	all := in.List(order.TriangleIndices(in.Site, order.TriangleArgs{Upper: of == Upper, Rows: rows, Diagonal: diagonal, Columns: columns}))
 	return all[0], all[1]
 }
 

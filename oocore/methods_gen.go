@@ -25,13 +25,13 @@ import (
 // Abs returns the magnitude; of complex numbers, a float.
 func (a *Array) Abs() *Array {
 	in := called("abs")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Absolute, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Absolute, A: in.Node(a)}))
 }
 
 // Add returns a + b.
 func (a *Array) Add(b any) *Array {
 	in := called("add")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Add, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Add, A: in.Node(a), B: in.Node(b)}))
 }
 
 // All returns whether all elements along the axes are true.
@@ -40,7 +40,7 @@ func (a *Array) Add(b any) *Array {
 // result.
 func (a *Array) All(axes ...int) *Array {
 	in := called("all")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.All, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.All, X: in.Node(a), Axes: axes}))
 }
 
 // AllClose returns whether all elements are close to b's, an array or a number of Go.
@@ -48,13 +48,13 @@ func (a *Array) All(axes ...int) *Array {
 // Passes: 1. Held at once: an accumulator.
 func (a *Array) AllClose(b any, c Closeness) *Array {
 	in := called("allclose")
-	return lazy.Result(&in, elements.AllClose, elements.CloseArgs{A: in.Node(a), B: in.Node(b), Closeness: elements.Closeness{Relative: c.Relative, Absolute: c.Absolute, EqualNaN: c.EqualNaN}})
+	return in.Result(elements.AllClose(in.Site, elements.CloseArgs{A: in.Node(a), B: in.Node(b), Closeness: elements.Closeness{Relative: c.Relative, Absolute: c.Absolute, EqualNaN: c.EqualNaN}}))
 }
 
 // Angle returns the angles of complex numbers in radians; of real ones 0, or pi below zero.
 func (a *Array) Angle() *Array {
 	in := called("angle")
-	return lazy.Result(&in, elements.Angle, elements.AngleArgs{X: in.Node(a)})
+	return in.Result(elements.Angle(in.Site, elements.AngleArgs{X: in.Node(a)}))
 }
 
 // Any returns whether an element along the axes is true, that is, not zero.
@@ -63,56 +63,56 @@ func (a *Array) Angle() *Array {
 // result.
 func (a *Array) Any(axes ...int) *Array {
 	in := called("any")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Any, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Any, X: in.Node(a), Axes: axes}))
 }
 
 // Arange counts from start by step up to but not including stop. Integers give int64, and
 // floats float64, whatever their size. It takes no memory.
 func Arange(start, stop, step any) *Array {
 	in := moving("arange")
-	return lazy.Result(&in, shapes.Arange, shapes.ArangeArgs{Start: in.Node(start), Stop: in.Optional(stop), Step: in.Optional(step)})
+	return in.Result(shapes.Arange(in.Site, shapes.ArangeArgs{Start: in.Node(start), Stop: in.Optional(stop), Step: in.Optional(step)}))
 }
 
 // Arccos returns the inverse cosine.
 func (a *Array) Arccos() *Array {
 	in := called("arccos")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccos, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arccos, A: in.Node(a)}))
 }
 
 // Arccosh returns the inverse hyperbolic cosine.
 func (a *Array) Arccosh() *Array {
 	in := called("arccosh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arccosh, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arccosh, A: in.Node(a)}))
 }
 
 // Arcsin returns the inverse sine.
 func (a *Array) Arcsin() *Array {
 	in := called("arcsin")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsin, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arcsin, A: in.Node(a)}))
 }
 
 // Arcsinh returns the inverse hyperbolic sine.
 func (a *Array) Arcsinh() *Array {
 	in := called("arcsinh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arcsinh, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arcsinh, A: in.Node(a)}))
 }
 
 // Arctan returns the inverse tangent.
 func (a *Array) Arctan() *Array {
 	in := called("arctan")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctan, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arctan, A: in.Node(a)}))
 }
 
 // Arctan2 returns the angle of the point (b, a).
 func (a *Array) Arctan2(b any) *Array {
 	in := called("arctan2")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctan2, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arctan2, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Arctanh returns the inverse hyperbolic tangent.
 func (a *Array) Arctanh() *Array {
 	in := called("arctanh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Arctanh, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Arctanh, A: in.Node(a)}))
 }
 
 // ArgMax returns the position of the first largest element along an axis; without one, in the
@@ -122,7 +122,7 @@ func (a *Array) Arctanh() *Array {
 // result.
 func (a *Array) ArgMax(axes ...int) *Array {
 	in := called("argmax")
-	return lazy.Result(&in, stats.Position, stats.PositionArgs{Reduction: kernel.ArgMax, X: in.Node(a), Axis: axes})
+	return in.Result(stats.Position(in.Site, stats.PositionArgs{Reduction: kernel.ArgMax, X: in.Node(a), Axis: axes}))
 }
 
 // ArgMin returns the position of the first smallest element along an axis; without one, in the
@@ -132,7 +132,7 @@ func (a *Array) ArgMax(axes ...int) *Array {
 // result.
 func (a *Array) ArgMin(axes ...int) *Array {
 	in := called("argmin")
-	return lazy.Result(&in, stats.Position, stats.PositionArgs{Reduction: kernel.ArgMin, X: in.Node(a), Axis: axes})
+	return in.Result(stats.Position(in.Site, stats.PositionArgs{Reduction: kernel.ArgMin, X: in.Node(a), Axis: axes}))
 }
 
 // Argsort returns the positions of the elements along an axis in their order, as int64: of
@@ -142,14 +142,14 @@ func (a *Array) ArgMin(axes ...int) *Array {
 // once: 48 MiB.
 func (a *Array) Argsort(axis int) *Array {
 	in := called("argsort")
-	return lazy.Result(&in, order.Argsort, order.SortArgs{X: in.Node(a), Axis: axis})
+	return in.Result(order.Argsort(in.Site, order.SortArgs{X: in.Node(a), Axis: axis}))
 }
 
 // ArgsortDescending is Argsort in the reverse order; of equal elements the first still comes
 // first.
 func (a *Array) ArgsortDescending(axis int) *Array {
 	in := called("argsort")
-	return lazy.Result(&in, order.Argsort, order.SortArgs{X: in.Node(a), Axis: axis, Descending: true})
+	return in.Result(order.Argsort(in.Site, order.SortArgs{X: in.Node(a), Axis: axis, Descending: true}))
 }
 
 // ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
@@ -159,7 +159,7 @@ func (a *Array) ArgsortDescending(axis int) *Array {
 // array where elements are complex or k is over 1 in 256. Held at once: 48 MiB.
 func (a *Array) ArgTopK(k, axis int) *Array {
 	in := called("argtopk")
-	return lazy.Result(&in, order.ArgTop, order.TopArgs{X: in.Node(a), K: k, Axis: axis})
+	return in.Result(order.ArgTop(in.Site, order.TopArgs{X: in.Node(a), K: k, Axis: axis}))
 }
 
 // ArgWhere returns where elements are not zero: a row of indices for each.
@@ -180,7 +180,7 @@ func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
 // complex array is rejected, to take its Real, Imag or Abs.
 func (a *Array) AsType(t DType) *Array {
 	in := moving("astype")
-	return lazy.Result(&in, elements.AsType, elements.AsTypeArgs{X: in.Node(a), Type: t})
+	return in.Result(elements.AsType(in.Site, elements.AsTypeArgs{X: in.Node(a), Type: t}))
 }
 
 // At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes, broadcast
@@ -190,7 +190,7 @@ func (a *Array) AsType(t DType) *Array {
 // at once: the box's indices, and 1 MiB or a stored chunk of the array.
 func (a *Array) At(indices ...*Array) *Array {
 	in := called("at")
-	return lazy.Result(&in, index.At, index.AtArgs{X: in.Node(a), Indices: lazy.Nodes(&in, indices)})
+	return in.Result(index.At(in.Site, index.AtArgs{X: in.Node(a), Indices: lazy.Nodes(&in, indices)}))
 }
 
 // Average returns the mean along the axes of elements that weigh differently. The weights have
@@ -200,7 +200,7 @@ func (a *Array) At(indices ...*Array) *Array {
 // Passes: 1. Held at once: two accumulators for each result.
 func (a *Array) Average(weights *Array, axes ...int) *Array {
 	in := called("average")
-	return lazy.Result(&in, stats.Average, stats.AverageArgs{X: in.Node(a), Weights: in.Node(weights), Axes: axes})
+	return in.Result(stats.Average(in.Site, stats.AverageArgs{X: in.Node(a), Weights: in.Node(weights), Axes: axes}))
 }
 
 // RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array
@@ -208,7 +208,7 @@ func (a *Array) Average(weights *Array, axes ...int) *Array {
 // of two gamma numbers.
 func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
 	in := called("beta")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "beta", Of: 0x7, Seed: seed, A: in.Node(a), B: in.Node(b), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "beta", Of: 0x7, Seed: seed, A: in.Node(a), B: in.Node(b), Lengths: lengths}))
 }
 
 // RandomBinomial returns how many of so many trials succeed, which the array says, each by a
@@ -216,43 +216,43 @@ func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
 // method.
 func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
 	in := called("binomial")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "binomial", Of: 0x6, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "binomial", Of: 0x6, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths}))
 }
 
 // BitwiseAnd returns the bits that both integers have.
 func (a *Array) BitwiseAnd(b any) *Array {
 	in := called("bitwise_and")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.BitAnd, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.BitAnd, A: in.Node(a), B: in.Node(b)}))
 }
 
 // BitwiseOr returns the bits that one of the integers has.
 func (a *Array) BitwiseOr(b any) *Array {
 	in := called("bitwise_or")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.BitOr, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.BitOr, A: in.Node(a), B: in.Node(b)}))
 }
 
 // BitwiseXor returns the bits that exactly one of the integers has.
 func (a *Array) BitwiseXor(b any) *Array {
 	in := called("bitwise_xor")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.BitXor, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.BitXor, A: in.Node(a), B: in.Node(b)}))
 }
 
 // BroadcastTo repeats the array along new axes and those of length one.
 func (a *Array) BroadcastTo(shape ...int) *Array {
 	in := moving("broadcast_to")
-	return lazy.Result(&in, shapes.BroadcastTo, op.Axes{X: in.Node(a), Axes: shape})
+	return in.Result(shapes.BroadcastTo(in.Site, op.Axes{X: in.Node(a), Axes: shape}))
 }
 
 // Cbrt returns the cube root.
 func (a *Array) Cbrt() *Array {
 	in := called("cbrt")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cbrt, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Cbrt, A: in.Node(a)}))
 }
 
 // Ceil rounds up.
 func (a *Array) Ceil() *Array {
 	in := called("ceil")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Ceil, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Ceil, A: in.Node(a)}))
 }
 
 // Choice returns count elements along the first axis, drawn at random and equally likely.
@@ -261,7 +261,7 @@ func (a *Array) Ceil() *Array {
 // all places, "weights" as cumsum over them. Held at once: as take.
 func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {
 	in := called("choice")
-	return lazy.Result(&in, random.Choice, random.ChoiceArgs{X: in.Node(a), Seed: seed, Count: count, Distinct: o.Distinct, Weights: in.Optional(o.Weights)})
+	return in.Result(random.Choice(in.Site, random.ChoiceArgs{X: in.Node(a), Seed: seed, Count: count, Distinct: o.Distinct, Weights: in.Optional(o.Weights)}))
 }
 
 // Choose returns, of each element, an integer, the element of the choice with that number:
@@ -269,14 +269,14 @@ func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {
 // error of the run.
 func (a *Array) Choose(choices ...any) *Array {
 	in := called("choose")
-	return lazy.Result(&in, elements.Choose, elements.ChooseArgs{X: in.Node(a), Choices: lazy.Nodes(&in, choices)})
+	return in.Result(elements.Choose(in.Site, elements.ChooseArgs{X: in.Node(a), Choices: lazy.Nodes(&in, choices)}))
 }
 
 // Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an
 // integer type's range leave that side open too.
 func (a *Array) Clip(low, high any) *Array {
 	in := called("clip")
-	return lazy.Result(&in, elements.Clip, elements.ClipArgs{X: in.Node(a), Low: in.Optional(low), High: in.Optional(high)})
+	return in.Result(elements.Clip(in.Site, elements.ClipArgs{X: in.Node(a), Low: in.Optional(low), High: in.Optional(high)}))
 }
 
 // Coarsen reduces blocks of so many elements along each axis, of which factors has one, to one
@@ -286,7 +286,7 @@ func (a *Array) Clip(low, high any) *Array {
 // Passes: 1. Held at once: an accumulator for each result.
 func (a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) *Array {
 	in := called("coarsen")
-	return lazy.Result(&in, stats.BuildCoarsen, stats.CoarsenArgs{X: in.Node(a), Reduction: r.String(), Factors: factors, Trim: bool(rest)})
+	return in.Result(stats.BuildCoarsen(in.Site, stats.CoarsenArgs{X: in.Node(a), Reduction: r.String(), Factors: factors, Trim: bool(rest)}))
 }
 
 // Compress returns the parts along an axis where a condition of one dimension is not zero.
@@ -309,19 +309,19 @@ func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts .
 // Held at once: what its box shows of the inputs.
 func Concatenate(axis int, arrays ...*Array) *Array {
 	in := moving("concatenate")
-	return lazy.Result(&in, shapes.BuildConcatenate, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis})
+	return in.Result(shapes.BuildConcatenate(in.Site, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis}))
 }
 
 // Conj returns the complex conjugate.
 func (a *Array) Conj() *Array {
 	in := called("conjugate")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Conjugate, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Conjugate, A: in.Node(a)}))
 }
 
 // Copysign returns a with the sign of b.
 func (a *Array) Copysign(b any) *Array {
 	in := called("copysign")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Copysign, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Copysign, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
@@ -330,19 +330,19 @@ func (a *Array) Copysign(b any) *Array {
 // Passes: 1 for the means, and those of matmul. Held at once: that of matmul.
 func (a *Array) Corrcoef(more *Array, variables types.Variables) *Array {
 	in := called("corrcoef")
-	return lazy.Result(&in, stats.Corrcoef, stats.CorrcoefArgs{X: in.Node(a), Y: in.Optional(more), Columns: bool(variables)})
+	return in.Result(stats.Corrcoef(in.Site, stats.CorrcoefArgs{X: in.Node(a), Y: in.Optional(more), Columns: bool(variables)}))
 }
 
 // Cos returns the cosine of an angle in radians.
 func (a *Array) Cos() *Array {
 	in := called("cos")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cos, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Cos, A: in.Node(a)}))
 }
 
 // Cosh returns the hyperbolic cosine.
 func (a *Array) Cosh() *Array {
 	in := called("cosh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Cosh, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Cosh, A: in.Node(a)}))
 }
 
 // CountNonzero returns the number of elements along the axes that are not zero.
@@ -351,7 +351,7 @@ func (a *Array) Cosh() *Array {
 // result.
 func (a *Array) CountNonzero(axes ...int) *Array {
 	in := called("count_nonzero")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.CountNonzero, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.CountNonzero, X: in.Node(a), Axes: axes}))
 }
 
 // Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are
@@ -361,7 +361,7 @@ func (a *Array) CountNonzero(axes ...int) *Array {
 // Passes: 1 for the means, and those of matmul. Held at once: that of matmul.
 func (a *Array) Cov(more *Array, o CovOptions) *Array {
 	in := called("cov")
-	return lazy.Result(&in, stats.BuildCov, stats.CovArgs{X: in.Node(a), Y: in.Optional(more), Columns: o.Columns, Bias: o.Bias, DDof: o.ddof(), FWeights: in.Optional(o.FWeights), AWeights: in.Optional(o.AWeights)})
+	return in.Result(stats.BuildCov(in.Site, stats.CovArgs{X: in.Node(a), Y: in.Optional(more), Columns: o.Columns, Bias: o.Bias, DDof: o.ddof(), FWeights: in.Optional(o.FWeights), AWeights: in.Optional(o.AWeights)}))
 }
 
 // Cross returns the vector product along an axis of length 3, of arrays that are broadcast
@@ -370,7 +370,7 @@ func (a *Array) Cov(more *Array, o CovOptions) *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) Cross(b *Array, axis int) *Array {
 	in := called("cross")
-	return lazy.Result(&in, contract.Cross, contract.AlongArgs{A: in.Node(a), B: in.Node(b), Axis: axis})
+	return in.Result(contract.Cross(in.Site, contract.AlongArgs{A: in.Node(a), B: in.Node(b), Axis: axis}))
 }
 
 // Cumprod returns the products of the elements up to each along an axis; without one, in the
@@ -380,7 +380,7 @@ func (a *Array) Cross(b *Array, axis int) *Array {
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) Cumprod(axis ...int) *Array {
 	in := called("cumprod")
-	return lazy.Result(&in, scan.BuildCumulative, scan.CumulativeArgs{Name: "cumprod", Product: true, X: in.Node(a), Axis: axis})
+	return in.Result(scan.BuildCumulative(in.Site, scan.CumulativeArgs{Name: "cumprod", Product: true, X: in.Node(a), Axis: axis}))
 }
 
 // Cumsum returns the sums of the elements up to each along an axis; without one, in the array
@@ -390,7 +390,7 @@ func (a *Array) Cumprod(axis ...int) *Array {
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) Cumsum(axis ...int) *Array {
 	in := called("cumsum")
-	return lazy.Result(&in, scan.BuildCumulative, scan.CumulativeArgs{Name: "cumsum", X: in.Node(a), Axis: axis})
+	return in.Result(scan.BuildCumulative(in.Site, scan.CumulativeArgs{Name: "cumsum", X: in.Node(a), Axis: axis}))
 }
 
 // CumulativeProd is Cumprod along an axis, which only an array of one dimension may leave out;
@@ -399,7 +399,7 @@ func (a *Array) Cumsum(axis ...int) *Array {
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) CumulativeProd(from types.Beginning, axis ...int) *Array {
 	in := called("cumulative_prod")
-	return lazy.Result(&in, scan.Along, scan.CumulativeArgs{Name: "cumulative_prod", Product: true, X: in.Node(a), Axis: axis, Initial: bool(from)})
+	return in.Result(scan.Along(in.Site, scan.CumulativeArgs{Name: "cumulative_prod", Product: true, X: in.Node(a), Axis: axis, Initial: bool(from)}))
 }
 
 // CumulativeSum is Cumsum along an axis, which only an array of one dimension may leave out;
@@ -408,7 +408,7 @@ func (a *Array) CumulativeProd(from types.Beginning, axis ...int) *Array {
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) CumulativeSum(from types.Beginning, axis ...int) *Array {
 	in := called("cumulative_sum")
-	return lazy.Result(&in, scan.Along, scan.CumulativeArgs{Name: "cumulative_sum", X: in.Node(a), Axis: axis, Initial: bool(from)})
+	return in.Result(scan.Along(in.Site, scan.CumulativeArgs{Name: "cumulative_sum", X: in.Node(a), Axis: axis, Initial: bool(from)}))
 }
 
 // DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the
@@ -423,20 +423,20 @@ func (a *Array) CumulativeSum(from types.Beginning, axis ...int) *Array {
 // calendar.
 func (a *Array) DecodeCF(unit string) *Array {
 	in := called("decode_cf")
-	return lazy.Result(&in, cf.Decode, cf.DecodeArgs{X: in.Node(a), Unit: unit})
+	return in.Result(cf.Decode(in.Site, cf.DecodeArgs{X: in.Node(a), Unit: unit}))
 }
 
 // Degrees returns radians as degrees. Complex numbers are an error.
 func (a *Array) Degrees() *Array {
 	in := called("degrees")
-	return lazy.Result(&in, elements.Degrees, op.Unary{X: in.Node(a)})
+	return in.Result(elements.Degrees(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
 // matrix.
 func (a *Array) Diag(offset int) *Array {
 	in := moving("diag")
-	return lazy.Result(&in, shapes.Diag, op.Shifted{X: in.Node(a), Offset: offset})
+	return in.Result(shapes.Diag(in.Site, op.Shifted{X: in.Node(a), Offset: offset}))
 }
 
 // Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of the
@@ -445,14 +445,14 @@ func (a *Array) Diag(offset int) *Array {
 // Held at once: a few squares along the diagonal.
 func (a *Array) Diagonal(offset, axis, other int) *Array {
 	in := moving("diagonal")
-	return lazy.Result(&in, shapes.Diagonal, shapes.DiagonalArgs{X: in.Node(a), Offset: offset, Axis: axis, Other: other})
+	return in.Result(shapes.Diagonal(in.Site, shapes.DiagonalArgs{X: in.Node(a), Offset: offset, Axis: axis, Other: other}))
 }
 
 // Diff returns the differences of neighbours along an axis, taken so many times: each is as
 // much shorter. Bools differ or not.
 func (a *Array) Diff(times, axis int) *Array {
 	in := called("diff")
-	return lazy.Result(&in, scan.BuildDiff, scan.DiffArgs{X: in.Node(a), Times: times, Axis: axis})
+	return in.Result(scan.BuildDiff(in.Site, scan.DiffArgs{X: in.Node(a), Times: times, Axis: axis}))
 }
 
 // Digitize is, for each element, the number of the bin that it is in, between edges that rise
@@ -463,13 +463,13 @@ func (a *Array) Diff(times, axis int) *Array {
 // values. Held at once: the list, or 16 MiB.
 func (a *Array) Digitize(edges *Array, side types.Side) *Array {
 	in := called("digitize")
-	return lazy.Result(&in, order.Digitize, order.SideArgs{A: in.Node(a), B: in.Node(edges), Side: side.String()})
+	return in.Result(order.Digitize(in.Site, order.SideArgs{A: in.Node(a), B: in.Node(edges), Side: side.String()}))
 }
 
 // Div returns a / b, of integers in float64.
 func (a *Array) Div(b any) *Array {
 	in := called("divide")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Divide, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Divide, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
@@ -478,7 +478,7 @@ func (a *Array) Div(b any) *Array {
 // Passes: as matmul. Held at once: as matmul.
 func (a *Array) Dot(b *Array) *Array {
 	in := called("dot")
-	return lazy.Result(&in, contract.Dot, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(contract.Dot(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened,
@@ -488,7 +488,7 @@ func (a *Array) Dot(b *Array) *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) EDiff1D(toBegin, toEnd any) *Array {
 	in := called("ediff1d")
-	return lazy.Result(&in, scan.EDiff1D, scan.EDiff1DArgs{X: in.Node(a), ToBegin: in.Optional(toBegin), ToEnd: in.Optional(toEnd)})
+	return in.Result(scan.EDiff1D(in.Site, scan.EDiff1DArgs{X: in.Node(a), ToBegin: in.Optional(toBegin), ToEnd: in.Optional(toEnd)}))
 }
 
 // Einsum is NumPy's einsum: Einsum("ij,jk->ik", a, b). Operands are contracted two at a time,
@@ -498,50 +498,50 @@ func (a *Array) EDiff1D(toBegin, toEnd any) *Array {
 // once: as matmul.
 func Einsum(subscripts string, operands ...*Array) *Array {
 	in := called("einsum")
-	return lazy.Result(&in, contract.Einsum, contract.EinsumArgs{Subscripts: subscripts, Operands: lazy.Nodes(&in, operands)})
+	return in.Result(contract.Einsum(in.Site, contract.EinsumArgs{Subscripts: subscripts, Operands: lazy.Nodes(&in, operands)}))
 }
 
 // Equal returns whether a = b.
 func (a *Array) Equal(b any) *Array {
 	in := called("equal")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Equal, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Equal, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a, of real numbers.
 func (a *Array) Erf() *Array {
 	in := called("erf")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Erf, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Erf, A: in.Node(a)}))
 }
 
 // Exp returns e to the power of a.
 func (a *Array) Exp() *Array {
 	in := called("exp")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Exp, A: in.Node(a)}))
 }
 
 // Exp2 returns 2 to the power of a.
 func (a *Array) Exp2() *Array {
 	in := called("exp2")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Exp2, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Exp2, A: in.Node(a)}))
 }
 
 // ExpandDims inserts axes of length one, at their places in the result.
 func (a *Array) ExpandDims(axes ...int) *Array {
 	in := moving("expand_dims")
-	return lazy.Result(&in, shapes.ExpandDims, op.Lengths{X: in.Node(a), Lengths: axes})
+	return in.Result(shapes.ExpandDims(in.Site, op.Lengths{X: in.Node(a), Lengths: axes}))
 }
 
 // Expm1 returns exp(a) - 1, precise near zero.
 func (a *Array) Expm1() *Array {
 	in := called("expm1")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Expm1, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Expm1, A: in.Node(a)}))
 }
 
 // Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
 // above it, and zeros elsewhere. It takes no memory.
 func Eye(rows, columns, diagonal int) *Array {
 	in := moving("eye")
-	return lazy.Result(&in, shapes.BuildEye, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal})
+	return in.Result(shapes.BuildEye(in.Site, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal}))
 }
 
 // FlatNonzero returns where elements are not zero, as if the array were flat.
@@ -561,65 +561,65 @@ func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
 // Flip reverses axes; none given, all.
 func (a *Array) Flip(axes ...int) *Array {
 	in := moving("flip")
-	return lazy.Result(&in, shapes.Flip, op.Axes{X: in.Node(a), Axes: axes})
+	return in.Result(shapes.Flip(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
 // FloatPower returns the power b, an array or a number of Go, in float64 or complex128.
 func (a *Array) FloatPower(b any) *Array {
 	in := called("float_power")
-	return lazy.Result(&in, elements.FloatPower, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.FloatPower(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Floor rounds down.
 func (a *Array) Floor() *Array {
 	in := called("floor")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Floor, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Floor, A: in.Node(a)}))
 }
 
 // FloorDiv returns the largest integer below or equal to a / b.
 func (a *Array) FloorDiv(b any) *Array {
 	in := called("floor_divide")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.FloorDivide, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.FloorDivide, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Fmax returns the larger of a and b; the other where one is NaN.
 func (a *Array) Fmax(b any) *Array {
 	in := called("fmax")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Fmax, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Fmax, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Fmin returns the smaller of a and b; the other where one is NaN.
 func (a *Array) Fmin(b any) *Array {
 	in := called("fmin")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Fmin, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Fmin, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is
 // that of b. Complex numbers are an error.
 func (a *Array) Fmod(b any) *Array {
 	in := called("fmod")
-	return lazy.Result(&in, elements.Fmod, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Fmod(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
 // a is mantissa·2^exponent. Complex numbers are an error.
 func (a *Array) Frexp() (mantissa, exponent *Array) {
 	in := called("frexp")
-	return lazy.Pair(&in, elements.Frexp, op.Unary{X: in.Node(a)})
+	return in.Pair(elements.Frexp(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Full returns an array of one value, a number of Go: an int becomes int64, a float64 float64.
 // It takes no memory.
 func Full(value any, shape ...int) *Array {
 	in := moving("full")
-	return lazy.Result(&in, shapes.Full, shapes.FullArgs{Value: in.Node(value), Lengths: shape})
+	return in.Result(shapes.Full(in.Site, shapes.FullArgs{Value: in.Node(value), Lengths: shape}))
 }
 
 // FullLike returns one value, an array of one element or a number of Go, everywhere in the
 // array's shape and in its type. It takes no memory.
 func (a *Array) FullLike(value any) *Array {
 	in := called("full_like")
-	return lazy.Result(&in, elements.Filled, op.Binary{A: in.Node(a), B: in.Node(value)})
+	return in.Result(elements.Filled(in.Site, op.Binary{A: in.Node(a), B: in.Node(value)}))
 }
 
 // RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters
@@ -629,14 +629,14 @@ func (a *Array) FullLike(value any) *Array {
 // exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
 	in := called("gamma")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths}))
 }
 
 // RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
 // where each does by a chance, which the array says. It broadcasts as in RandomGamma.
 func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
 	in := called("geometric")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "geometric", Of: 0xb, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "geometric", Of: 0xb, Seed: seed, A: in.Node(a), Lengths: lengths}))
 }
 
 // Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half
@@ -647,33 +647,33 @@ func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) *Array {
 	in := called("gradient")
-	return lazy.Result(&in, scan.BuildGradient, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(spacing), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)})
+	return in.Result(scan.BuildGradient(in.Site, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(spacing), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)}))
 }
 
 // GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
 // element along the axis: inside, the slopes on both sides count by the distance on the other.
 func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Array {
 	in := called("gradient")
-	return lazy.Result(&in, scan.BuildGradient, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(coordinates), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)})
+	return in.Result(scan.BuildGradient(in.Site, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(coordinates), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)}))
 }
 
 // Greater returns whether a > b.
 func (a *Array) Greater(b any) *Array {
 	in := called("greater")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Greater, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Greater, A: in.Node(a), B: in.Node(b)}))
 }
 
 // GreaterEqual returns whether a ≥ b.
 func (a *Array) GreaterEqual(b any) *Array {
 	in := called("greater_equal")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.GreaterEqual, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.GreaterEqual, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. Complex
 // numbers are an error.
 func (a *Array) Heaviside(b any) *Array {
 	in := called("heaviside")
-	return lazy.Result(&in, elements.Heaviside, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Heaviside(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where
@@ -681,26 +681,26 @@ func (a *Array) Heaviside(b any) *Array {
 // arrays or numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
 func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
 	in := called("hypergeometric")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "hypergeometric", Of: 0xc, Seed: seed, A: in.Node(a), B: in.Node(bad), C: in.Node(drawn), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "hypergeometric", Of: 0xc, Seed: seed, A: in.Node(a), B: in.Node(bad), C: in.Node(drawn), Lengths: lengths}))
 }
 
 // Hypot returns the square root of a² + b², without overflow between.
 func (a *Array) Hypot(b any) *Array {
 	in := called("hypot")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Hypot, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Hypot, A: in.Node(a), B: in.Node(b)}))
 }
 
 // I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0).
 // Complex numbers are an error.
 func (a *Array) I0() *Array {
 	in := called("i0")
-	return lazy.Result(&in, elements.I0, op.Unary{X: in.Node(a)})
+	return in.Result(elements.I0(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Imag returns the imaginary part.
 func (a *Array) Imag() *Array {
 	in := called("imag")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Imag, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Imag, A: in.Node(a)}))
 }
 
 // Inner sums products along the last axes of both.
@@ -708,32 +708,32 @@ func (a *Array) Imag() *Array {
 // Passes: as matmul. Held at once: as matmul.
 func (a *Array) Inner(b *Array) *Array {
 	in := called("inner")
-	return lazy.Result(&in, contract.Inner, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(contract.Inner(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Invert flips the bits of integers, and bools.
 func (a *Array) Invert() *Array {
 	in := called("invert")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Invert, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Invert, A: in.Node(a)}))
 }
 
 // IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
 // isclose.
 func (a *Array) IsClose(b any, c Closeness) *Array {
 	in := called("isclose")
-	return lazy.Result(&in, elements.IsClose, elements.CloseArgs{A: in.Node(a), B: in.Node(b), Closeness: elements.Closeness{Relative: c.Relative, Absolute: c.Absolute, EqualNaN: c.EqualNaN}})
+	return in.Result(elements.IsClose(in.Site, elements.CloseArgs{A: in.Node(a), B: in.Node(b), Closeness: elements.Closeness{Relative: c.Relative, Absolute: c.Absolute, EqualNaN: c.EqualNaN}}))
 }
 
 // IsComplex returns which elements have an imaginary part.
 func (a *Array) IsComplex() *Array {
 	in := called("iscomplex")
-	return lazy.Result(&in, elements.IsComplex, op.Unary{X: in.Node(a)})
+	return in.Result(elements.IsComplex(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // IsFinite returns whether the element is neither infinite nor NaN.
 func (a *Array) IsFinite() *Array {
 	in := called("isfinite")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsFinite, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.IsFinite, A: in.Node(a)}))
 }
 
 // IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
@@ -744,151 +744,151 @@ func (a *Array) IsFinite() *Array {
 // searchsorted and take.
 func (a *Array) IsIn(list *Array) *Array {
 	in := called("isin")
-	return lazy.Result(&in, order.IsIn, order.IsInArgs{X: in.Node(a), List: in.Node(list)})
+	return in.Result(order.IsIn(in.Site, order.IsInArgs{X: in.Node(a), List: in.Node(list)}))
 }
 
 // IsInf returns whether the element is infinite.
 func (a *Array) IsInf() *Array {
 	in := called("isinf")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsInf, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.IsInf, A: in.Node(a)}))
 }
 
 // IsNaN returns whether the element is not a number.
 func (a *Array) IsNaN() *Array {
 	in := called("isnan")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.IsNaN, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.IsNaN, A: in.Node(a)}))
 }
 
 // IsNegInf returns which elements are infinite and negative.
 func (a *Array) IsNegInf() *Array {
 	in := called("isneginf")
-	return lazy.Result(&in, elements.IsNegInf, op.Unary{X: in.Node(a)})
+	return in.Result(elements.IsNegInf(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // IsPosInf returns which elements are infinite and positive.
 func (a *Array) IsPosInf() *Array {
 	in := called("isposinf")
-	return lazy.Result(&in, elements.IsPosInf, op.Unary{X: in.Node(a)})
+	return in.Result(elements.IsPosInf(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // IsReal returns which elements have no imaginary part.
 func (a *Array) IsReal() *Array {
 	in := called("isreal")
-	return lazy.Result(&in, elements.IsReal, op.Unary{X: in.Node(a)})
+	return in.Result(elements.IsReal(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Kron returns the Kronecker product: blocks of b, each times an element of a.
 func (a *Array) Kron(b *Array) *Array {
 	in := called("kron")
-	return lazy.Result(&in, contract.Kron, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(contract.Kron(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
 // Complex numbers are an error.
 func (a *Array) Ldexp(exponents any) *Array {
 	in := called("ldexp")
-	return lazy.Result(&in, elements.Ldexp, op.Binary{A: in.Node(a), B: in.Node(exponents)})
+	return in.Result(elements.Ldexp(in.Site, op.Binary{A: in.Node(a), B: in.Node(exponents)}))
 }
 
 // LeftShift returns the bits of a moved up by b places.
 func (a *Array) LeftShift(b any) *Array {
 	in := called("left_shift")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LeftShift, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LeftShift, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Less returns whether a < b.
 func (a *Array) Less(b any) *Array {
 	in := called("less")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Less, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Less, A: in.Node(a), B: in.Node(b)}))
 }
 
 // LessEqual returns whether a ≤ b.
 func (a *Array) LessEqual(b any) *Array {
 	in := called("less_equal")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LessEqual, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LessEqual, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Linspace returns count float64 numbers at equal distances from start to stop, both included;
 // without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no memory.
 func Linspace(start, stop float64, count int) *Array {
 	in := called("linspace")
-	return lazy.Result(&in, elements.Linspace, elements.LinspaceArgs{Start: in.Node(start), Stop: in.Node(stop), Count: count})
+	return in.Result(elements.Linspace(in.Site, elements.LinspaceArgs{Start: in.Node(start), Stop: in.Node(stop), Count: count}))
 }
 
 // LinspaceTo returns count numbers at equal distances from each element to that of stop, both
 // included, along a new first axis (NumPy's linspace of arrays).
 func (a *Array) LinspaceTo(stop *Array, count int) *Array {
 	in := called("linspace")
-	return lazy.Result(&in, elements.Linspace, elements.LinspaceArgs{Start: in.Node(a), Stop: in.Node(stop), Count: count})
+	return in.Result(elements.Linspace(in.Site, elements.LinspaceArgs{Start: in.Node(a), Stop: in.Node(stop), Count: count}))
 }
 
 // Log returns the natural logarithm.
 func (a *Array) Log() *Array {
 	in := called("log")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Log, A: in.Node(a)}))
 }
 
 // Log10 returns the logarithm to base 10.
 func (a *Array) Log10() *Array {
 	in := called("log10")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log10, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Log10, A: in.Node(a)}))
 }
 
 // Log1p returns log(1 + a), precise near zero.
 func (a *Array) Log1p() *Array {
 	in := called("log1p")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log1p, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Log1p, A: in.Node(a)}))
 }
 
 // Log2 returns the logarithm to base 2.
 func (a *Array) Log2() *Array {
 	in := called("log2")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Log2, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Log2, A: in.Node(a)}))
 }
 
 // LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
 // of Go. Complex numbers are an error.
 func (a *Array) LogAddExp(b any) *Array {
 	in := called("logaddexp")
-	return lazy.Result(&in, elements.LogAddExp, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.LogAddExp(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // LogAddExp2 returns log2(2^a + 2^b), without overflow between; b is an array or a number of
 // Go. Complex numbers are an error.
 func (a *Array) LogAddExp2(b any) *Array {
 	in := called("logaddexp2")
-	return lazy.Result(&in, elements.LogAddExp2, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.LogAddExp2(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // LogicalAnd returns whether both are true, that is, not zero.
 func (a *Array) LogicalAnd(b any) *Array {
 	in := called("logical_and")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalAnd, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LogicalAnd, A: in.Node(a), B: in.Node(b)}))
 }
 
 // LogicalNot returns whether the element is zero.
 func (a *Array) LogicalNot() *Array {
 	in := called("logical_not")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalNot, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LogicalNot, A: in.Node(a)}))
 }
 
 // LogicalOr returns whether one is true.
 func (a *Array) LogicalOr(b any) *Array {
 	in := called("logical_or")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalOr, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LogicalOr, A: in.Node(a), B: in.Node(b)}))
 }
 
 // LogicalXor returns whether exactly one is true.
 func (a *Array) LogicalXor(b any) *Array {
 	in := called("logical_xor")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.LogicalXor, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LogicalXor, A: in.Node(a), B: in.Node(b)}))
 }
 
 // RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
 // from 0 to below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
 func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
 	in := called("logseries")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "logseries", Of: 0xd, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "logseries", Of: 0xd, Seed: seed, A: in.Node(a), Lengths: lengths}))
 }
 
 // LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements
@@ -898,7 +898,7 @@ func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
 // Passes: 2: the largest first. Held at once: an accumulator for each result.
 func (a *Array) LogSumExp(axes ...int) *Array {
 	in := called("logsumexp")
-	return lazy.Result(&in, stats.LogSumExp, op.Reducing{X: in.Node(a), Axes: axes})
+	return in.Result(stats.LogSumExp(in.Site, op.Reducing{X: in.Node(a), Axes: axes}))
 }
 
 // Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A mask
@@ -919,7 +919,7 @@ func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
 // MatrixTranspose swaps the last two axes.
 func (a *Array) MatrixTranspose() *Array {
 	in := moving("matrix_transpose")
-	return lazy.Result(&in, shapes.MatrixTranspose, op.Unary{X: in.Node(a)})
+	return in.Result(shapes.MatrixTranspose(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Max returns the largest element along the axes; NaN where there is one.
@@ -928,13 +928,13 @@ func (a *Array) MatrixTranspose() *Array {
 // result.
 func (a *Array) Max(axes ...int) *Array {
 	in := called("max")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Max, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Max, X: in.Node(a), Axes: axes}))
 }
 
 // Maximum returns the larger of a and b; NaN where one is NaN.
 func (a *Array) Maximum(b any) *Array {
 	in := called("maximum")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Maximum, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Maximum, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Mean returns the average along the axes; of integers in float64.
@@ -943,7 +943,7 @@ func (a *Array) Maximum(b any) *Array {
 // result.
 func (a *Array) Mean(axes ...int) *Array {
 	in := called("mean")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Mean, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Mean, X: in.Node(a), Axes: axes}))
 }
 
 // Median returns the middle element along the axes, or the mean of the middle two; NaN where
@@ -954,7 +954,7 @@ func (a *Array) Mean(axes ...int) *Array {
 // large array. Held at once: 16 MiB.
 func (a *Array) Median(axes ...int) *Array {
 	in := called("median")
-	return lazy.Result(&in, order.BuildMedian, op.Reducing{X: in.Node(a), Axes: axes})
+	return in.Result(order.BuildMedian(in.Site, op.Reducing{X: in.Node(a), Axes: axes}))
 }
 
 // Min returns the smallest element along the axes; NaN where there is one.
@@ -963,20 +963,20 @@ func (a *Array) Median(axes ...int) *Array {
 // result.
 func (a *Array) Min(axes ...int) *Array {
 	in := called("min")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Min, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Min, X: in.Node(a), Axes: axes}))
 }
 
 // Minimum returns the smaller of a and b; NaN where one is NaN.
 func (a *Array) Minimum(b any) *Array {
 	in := called("minimum")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Modf returns the fractional and the integral parts, which both have the sign. Complex numbers
 // are an error.
 func (a *Array) Modf() (fraction, integral *Array) {
 	in := called("modf")
-	return lazy.Pair(&in, elements.Modf, op.Unary{X: in.Node(a)})
+	return in.Pair(elements.Modf(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Moment returns the mean along the axes of a power of what elements are from their mean, of an
@@ -985,13 +985,13 @@ func (a *Array) Modf() (fraction, integral *Array) {
 // Passes: 2: the mean first. Held at once: an accumulator for each result.
 func (a *Array) Moment(order int, axes ...int) *Array {
 	in := called("moment")
-	return lazy.Result(&in, stats.Moment, stats.MomentArgs{X: in.Node(a), Order: order, Axes: axes})
+	return in.Result(stats.Moment(in.Site, stats.MomentArgs{X: in.Node(a), Order: order, Axes: axes}))
 }
 
 // MoveAxis puts an axis at another place, the others staying in their order.
 func (a *Array) MoveAxis(from, to int) *Array {
 	in := moving("moveaxis")
-	return lazy.Result(&in, shapes.Move, shapes.MoveArgs{X: in.Node(a), Axes: []int{from}, Places: []int{to}})
+	return in.Result(shapes.Move(in.Site, shapes.MoveArgs{X: in.Node(a), Axes: []int{from}, Places: []int{to}}))
 }
 
 // RandomMultinomial returns into which categories as many trials fall as the array says, as
@@ -1000,13 +1000,13 @@ func (a *Array) MoveAxis(from, to int) *Array {
 // are those of the other axes, which broadcast as in RandomGamma.
 func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
 	in := called("multinomial")
-	return lazy.Result(&in, random.BuildCategorical, random.SampledArgs{Name: "multinomial", Of: 0x10, Seed: seed, A: in.Node(a), B: in.Node(p), Lengths: lengths})
+	return in.Result(random.BuildCategorical(in.Site, random.SampledArgs{Name: "multinomial", Of: 0x10, Seed: seed, A: in.Node(a), B: in.Node(p), Lengths: lengths}))
 }
 
 // Mul returns a * b, element by element.
 func (a *Array) Mul(b any) *Array {
 	in := called("multiply")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Multiply, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Multiply, A: in.Node(a), B: in.Node(b)}))
 }
 
 // RandomMultivariateHypergeometric returns how many of those drawn at once are of each
@@ -1015,7 +1015,7 @@ func (a *Array) Mul(b any) *Array {
 // broadcast as in RandomGamma.
 func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
 	in := called("multivariate_hypergeometric")
-	return lazy.Result(&in, random.BuildCategorical, random.SampledArgs{Name: "multivariate_hypergeometric", Of: 0x11, Seed: seed, A: in.Node(a), B: in.Node(drawn), Lengths: lengths})
+	return in.Result(random.BuildCategorical(in.Site, random.SampledArgs{Name: "multivariate_hypergeometric", Of: 0x11, Seed: seed, A: in.Node(a), B: in.Node(drawn), Lengths: lengths}))
 }
 
 // NaNToNum returns the array with nan for NaN, and with high and low for positive and negative
@@ -1023,7 +1023,7 @@ func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths
 // numbers are an error.
 func (a *Array) NaNToNum(nan, high, low float64) *Array {
 	in := called("nan_to_num")
-	return lazy.Result(&in, elements.NaNToNum, elements.NaNToNumArgs{X: in.Node(a), NaN: nan, PosInf: high, NegInf: low})
+	return in.Result(elements.NaNToNum(in.Site, elements.NaNToNumArgs{X: in.Node(a), NaN: nan, PosInf: high, NegInf: low}))
 }
 
 // NanCumprod is Cumprod with one for NaN.
@@ -1031,7 +1031,7 @@ func (a *Array) NaNToNum(nan, high, low float64) *Array {
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) NanCumprod(axis ...int) *Array {
 	in := called("nancumprod")
-	return lazy.Result(&in, stats.NaNCumulative, scan.CumulativeArgs{Name: "nancumprod", Product: true, X: in.Node(a), Axis: axis})
+	return in.Result(stats.NaNCumulative(in.Site, scan.CumulativeArgs{Name: "nancumprod", Product: true, X: in.Node(a), Axis: axis}))
 }
 
 // NanCumsum is Cumsum with zero for NaN.
@@ -1039,13 +1039,13 @@ func (a *Array) NanCumprod(axis ...int) *Array {
 // Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
 func (a *Array) NanCumsum(axis ...int) *Array {
 	in := called("nancumsum")
-	return lazy.Result(&in, stats.NaNCumulative, scan.CumulativeArgs{Name: "nancumsum", X: in.Node(a), Axis: axis})
+	return in.Result(stats.NaNCumulative(in.Site, scan.CumulativeArgs{Name: "nancumsum", X: in.Node(a), Axis: axis}))
 }
 
 // Neg returns -a.
 func (a *Array) Neg() *Array {
 	in := called("negative")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Negative, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Negative, A: in.Node(a)}))
 }
 
 // RandomNegativeBinomial returns how many trials fail before as many succeed as the array says,
@@ -1053,14 +1053,14 @@ func (a *Array) Neg() *Array {
 // of successes need not be whole.
 func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
 	in := called("negative_binomial")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "negative_binomial", Of: 0xe, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "negative_binomial", Of: 0xe, Seed: seed, A: in.Node(a), B: in.Node(chance), Lengths: lengths}))
 }
 
 // NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b
 // where they are equal. Complex numbers are an error.
 func (a *Array) NextAfter(b any) *Array {
 	in := called("nextafter")
-	return lazy.Result(&in, elements.NextAfter, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.NextAfter(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Nonzero returns where elements are not zero: their indices along each axis, as int64. Where
@@ -1080,13 +1080,13 @@ func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
 // NotEqual returns whether a ≠ b.
 func (a *Array) NotEqual(b any) *Array {
 	in := called("not_equal")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.NotEqual, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.NotEqual, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Outer returns the product of each element of a with each of b.
 func (a *Array) Outer(b *Array) *Array {
 	in := called("outer")
-	return lazy.Result(&in, contract.Outer, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(contract.Outer(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
@@ -1095,7 +1095,7 @@ func (a *Array) Outer(b *Array) *Array {
 // Passes: as argsort. Held at once: as argsort.
 func RandomPermutation(seed uint64, n int) *Array {
 	in := called("permutation")
-	return lazy.Result(&in, random.Permutation, random.PermutationArgs{Seed: seed, N: n})
+	return in.Result(random.Permutation(in.Site, random.PermutationArgs{Seed: seed, N: n}))
 }
 
 // Permuted returns each line along an axis in a random order of its own. Lines of up to a
@@ -1107,20 +1107,20 @@ func RandomPermutation(seed uint64, n int) *Array {
 // written of 16 or 32 bytes an element. Held at once: 48 MiB.
 func (a *Array) Permuted(seed uint64, axis int) *Array {
 	in := called("permuted")
-	return lazy.Result(&in, random.Permuted, random.PermutedArgs{X: in.Node(a), Seed: seed, Axis: axis})
+	return in.Result(random.Permuted(in.Site, random.PermutedArgs{X: in.Node(a), Seed: seed, Axis: axis}))
 }
 
 // RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
 // broadcasts as in RandomGamma, by Hörmann's method.
 func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
 	in := called("poisson")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "poisson", Of: 0x5, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "poisson", Of: 0x5, Seed: seed, A: in.Node(a), Lengths: lengths}))
 }
 
 // Pow returns a to the power of b; a negative exponent of integers is an error.
 func (a *Array) Pow(b any) *Array {
 	in := called("power")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Power, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Power, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Prod returns the product along the axes.
@@ -1129,7 +1129,7 @@ func (a *Array) Pow(b any) *Array {
 // result.
 func (a *Array) Prod(axes ...int) *Array {
 	in := called("prod")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Prod, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Prod, X: in.Node(a), Axes: axes}))
 }
 
 // Ptp returns the largest element along the axes less the smallest, in the type of the
@@ -1138,13 +1138,13 @@ func (a *Array) Prod(axes ...int) *Array {
 // Passes: 1. Held at once: two accumulators for each result.
 func (a *Array) Ptp(axes ...int) *Array {
 	in := called("ptp")
-	return lazy.Result(&in, stats.PeakToPeak, op.Axes{X: in.Node(a), Axes: axes})
+	return in.Result(stats.PeakToPeak(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
 // Radians returns degrees as radians. Complex numbers are an error.
 func (a *Array) Radians() *Array {
 	in := called("radians")
-	return lazy.Result(&in, elements.Radians, op.Unary{X: in.Node(a)})
+	return in.Result(elements.Radians(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Ravel returns the array in one dimension, in C order: Reshape(-1).
@@ -1152,25 +1152,25 @@ func (a *Array) Radians() *Array {
 // Held at once: a block; what its box shows of the inputs where elements move.
 func (a *Array) Ravel() *Array {
 	in := moving("ravel")
-	return lazy.Result(&in, shapes.Ravel, op.Unary{X: in.Node(a)})
+	return in.Result(shapes.Ravel(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Real returns the real part.
 func (a *Array) Real() *Array {
 	in := called("real")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Real, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Real, A: in.Node(a)}))
 }
 
 // Reciprocal returns 1/a, of integers an integer.
 func (a *Array) Reciprocal() *Array {
 	in := called("reciprocal")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Reciprocal, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Reciprocal, A: in.Node(a)}))
 }
 
 // Mod returns what FloorDiv leaves, with the sign of b.
 func (a *Array) Mod(b any) *Array {
 	in := called("remainder")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Remainder, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Remainder, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Repeat has each element along an axis so many times after another.
@@ -1178,7 +1178,7 @@ func (a *Array) Mod(b any) *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) Repeat(times, axis int) *Array {
 	in := called("repeat")
-	return lazy.Result(&in, index.Repeat, index.RepeatArgs{X: in.Node(a), Times: in.Node(times), Axis: []int{axis}})
+	return in.Result(index.Repeat(in.Site, index.RepeatArgs{X: in.Node(a), Times: in.Node(times), Axis: []int{axis}}))
 }
 
 // Reshape gives the array another shape of the same size, its elements in C order; one length
@@ -1189,19 +1189,19 @@ func (a *Array) Repeat(times, axis int) *Array {
 // Held at once: a block; what its box shows of the inputs where elements move.
 func (a *Array) Reshape(shape ...int) *Array {
 	in := moving("reshape")
-	return lazy.Result(&in, shapes.Reshape, op.Axes{X: in.Node(a), Axes: shape})
+	return in.Result(shapes.Reshape(in.Site, op.Axes{X: in.Node(a), Axes: shape}))
 }
 
 // RightShift returns the bits of a moved down by b places, keeping the sign.
 func (a *Array) RightShift(b any) *Array {
 	in := called("right_shift")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.RightShift, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.RightShift, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Rint rounds to the nearest integer, halves to the even one.
 func (a *Array) Rint() *Array {
 	in := called("rint")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Rint, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Rint, A: in.Node(a)}))
 }
 
 // Roll moves elements along axes, those that leave at an end coming in at the other; without
@@ -1210,13 +1210,13 @@ func (a *Array) Rint() *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) Roll(shift int, axes ...int) *Array {
 	in := moving("roll")
-	return lazy.Result(&in, shapes.BuildRoll, shapes.RollArgs{X: in.Node(a), Shift: op.Int(shift), Axes: axes})
+	return in.Result(shapes.BuildRoll(in.Site, shapes.RollArgs{X: in.Node(a), Shift: op.Int(shift), Axes: axes}))
 }
 
 // RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
 func (a *Array) RollAxis(axis, start int) *Array {
 	in := moving("rollaxis")
-	return lazy.Result(&in, shapes.RollAxis, shapes.RollAxisArgs{X: in.Node(a), Axis: axis, Start: start})
+	return in.Result(shapes.RollAxis(in.Site, shapes.RollAxisArgs{X: in.Node(a), Axis: axis, Start: start}))
 }
 
 // Rolling returns the Sum, Prod, Mean, Var, Std, Min or Max of each window along an axis, which
@@ -1227,20 +1227,20 @@ func (a *Array) RollAxis(axis, start int) *Array {
 // Held at once: what the windows of a box show, and 16 bytes for each element of a window.
 func (a *Array) Rolling(r Reduction, o RollingOptions) *Array {
 	in := called("rolling")
-	return lazy.Result(&in, window.BuildRolling, window.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof})
+	return in.Result(window.BuildRolling(in.Site, window.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof}))
 }
 
 // Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.
 func (a *Array) Rot90(quarters, axis, other int) *Array {
 	in := moving("rot90")
-	return lazy.Result(&in, shapes.Rotate, shapes.RotateArgs{X: in.Node(a), Quarters: quarters, Axis: axis, Other: other})
+	return in.Result(shapes.Rotate(in.Site, shapes.RotateArgs{X: in.Node(a), Quarters: quarters, Axis: axis, Other: other}))
 }
 
 // Round rounds to so many decimals, halves to the even digit; a negative number of them rounds
 // to tens, hundreds and so on.
 func (a *Array) Round(decimals int) *Array {
 	in := called("round")
-	return lazy.Result(&in, elements.Round, op.Shifted{X: in.Node(a), Offset: decimals})
+	return in.Result(elements.Round(in.Site, op.Shifted{X: in.Node(a), Offset: decimals}))
 }
 
 // SearchSorted is, for each of the values, where it belongs in a, a sorted list: with Left
@@ -1250,7 +1250,7 @@ func (a *Array) Round(decimals int) *Array {
 // values. Held at once: the list, or 16 MiB.
 func (a *Array) SearchSorted(values *Array, side types.Side) *Array {
 	in := called("searchsorted")
-	return lazy.Result(&in, order.BuildSearchSorted, order.SideArgs{A: in.Node(a), B: in.Node(values), Side: side.String()})
+	return in.Result(order.BuildSearchSorted(in.Site, order.SideArgs{A: in.Node(a), B: in.Node(values), Side: side.String()}))
 }
 
 // Set returns a new array with a region replaced by values, an array or a number: NumPy's
@@ -1261,45 +1261,45 @@ func (a *Array) SearchSorted(values *Array, side types.Side) *Array {
 // indices those of argsort over them. Held at once: what its box shows of the inputs.
 func (a *Array) Set(region string, values any) *Array {
 	in := called("set")
-	return lazy.Result(&in, edit.Assign, edit.AssignArgs{X: in.Node(a), At: op.String(region), Values: in.Node(values)})
+	return in.Result(edit.Assign(in.Site, edit.AssignArgs{X: in.Node(a), At: op.String(region), Values: in.Node(values)}))
 }
 
 // Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
 func (a *Array) Sign() *Array {
 	in := called("sign")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sign, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Sign, A: in.Node(a)}))
 }
 
 // Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
 // sign.
 func (a *Array) Signbit() *Array {
 	in := called("signbit")
-	return lazy.Result(&in, elements.Signbit, op.Unary{X: in.Node(a)})
+	return in.Result(elements.Signbit(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Sin returns the sine of an angle in radians.
 func (a *Array) Sin() *Array {
 	in := called("sin")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sin, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Sin, A: in.Node(a)}))
 }
 
 // Sinc returns sin(pi·x)/(pi·x), and 1 of 0. Complex numbers are an error.
 func (a *Array) Sinc() *Array {
 	in := called("sinc")
-	return lazy.Result(&in, elements.Sinc, op.Unary{X: in.Node(a)})
+	return in.Result(elements.Sinc(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Sinh returns the hyperbolic sine.
 func (a *Array) Sinh() *Array {
 	in := called("sinh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sinh, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Sinh, A: in.Node(a)}))
 }
 
 // Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
 // Only the chunks that it touches are read.
 func (a *Array) Slice(spec string) *Array {
 	in := moving("slice")
-	return lazy.Result(&in, shapes.Slice, shapes.SliceArgs{X: in.Node(a), Spec: spec})
+	return in.Result(shapes.Slice(in.Site, shapes.SliceArgs{X: in.Node(a), Spec: spec}))
 }
 
 // SlidingWindows returns all windows of the given lengths along axes, one for each, in axes of
@@ -1309,7 +1309,7 @@ func (a *Array) Slice(spec string) *Array {
 // Held at once: what the windows of a box show.
 func (a *Array) SlidingWindows(lengths, axes []int) *Array {
 	in := called("sliding_window_view")
-	return lazy.Result(&in, window.View, window.ViewArgs{X: in.Node(a), Windows: lengths, Axes: axes})
+	return in.Result(window.View(in.Site, window.ViewArgs{X: in.Node(a), Windows: lengths, Axes: axes}))
 }
 
 // Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line
@@ -1319,38 +1319,38 @@ func (a *Array) SlidingWindows(lengths, axes []int) *Array {
 // lines of real elements over 8 GiB.
 func (a *Array) Sort(axis int) *Array {
 	in := called("sort")
-	return lazy.Result(&in, order.Sort, order.SortArgs{X: in.Node(a), Axis: axis})
+	return in.Result(order.Sort(in.Site, order.SortArgs{X: in.Node(a), Axis: axis}))
 }
 
 // SortDescending is Sort in the reverse order: NaN comes first.
 func (a *Array) SortDescending(axis int) *Array {
 	in := called("sort")
-	return lazy.Result(&in, order.Sort, order.SortArgs{X: in.Node(a), Axis: axis, Descending: true})
+	return in.Result(order.Sort(in.Site, order.SortArgs{X: in.Node(a), Axis: axis, Descending: true}))
 }
 
 // Spacing returns the distance of each element to the next float away from zero, with its sign;
 // of float16, as in NumPy, to the next larger one. Complex numbers are an error.
 func (a *Array) Spacing() *Array {
 	in := called("spacing")
-	return lazy.Result(&in, elements.Spacing, op.Unary{X: in.Node(a)})
+	return in.Result(elements.Spacing(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Sqrt returns the square root; NaN of negative numbers.
 func (a *Array) Sqrt() *Array {
 	in := called("sqrt")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Sqrt, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Sqrt, A: in.Node(a)}))
 }
 
 // Square returns a².
 func (a *Array) Square() *Array {
 	in := called("square")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Square, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Square, A: in.Node(a)}))
 }
 
 // Squeeze removes axes of length one; none given, all of them.
 func (a *Array) Squeeze(axes ...int) *Array {
 	in := moving("squeeze")
-	return lazy.Result(&in, shapes.Squeeze, op.Axes{X: in.Node(a), Axes: axes})
+	return in.Result(shapes.Squeeze(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
 // Stack puts arrays of one shape after each other along a new axis, at its place in the result.
@@ -1358,7 +1358,7 @@ func (a *Array) Squeeze(axes ...int) *Array {
 // Held at once: what its box shows of the inputs.
 func Stack(axis int, arrays ...*Array) *Array {
 	in := moving("stack")
-	return lazy.Result(&in, shapes.BuildStack, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis})
+	return in.Result(shapes.BuildStack(in.Site, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis}))
 }
 
 // Std returns the standard deviation along the axes: the root of Var.
@@ -1367,13 +1367,13 @@ func Stack(axis int, arrays ...*Array) *Array {
 // result.
 func (a *Array) Std(axes ...int) *Array {
 	in := called("std")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Std, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Std, X: in.Node(a), Axes: axes}))
 }
 
 // Sub returns a - b.
 func (a *Array) Sub(b any) *Array {
 	in := called("subtract")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Subtract, A: in.Node(a), B: in.Node(b)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Subtract, A: in.Node(a), B: in.Node(b)}))
 }
 
 // Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as
@@ -1383,13 +1383,13 @@ func (a *Array) Sub(b any) *Array {
 // result.
 func (a *Array) Sum(axes ...int) *Array {
 	in := called("sum")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Sum, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Sum, X: in.Node(a), Axes: axes}))
 }
 
 // SwapAxes exchanges two axes.
 func (a *Array) SwapAxes(axis, other int) *Array {
 	in := moving("swapaxes")
-	return lazy.Result(&in, shapes.Swap, shapes.SwapArgs{X: in.Node(a), Axis: axis, Other: other})
+	return in.Result(shapes.Swap(in.Site, shapes.SwapArgs{X: in.Node(a), Axis: axis, Other: other}))
 }
 
 // Take has an axis replaced by the elements that indices point to along it, the axes of indices
@@ -1400,7 +1400,7 @@ func (a *Array) SwapAxes(axis, other int) *Array {
 // at once: the box's indices, and 1 MiB or a stored chunk of the array.
 func (a *Array) Take(indices *Array, axis int) *Array {
 	in := called("take")
-	return lazy.Result(&in, index.BuildTake, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}})
+	return in.Result(index.BuildTake(in.Site, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}}))
 }
 
 // TakeAlong returns the elements of each line along an axis that the same line of indices
@@ -1410,19 +1410,19 @@ func (a *Array) Take(indices *Array, axis int) *Array {
 // MiB of lines.
 func (a *Array) TakeAlong(indices *Array, axis int) *Array {
 	in := called("take_along_axis")
-	return lazy.Result(&in, index.BuildTakeAlong, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}})
+	return in.Result(index.BuildTakeAlong(in.Site, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}}))
 }
 
 // Tan returns the tangent of an angle in radians.
 func (a *Array) Tan() *Array {
 	in := called("tan")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tan, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Tan, A: in.Node(a)}))
 }
 
 // Tanh returns the hyperbolic tangent.
 func (a *Array) Tanh() *Array {
 	in := called("tanh")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Tanh, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Tanh, A: in.Node(a)}))
 }
 
 // Tile repeats the array along its last axes, or along new ones before the first.
@@ -1430,7 +1430,7 @@ func (a *Array) Tanh() *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) Tile(times ...int) *Array {
 	in := moving("tile")
-	return lazy.Result(&in, shapes.Tile, op.Lengths{X: in.Node(a), Lengths: times})
+	return in.Result(shapes.Tile(in.Site, op.Lengths{X: in.Node(a), Lengths: times}))
 }
 
 // TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
@@ -1443,7 +1443,7 @@ func (a *Array) Tile(times ...int) *Array {
 // array where elements are complex or k is over 1 in 256. Held at once: 48 MiB.
 func (a *Array) TopK(k, axis int) *Array {
 	in := called("topk")
-	return lazy.Result(&in, order.Top, order.TopArgs{X: in.Node(a), K: k, Axis: axis})
+	return in.Result(order.Top(in.Site, order.TopArgs{X: in.Node(a), K: k, Axis: axis}))
 }
 
 // Trace returns the sum of a diagonal; Diagonal and Reduce sum it in another type.
@@ -1451,46 +1451,46 @@ func (a *Array) TopK(k, axis int) *Array {
 // Passes: 1 over the diagonal. Held at once: a few squares along the diagonal.
 func (a *Array) Trace(offset, axis, other int) *Array {
 	in := moving("trace")
-	return lazy.Result(&in, shapes.Trace, shapes.TraceArgs{DiagonalArgs: shapes.DiagonalArgs{X: in.Node(a), Offset: offset, Axis: axis, Other: other}})
+	return in.Result(shapes.Trace(in.Site, shapes.TraceArgs{DiagonalArgs: shapes.DiagonalArgs{X: in.Node(a), Offset: offset, Axis: axis, Other: other}}))
 }
 
 // Transpose puts the axes in another order; none given, in reverse.
 func (a *Array) Transpose(axes ...int) *Array {
 	in := moving("transpose")
-	return lazy.Result(&in, shapes.Transpose, op.Axes{X: in.Node(a), Axes: axes})
+	return in.Result(shapes.Transpose(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
 // Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
 // takes no memory.
 func Tri(rows, columns, diagonal int) *Array {
 	in := moving("tri")
-	return lazy.Result(&in, shapes.Tri, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal})
+	return in.Result(shapes.Tri(in.Site, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal}))
 }
 
 // RandomTriangular returns float64 numbers of triangular distributions from the array to right,
 // most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
 func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
 	in := called("triangular")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "triangular", Of: 0x8, Seed: seed, A: in.Node(a), B: in.Node(mode), C: in.Node(right), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "triangular", Of: 0x8, Seed: seed, A: in.Node(a), B: in.Node(mode), C: in.Node(right), Lengths: lengths}))
 }
 
 // Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
 // positive ones are above it.
 func (a *Array) Tril(diagonal int) *Array {
 	in := moving("tril")
-	return lazy.Result(&in, shapes.Lower, op.Shifted{X: in.Node(a), Offset: diagonal})
+	return in.Result(shapes.Lower(in.Site, op.Shifted{X: in.Node(a), Offset: diagonal}))
 }
 
 // Triu returns the array with zeros below a diagonal of its last two axes.
 func (a *Array) Triu(diagonal int) *Array {
 	in := moving("triu")
-	return lazy.Result(&in, shapes.Upper, op.Shifted{X: in.Node(a), Offset: diagonal})
+	return in.Result(shapes.Upper(in.Site, op.Shifted{X: in.Node(a), Offset: diagonal}))
 }
 
 // Trunc rounds towards zero.
 func (a *Array) Trunc() *Array {
 	in := called("trunc")
-	return lazy.Result(&in, elements.Function, elements.FunctionArgs{Op: kernel.Trunc, A: in.Node(a)})
+	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Trunc, A: in.Node(a)}))
 }
 
 // Union1D returns the distinct elements of two arrays, as if flattened, in their order.
@@ -1527,14 +1527,14 @@ func (a *Array) Unique(ctx context.Context, opts ...Option) *Array {
 // computed.
 func (a *Array) UnravelIndex(lengths ...int) []*Array {
 	in := called("unravel_index")
-	return lazy.List(&in, index.BuildUnravel, index.UnravelArgs{X: in.Node(a), Lengths: lengths})
+	return in.List(index.BuildUnravel(in.Site, index.UnravelArgs{X: in.Node(a), Lengths: lengths}))
 }
 
 // Unstack returns the array's parts of length one along an axis, without it. Where there is no
 // such axis, each of the arrays that are returned says so.
 func (a *Array) Unstack(axis int) []*Array {
 	in := moving("unstack")
-	return lazy.List(&in, shapes.Unstack, op.Numbered{X: in.Node(a), N: axis})
+	return in.List(shapes.Unstack(in.Site, op.Numbered{X: in.Node(a), N: axis}))
 }
 
 // Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
@@ -1543,7 +1543,7 @@ func (a *Array) Unstack(axis int) []*Array {
 // result.
 func (a *Array) Var(axes ...int) *Array {
 	in := called("var")
-	return lazy.Result(&in, stats.Reduce, stats.ReduceArgs{Reduction: kernel.Var, X: in.Node(a), Axes: axes})
+	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Var, X: in.Node(a), Axes: axes}))
 }
 
 // Vdot returns the sum of the products of all elements, those of a conjugated.
@@ -1551,7 +1551,7 @@ func (a *Array) Var(axes ...int) *Array {
 // Passes: as matmul. Held at once: as matmul.
 func (a *Array) Vdot(b *Array) *Array {
 	in := called("vdot")
-	return lazy.Result(&in, contract.Vdot, op.Binary{A: in.Node(a), B: in.Node(b)})
+	return in.Result(contract.Vdot(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Vecdot returns the sum of products along an axis, a's conjugated, of arrays that are
@@ -1560,7 +1560,7 @@ func (a *Array) Vdot(b *Array) *Array {
 // Passes: 1. Held at once: an accumulator for each result.
 func (a *Array) Vecdot(b *Array, axis int) *Array {
 	in := called("vecdot")
-	return lazy.Result(&in, contract.Vecdot, contract.AlongArgs{A: in.Node(a), B: in.Node(b), Axis: axis})
+	return in.Result(contract.Vecdot(in.Site, contract.AlongArgs{A: in.Node(a), B: in.Node(b), Axis: axis}))
 }
 
 // RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
@@ -1568,7 +1568,7 @@ func (a *Array) Vecdot(b *Array, axis int) *Array {
 // directions are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
 func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
 	in := called("vonmises")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "vonmises", Of: 0x9, Seed: seed, A: in.Node(a), B: in.Node(concentration), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "vonmises", Of: 0x9, Seed: seed, A: in.Node(a), B: in.Node(concentration), Lengths: lengths}))
 }
 
 // RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose
@@ -1576,18 +1576,18 @@ func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *
 // is by Michael, Schucany and Haas's method.
 func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
 	in := called("wald")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "wald", Of: 0xa, Seed: seed, A: in.Node(a), B: in.Node(scale), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "wald", Of: 0xa, Seed: seed, A: in.Node(a), B: in.Node(scale), Lengths: lengths}))
 }
 
 // Where returns x where the condition is true, that is, not zero, and y elsewhere.
 func Where(condition *Array, x, y any) *Array {
 	in := called("where")
-	return lazy.Result(&in, elements.Where, elements.WhereArgs{Condition: in.Node(condition), X: in.Node(x), Y: in.Node(y)})
+	return in.Result(elements.Where(in.Site, elements.WhereArgs{Condition: in.Node(condition), X: in.Node(x), Y: in.Node(y)}))
 }
 
 // RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents,
 // above 1, are the array. It broadcasts as in RandomGamma. It is by Devroye's method.
 func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
 	in := called("zipf")
-	return lazy.Result(&in, random.Sample, random.SampledArgs{Name: "zipf", Of: 0xf, Seed: seed, A: in.Node(a), Lengths: lengths})
+	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "zipf", Of: 0xf, Seed: seed, A: in.Node(a), Lengths: lengths}))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
@@ -20,8 +19,7 @@ func moving(op string) lazy.Call[Array, *Array] { return lazy.Moving[Array](op) 
 // each that there would be.
 func results(ctx context.Context, c *lazy.Call[Array, *Array], opts []Option, build func(run op.Run) ([]*graph.Node, error)) []*Array {
 	if c.Err() != nil {
-		return lazy.All[Array, *Array](grid.MaxDims, nil, c.Err())
+		return c.List(nil, nil)
 	}
-	nodes, err := counted(ctx, c.Op, opts, build)
-	return lazy.All[Array, *Array](grid.MaxDims, nodes, err)
+	return c.List(counted(ctx, c.Op, opts, build))
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/omezarr"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
@@ -95,7 +94,7 @@ func (a *Array) pyramid(site graph.Site, levels int, names, halve []string) *Col
 
 func downsample(a *Array, factors []int) *Array {
 	in := called("downsample")
-	return lazy.Result(&in, filter.Downsample, op.Lengths{X: in.Node(a), Lengths: factors})
+	return in.Result(filter.Downsample(in.Site, op.Lengths{X: in.Node(a), Lengths: factors}))
 }
 
 // storedAxes returns the attributes of the stored array that has all elements of a, and its lengths by the names of its axes.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 )
 
@@ -130,7 +129,7 @@ type BincountOptions struct {
 // and another pass counts. The working set is that of Histogram.
 func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option) *Array {
 	in := called("bincount")
-	return lazy.Result(&in, stats.Bincount, stats.BincountArgs{X: in.Node(a), Weights: in.Optional(o.Weights), MinLength: o.MinLength, Run: counter(ctx, "bincount", opts)})
+	return in.Result(stats.Bincount(in.Site, stats.BincountArgs{X: in.Node(a), Weights: in.Optional(o.Weights), MinLength: o.MinLength, Run: counter(ctx, "bincount", opts)}))
 }
 
 // CovOptions are the less common arguments of Cov.

@@ -19,14 +19,14 @@ func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Call
 // more.
 func FFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	in := called("fft")
-	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "fft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
+	return in.Result(fft.AlongLine(in.Site, fft.LineArgs{Kind: "fft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)}))
 }
 
 // Freq returns the frequencies of FFT's n elements for a line that is sampled every d, in
 // cycles by the unit of d, as float64.
 func Freq(n int, d float64) *oocore.Array {
 	in := called("fftfreq")
-	return lazy.Result(&in, fft.Frequencies, fft.FreqArgs{N: n, D: d})
+	return in.Result(fft.Frequencies(in.Site, fft.FreqArgs{N: n, D: d}))
 }
 
 // FFTN returns the transform along several axes, the last first. No axes are all, or as many
@@ -37,13 +37,13 @@ func Freq(n int, d float64) *oocore.Array {
 // and in complex128 three times or more.
 func FFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	in := called("fftn")
-	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "fft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
+	return in.Result(fft.AlongAxes(in.Site, fft.AxesArgs{Kind: "fft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)}))
 }
 
 // FFTShift puts frequency zero in the middle of axes; no axes are all.
 func FFTShift(a *oocore.Array, axes ...int) *oocore.Array {
 	in := called("fftshift")
-	return lazy.Result(&in, fft.Shift, op.Axes{X: in.Node(a), Axes: axes})
+	return in.Result(fft.Shift(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
 // HFFT returns the real spectrum of lines whose second half is the conjugate of the first,
@@ -54,7 +54,7 @@ func FFTShift(a *oocore.Array, axes ...int) *oocore.Array {
 // more.
 func HFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	in := called("hfft")
-	return lazy.Result(&in, fft.HermitianLine, fft.LineArgs{X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
+	return in.Result(fft.HermitianLine(in.Site, fft.LineArgs{X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)}))
 }
 
 // IFFT returns the inverse of FFT.
@@ -64,7 +64,7 @@ func HFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // more.
 func IFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	in := called("ifft")
-	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "ifft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
+	return in.Result(fft.AlongLine(in.Site, fft.LineArgs{Kind: "ifft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)}))
 }
 
 // IFFTN returns the inverse of FFTN.
@@ -74,13 +74,13 @@ func IFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // and in complex128 three times or more.
 func IFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	in := called("ifftn")
-	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "ifft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
+	return in.Result(fft.AlongAxes(in.Site, fft.AxesArgs{Kind: "ifft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)}))
 }
 
 // IFFTShift returns the inverse of FFTShift.
 func IFFTShift(a *oocore.Array, axes ...int) *oocore.Array {
 	in := called("ifftshift")
-	return lazy.Result(&in, fft.InverseShift, op.Axes{X: in.Node(a), Axes: axes})
+	return in.Result(fft.InverseShift(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
 // IHFFT returns the inverse of HFFT.
@@ -90,7 +90,7 @@ func IFFTShift(a *oocore.Array, axes ...int) *oocore.Array {
 // more.
 func IHFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	in := called("ihfft")
-	return lazy.Result(&in, fft.InverseHermitianLine, fft.LineArgs{X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
+	return in.Result(fft.InverseHermitianLine(in.Site, fft.LineArgs{X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)}))
 }
 
 // IRFFT returns the inverse of RFFT: real lines, of an even length where none is given.
@@ -100,7 +100,7 @@ func IHFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // more.
 func IRFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	in := called("irfft")
-	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "irfft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
+	return in.Result(fft.AlongLine(in.Site, fft.LineArgs{Kind: "irfft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)}))
 }
 
 // IRFFTN returns the inverse of RFFTN.
@@ -110,7 +110,7 @@ func IRFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 // and in complex128 three times or more.
 func IRFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	in := called("irfftn")
-	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "irfft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
+	return in.Result(fft.AlongAxes(in.Site, fft.AxesArgs{Kind: "irfft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)}))
 }
 
 // RFFT returns the first n/2+1 elements of FFT of real lines; the others are their conjugates.
@@ -120,13 +120,13 @@ func IRFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 // more.
 func RFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	in := called("rfft")
-	return lazy.Result(&in, fft.AlongLine, fft.LineArgs{Kind: "rfft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)})
+	return in.Result(fft.AlongLine(in.Site, fft.LineArgs{Kind: "rfft", X: in.Node(a), N: lengths(opts), Axis: axis, Norm: norm(opts)}))
 }
 
 // RFreq returns the frequencies of RFFT's n/2+1 elements.
 func RFreq(n int, d float64) *oocore.Array {
 	in := called("rfftfreq")
-	return lazy.Result(&in, fft.RealFrequencies, fft.FreqArgs{N: n, D: d})
+	return in.Result(fft.RealFrequencies(in.Site, fft.FreqArgs{N: n, D: d}))
 }
 
 // RFFTN is RFFT along the last of the axes and FFT along the others.
@@ -136,5 +136,5 @@ func RFreq(n int, d float64) *oocore.Array {
 // and in complex128 three times or more.
 func RFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	in := called("rfftn")
-	return lazy.Result(&in, fft.AlongAxes, fft.AxesArgs{Kind: "rfft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)})
+	return in.Result(fft.AlongAxes(in.Site, fft.AxesArgs{Kind: "rfft", X: in.Node(a), Axes: axes, S: lengths(opts), Norm: norm(opts)}))
 }

@@ -24,7 +24,7 @@ func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Call
 // then three tiles in complex128 too.
 func Convolve(a, weights *oocore.Array, o Options) *oocore.Array {
 	in := called("convolve")
-	return lazy.Result(&in, filter.Convolve, filter.WeightArgs{X: in.Node(a), Weights: in.Node(weights), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
+	return in.Result(filter.Convolve(in.Site, filter.WeightArgs{X: in.Node(a), Weights: in.Node(weights), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }
 
 // Correlate is Convolve with the weights as they are: scipy.ndimage.correlate.
@@ -33,7 +33,7 @@ func Convolve(a, weights *oocore.Array, o Options) *oocore.Array {
 // then three tiles in complex128 too.
 func Correlate(a, weights *oocore.Array, o Options) *oocore.Array {
 	in := called("correlate")
-	return lazy.Result(&in, filter.Correlate, filter.WeightArgs{X: in.Node(a), Weights: in.Node(weights), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
+	return in.Result(filter.Correlate(in.Site, filter.WeightArgs{X: in.Node(a), Weights: in.Node(weights), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }
 
 // Downsample returns the mean of blocks of the given factors. Blocks at the end of an axis that
@@ -42,7 +42,7 @@ func Correlate(a, weights *oocore.Array, o Options) *oocore.Array {
 // Held at once: the elements of a few blocks.
 func Downsample(a *oocore.Array, factors []int) *oocore.Array {
 	in := called("downsample")
-	return lazy.Result(&in, filter.Downsample, op.Lengths{X: in.Node(a), Lengths: factors})
+	return in.Result(filter.Downsample(in.Site, op.Lengths{X: in.Node(a), Lengths: factors}))
 }
 
 // Gaussian returns the sum with weights of a normal density of standard deviations sigma in
@@ -51,7 +51,7 @@ func Downsample(a *oocore.Array, factors []int) *oocore.Array {
 // Held at once: a box with its border, for each axis.
 func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array {
 	in := called("gaussian_filter")
-	return lazy.Result(&in, filter.Gaussian, filter.GaussianArgs{X: in.Node(a), Sigmas: sigma, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}, Orders: o.Order, Truncate: o.Truncate})
+	return in.Result(filter.Gaussian(in.Site, filter.GaussianArgs{X: in.Node(a), Sigmas: sigma, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}, Orders: o.Order, Truncate: o.Truncate}))
 }
 
 // Maximum returns the largest element of windows of the given lengths; NaN where there is one:
@@ -60,7 +60,7 @@ func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array
 // Held at once: a box with its border.
 func Maximum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	in := called("maximum_filter")
-	return lazy.Result(&in, filter.Maximum, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
+	return in.Result(filter.Maximum(in.Site, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }
 
 // Median returns the middle element of windows of the given lengths, the upper one of an even
@@ -69,7 +69,7 @@ func Maximum(a *oocore.Array, size []int, o Options) *oocore.Array {
 // Held at once: a box with its border.
 func Median(a *oocore.Array, size []int, o Options) *oocore.Array {
 	in := called("median_filter")
-	return lazy.Result(&in, filter.MedianOf, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
+	return in.Result(filter.MedianOf(in.Site, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }
 
 // Minimum returns the smallest element of windows of the given lengths; NaN where there is one:
@@ -78,7 +78,7 @@ func Median(a *oocore.Array, size []int, o Options) *oocore.Array {
 // Held at once: a box with its border.
 func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	in := called("minimum_filter")
-	return lazy.Result(&in, filter.Minimum, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
+	return in.Result(filter.Minimum(in.Site, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }
 
 // Uniform returns the mean over windows of the given lengths: scipy.ndimage.uniform_filter. A
@@ -88,5 +88,5 @@ func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 // Held at once: a box with its border.
 func Uniform(a *oocore.Array, size []int, o Options) *oocore.Array {
 	in := called("uniform_filter")
-	return lazy.Result(&in, filter.Uniform, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}})
+	return in.Result(filter.Uniform(in.Site, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }

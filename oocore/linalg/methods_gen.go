@@ -22,7 +22,7 @@ func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Call
 // panels, 40 MiB.
 func Cholesky(a *oocore.Array) *oocore.Array {
 	in := called("cholesky")
-	return lazy.Result(&in, linalg.Cholesky, op.Unary{X: in.Node(a)})
+	return in.Result(linalg.Cholesky(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Det returns the determinants of matrices that fit a task.
@@ -31,7 +31,7 @@ func Cholesky(a *oocore.Array) *oocore.Array {
 // factor in float64.
 func Det(a *oocore.Array) *oocore.Array {
 	in := called("det")
-	return lazy.Result(&in, linalg.Det, op.Unary{X: in.Node(a)})
+	return in.Result(linalg.Det(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // EigH returns the eigenvalues, rising, and eigenvectors as columns of symmetric matrices that
@@ -42,7 +42,7 @@ func Det(a *oocore.Array) *oocore.Array {
 // factor in float64.
 func EigH(a *oocore.Array) (values, vectors *oocore.Array) {
 	in := called("eigh")
-	return lazy.Pair(&in, linalg.EigH, op.Unary{X: in.Node(a)})
+	return in.Pair(linalg.EigH(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Inv returns the inverses of matrices that fit a task.
@@ -51,7 +51,7 @@ func EigH(a *oocore.Array) (values, vectors *oocore.Array) {
 // factor in float64.
 func Inv(a *oocore.Array) *oocore.Array {
 	in := called("inv")
-	return lazy.Result(&in, linalg.Inv, op.Unary{X: in.Node(a)})
+	return in.Result(linalg.Inv(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // LU returns the matrix as p·l·u: p exchanges rows, l is lower triangular with ones on its
@@ -62,7 +62,7 @@ func Inv(a *oocore.Array) *oocore.Array {
 // factor in float64.
 func LU(a *oocore.Array) (p, l, u *oocore.Array) {
 	in := called("lu")
-	return lazy.Triple(&in, linalg.LU, op.Unary{X: in.Node(a)})
+	return in.Triple(linalg.LU(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // MatrixPower returns square matrices multiplied with themselves, by repeated squaring; of a
@@ -72,7 +72,7 @@ func LU(a *oocore.Array) (p, l, u *oocore.Array) {
 // where n is negative.
 func MatrixPower(a *oocore.Array, power int) *oocore.Array {
 	in := called("matrix_power")
-	return lazy.Result(&in, linalg.MatrixPower, op.Numbered{X: in.Node(a), N: power})
+	return in.Result(linalg.MatrixPower(in.Site, op.Numbered{X: in.Node(a), N: power}))
 }
 
 // MatrixRank returns the number of singular values above rcond times the largest, as int64. A
@@ -81,7 +81,7 @@ func MatrixPower(a *oocore.Array, power int) *oocore.Array {
 // Passes: 1. Held at once: 36 MiB, or twice as many rows as columns four times in float64.
 func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
 	in := called("matrix_rank")
-	return lazy.Result(&in, linalg.MatrixRank, linalg.RankArgs{X: in.Node(a), RCond: rcond})
+	return in.Result(linalg.MatrixRank(in.Site, linalg.RankArgs{X: in.Node(a), RCond: rcond}))
 }
 
 // PInv returns the pseudoinverse, n × m of an m × n matrix. Singular values up to rcond times
@@ -92,7 +92,7 @@ func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
 // in float64.
 func PInv(a *oocore.Array, rcond float64) *oocore.Array {
 	in := called("pinv")
-	return lazy.Result(&in, linalg.PInv, linalg.RankArgs{X: in.Node(a), RCond: rcond})
+	return in.Result(linalg.PInv(in.Site, linalg.RankArgs{X: in.Node(a), RCond: rcond}))
 }
 
 // QR returns the matrix as q·r, where q has orthonormal columns and r is upper triangular with
@@ -103,7 +103,7 @@ func PInv(a *oocore.Array, rcond float64) *oocore.Array {
 // or twice as many rows as columns four times in float64.
 func QR(a *oocore.Array) (q, r *oocore.Array) {
 	in := called("qr")
-	return lazy.Pair(&in, linalg.QR, op.Unary{X: in.Node(a)})
+	return in.Pair(linalg.QR(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // RandomizedSVD approximates the k largest singular values and their vectors: u m × k, s
@@ -116,7 +116,7 @@ func QR(a *oocore.Array) (q, r *oocore.Array) {
 // row, and k + oversample rows of x.
 func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Array) {
 	in := called("randomized_svd")
-	return lazy.Triple(&in, linalg.RandomizedSVD, linalg.RandomArgs{X: in.Node(a), K: k, Iterations: o.Iterations, Seed: o.Seed, Oversample: o.Oversample})
+	return in.Triple(linalg.RandomizedSVD(in.Site, linalg.RandomArgs{X: in.Node(a), K: k, Iterations: o.Iterations, Seed: o.Seed, Oversample: o.Oversample}))
 }
 
 // SlogDet returns the signs of determinants, 0 of singular matrices, and the logarithms of
@@ -126,7 +126,7 @@ func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Ar
 // factor in float64.
 func SlogDet(a *oocore.Array) (sign, logabsdet *oocore.Array) {
 	in := called("slogdet")
-	return lazy.Pair(&in, linalg.SlogDet, op.Unary{X: in.Node(a)})
+	return in.Pair(linalg.SlogDet(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Solve returns x of a·x = b for square matrices that fit a task, and b a vector or a stack of
@@ -136,13 +136,13 @@ func SlogDet(a *oocore.Array) (sign, logabsdet *oocore.Array) {
 // a matrix, or about 4 MiB of small ones: each input, the result and a factor in float64.
 func Solve(a, b *oocore.Array) *oocore.Array {
 	in := called("solve")
-	return lazy.Result(&in, linalg.BuildSolve, linalg.SolveArgs{A: in.Node(a), B: in.Node(b)})
+	return in.Result(linalg.BuildSolve(in.Site, linalg.SolveArgs{A: in.Node(a), B: in.Node(b)}))
 }
 
 // SolvePositive is Solve for one positive definite matrix of any size, by Cholesky.
 func SolvePositive(a, b *oocore.Array) *oocore.Array {
 	in := called("solve")
-	return lazy.Result(&in, linalg.BuildSolve, linalg.SolveArgs{A: in.Node(a), B: in.Node(b), Pos: true})
+	return in.Result(linalg.BuildSolve(in.Site, linalg.SolveArgs{A: in.Node(a), B: in.Node(b), Pos: true}))
 }
 
 // SolveTriangular returns x of a·x = b by one triangle of a matrix of any size, oocore.Lower
@@ -152,7 +152,7 @@ func SolvePositive(a, b *oocore.Array) *oocore.Array {
 // b, and rows of a: 12 MiB of each in float64.
 func SolveTriangular(a, b *oocore.Array, of types.Triangle) *oocore.Array {
 	in := called("solve_triangular")
-	return lazy.Result(&in, linalg.BuildSolveTriangular, linalg.TriangleArgs{A: in.Node(a), B: in.Node(b), Triangle: of.String()})
+	return in.Result(linalg.BuildSolveTriangular(in.Site, linalg.TriangleArgs{A: in.Node(a), B: in.Node(b), Triangle: of.String()}))
 }
 
 // SVD returns the matrix as u·diag(s)·vt, in its reduced form: of m × n elements and k the
@@ -163,14 +163,14 @@ func SolveTriangular(a, b *oocore.Array, of types.Triangle) *oocore.Array {
 // many rows as columns four times in float64; "full" of matrices that fit a task.
 func SVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 	in := called("svd")
-	return lazy.Triple(&in, linalg.SVD, linalg.SVDArgs{X: in.Node(a)})
+	return in.Triple(linalg.SVD(in.Site, linalg.SVDArgs{X: in.Node(a)}))
 }
 
 // FullSVD is SVD with all of u's m columns and vt's n rows, of matrices that fit a task: one
 // pass.
 func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 	in := called("svd")
-	return lazy.Triple(&in, linalg.SVD, linalg.SVDArgs{X: in.Node(a), Full: true})
+	return in.Triple(linalg.SVD(in.Site, linalg.SVDArgs{X: in.Node(a), Full: true}))
 }
 
 // SVDVals returns the singular values, falling.
@@ -178,5 +178,5 @@ func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 // Passes: 1. Held at once: 36 MiB, or twice as many rows as columns four times in float64.
 func SVDVals(a *oocore.Array) *oocore.Array {
 	in := called("svdvals")
-	return lazy.Result(&in, linalg.SVDVals, op.Unary{X: in.Node(a)})
+	return in.Result(linalg.SVDVals(in.Site, op.Unary{X: in.Node(a)}))
 }

@@ -15,7 +15,7 @@ func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Call
 func GELU() Layer {
 	return Layer{"gelu", func(x *oocore.Array) *oocore.Array {
 		in := called("gelu")
-		return lazy.Result(&in, nn.GELU, nn.GELUArgs{X: in.Node(x)})
+		return in.Result(nn.GELU(in.Site, nn.GELUArgs{X: in.Node(x)}))
 	}}
 }
 
@@ -23,7 +23,7 @@ func GELU() Layer {
 func TanhGELU() Layer {
 	return Layer{"gelu", func(x *oocore.Array) *oocore.Array {
 		in := called("gelu")
-		return lazy.Result(&in, nn.GELU, nn.GELUArgs{X: in.Node(x), Tanh: true})
+		return in.Result(nn.GELU(in.Site, nn.GELUArgs{X: in.Node(x), Tanh: true}))
 	}}
 }
 
@@ -36,7 +36,7 @@ func TanhGELU() Layer {
 func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
 	return Layer{"layer_norm", func(x *oocore.Array) *oocore.Array {
 		in := called("layer_norm")
-		return lazy.Result(&in, nn.LayerNorm, nn.LayerNormArgs{X: in.Node(x), Weight: in.Optional(w), Bias: in.Optional(b), Epsilon: epsilon})
+		return in.Result(nn.LayerNorm(in.Site, nn.LayerNormArgs{X: in.Node(x), Weight: in.Optional(w), Bias: in.Optional(b), Epsilon: epsilon}))
 	}}
 }
 
@@ -44,7 +44,7 @@ func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
 func ReLU() Layer {
 	return Layer{"relu", func(x *oocore.Array) *oocore.Array {
 		in := called("relu")
-		return lazy.Result(&in, nn.ReLU, op.Unary{X: in.Node(x)})
+		return in.Result(nn.ReLU(in.Site, op.Unary{X: in.Node(x)}))
 	}}
 }
 
@@ -52,7 +52,7 @@ func ReLU() Layer {
 func Sigmoid() Layer {
 	return Layer{"sigmoid", func(x *oocore.Array) *oocore.Array {
 		in := called("sigmoid")
-		return lazy.Result(&in, nn.Sigmoid, op.Unary{X: in.Node(x)})
+		return in.Result(nn.Sigmoid(in.Site, op.Unary{X: in.Node(x)}))
 	}}
 }
 
@@ -60,7 +60,7 @@ func Sigmoid() Layer {
 func SiLU() Layer {
 	return Layer{"silu", func(x *oocore.Array) *oocore.Array {
 		in := called("silu")
-		return lazy.Result(&in, nn.SiLU, op.Unary{X: in.Node(x)})
+		return in.Result(nn.SiLU(in.Site, op.Unary{X: in.Node(x)}))
 	}}
 }
 
@@ -71,6 +71,6 @@ func SiLU() Layer {
 func Softmax(axis int) Layer {
 	return Layer{"softmax", func(x *oocore.Array) *oocore.Array {
 		in := called("softmax")
-		return lazy.Result(&in, nn.Softmax, op.Numbered{X: in.Node(x), N: axis})
+		return in.Result(nn.Softmax(in.Site, op.Numbered{X: in.Node(x), N: axis}))
 	}}
 }

@@ -1,6 +1,7 @@
 package lazy
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -37,12 +38,12 @@ func (c *Call[T, A]) Fail(err error) {
 	}
 }
 
-// Node is an array or a number.
+// Node is an array or a number; of an array that carries an error, a number, as no builder panics for one.
 func (c *Call[T, A]) Node(v any) *graph.Node {
 	n, err := Operand[T, A](c.Site, v)
 	if err != nil {
 		c.Fail(err)
-		return nil
+		n, _ = graph.Scalar(c.Site, 0)
 	}
 	if !c.moves {
 		n = graph.Computable(c.Site, n)
@@ -75,44 +76,25 @@ func Single[E, T any, A Array[T]](c *Call[T, A], values []E, otherwise E) E {
 	return append(values, otherwise)[0]
 }
 
-// Result is that of the builder of an operation.
-func Result[Args, T any, A Array[T]](c *Call[T, A], build func(graph.Site, Args) (*graph.Node, error), args Args) A {
-	if c.err != nil {
-		return Made[T, A](nil, c.err)
-	}
-	return Made[T, A](build(c.Site, args))
-}
-
-// Pair is Result of two.
-func Pair[Args, T any, A Array[T]](c *Call[T, A], build func(graph.Site, Args) (x, y *graph.Node, err error), args Args) (x, y A) {
-	all := results(c, 2, func() ([]*graph.Node, error) {
-		x, y, err := build(c.Site, args)
-		return []*graph.Node{x, y}, err
-	})
-	return all[0], all[1]
-}
-
-// Triple is Result of three.
-func Triple[Args, T any, A Array[T]](c *Call[T, A], build func(graph.Site, Args) (x, y, z *graph.Node, err error), args Args) (x, y, z A) {
-	all := results(c, 3, func() ([]*graph.Node, error) {
-		x, y, z, err := build(c.Site, args)
-		return []*graph.Node{x, y, z}, err
-	})
-	return all[0], all[1], all[2]
-}
-
-// List is Result of as many as there are; an error comes as each that there would be.
-func List[Args, T any, A Array[T]](c *Call[T, A], build func(graph.Site, Args) ([]*graph.Node, error), args Args) []A {
-	return results(c, grid.MaxDims, func() ([]*graph.Node, error) { return build(c.Site, args) })
-}
-
 // Err is the first error of what the call was given.
 func (c *Call[T, A]) Err() error { return c.err }
 
-func results[T any, A Array[T]](c *Call[T, A], n int, build func() ([]*graph.Node, error)) []A {
-	if c.err != nil {
-		return All[T, A](n, nil, c.err)
-	}
-	nodes, err := build()
-	return All[T, A](n, nodes, err)
+// Result is that of a builder.
+func (c *Call[T, A]) Result(n *graph.Node, err error) A {
+	return Made[T, A](n, cmp.Or(c.err, err))
+}
+
+// Pair is Result of two.
+func (c *Call[T, A]) Pair(x, y *graph.Node, err error) (A, A) {
+	return c.Result(x, err), c.Result(y, err)
+}
+
+// Triple is Result of three.
+func (c *Call[T, A]) Triple(x, y, z *graph.Node, err error) (A, A, A) {
+	return c.Result(x, err), c.Result(y, err), c.Result(z, err)
+}
+
+// List is Result of as many as there are; an error comes as each that there would be.
+func (c *Call[T, A]) List(nodes []*graph.Node, err error) []A {
+	return All[T, A](grid.MaxDims, nodes, cmp.Or(c.err, err))
 }

@@ -194,7 +194,7 @@ func method(o *op.Operation, signature, doc string, root bool) (string, error) {
 		begin = fmt.Sprintf("in := moving(%q)", o.Name)
 	}
 	form := map[int]string{1: "Result", 2: "Pair", 3: "Triple", -1: "List"}[o.Results()]
-	call := fmt.Sprintf("return lazy.%s(&in, %s, %s)", form, build, args)
+	call := fmt.Sprintf("return in.%s(%s(in.Site, %s))", form, build, args)
 	fields := f.Type.Params.List
 	switch {
 	case layer:

@@ -37,10 +37,8 @@ import (
 //	                    Of a text it is an example. Of "-" it is no argument, as what is not
 //	                    exported: a row sets it by With
 type Builder struct {
-	function any // as it was given
-	preset   reflect.Value
-	results  int // -1 is a list
-	build    func(site graph.Site, args reflect.Value) ([]*graph.Node, error)
+	function, preset reflect.Value
+	results          int // -1 is a list
 
 	byHand      func(*Call) (*graph.Node, error)
 	usage       string
@@ -100,38 +98,42 @@ type (
 )
 
 // Build is a builder of one result.
-func Build[A any](f func(site graph.Site, args A) (*graph.Node, error)) Builder {
-	return builder[A](f, 1, func(site graph.Site, args A) ([]*graph.Node, error) {
-		n, err := f(site, args)
-		return []*graph.Node{n}, err
-	})
-}
+func Build[A any](f func(site graph.Site, args A) (*graph.Node, error)) Builder { return builder(f, 1) }
 
 // Build2 is a builder of two results.
 func Build2[A any](f func(site graph.Site, args A) (a, b *graph.Node, err error)) Builder {
-	return builder[A](f, 2, func(site graph.Site, args A) ([]*graph.Node, error) {
-		a, b, err := f(site, args)
-		return []*graph.Node{a, b}, err
-	})
+	return builder(f, 2)
 }
 
 // Build3 is a builder of three results.
 func Build3[A any](f func(site graph.Site, args A) (a, b, c *graph.Node, err error)) Builder {
-	return builder[A](f, 3, func(site graph.Site, args A) ([]*graph.Node, error) {
-		a, b, c, err := f(site, args)
-		return []*graph.Node{a, b, c}, err
-	})
+	return builder(f, 3)
 }
 
 // BuildAll is a builder of as many results as follow from the arguments.
 func BuildAll[A any](f func(site graph.Site, args A) ([]*graph.Node, error)) Builder {
-	return builder(f, -1, f)
+	return builder(f, -1)
 }
 
-func builder[A any](function any, results int, build func(graph.Site, A) ([]*graph.Node, error)) Builder {
-	return Builder{function: function, results: results, preset: reflect.ValueOf(new(A)).Elem(), build: func(site graph.Site, args reflect.Value) ([]*graph.Node, error) {
-		return build(site, args.Interface().(A))
-	}}
+func builder(function any, results int) Builder {
+	f := reflect.ValueOf(function)
+	return Builder{function: f, preset: reflect.Zero(f.Type().In(1)), results: results}
+}
+
+// build calls the function of a struct that was filled with the arguments of an expression.
+func (b Builder) build(site graph.Site, args reflect.Value) (all []*graph.Node, err error) {
+	out := b.function.Call([]reflect.Value{reflect.ValueOf(site), args})
+	last := len(out) - 1
+	if err, _ := out[last].Interface().(error); err != nil {
+		return nil, err
+	}
+	if b.results < 0 {
+		return out[0].Interface().([]*graph.Node), nil
+	}
+	for _, n := range out[:last] {
+		all = append(all, n.Interface().(*graph.Node))
+	}
+	return all, nil
 }
 
 // ByHand is a builder that reads its arguments itself, because what one of them is depends on how many
@@ -240,10 +242,10 @@ func read(r Row) (*Operation, error) {
 		o.Signature = o.Usage
 		return o, nil
 	}
-	if b.build == nil {
+	if !b.function.IsValid() {
 		return nil, fmt.Errorf("it has no builder")
 	}
-	if want := reflect.TypeOf(b.function).In(1); b.preset.Type() != want || want.Kind() != reflect.Struct {
+	if want := b.function.Type().In(1); b.preset.Type() != want || want.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("its builder takes a %s, and With has a %s: both are one struct", want, b.preset.Type())
 	}
 	names, without := strings.Fields(r.Names), strings.Fields(r.Without)
@@ -409,7 +411,7 @@ func (o *Operation) Results() int { return o.Build.results }
 // Function returns the builder's function, by its package and name, and a struct of arguments of which
 // only that is set which is no argument.
 func (o *Operation) Function() (path, name string, preset reflect.Value) {
-	path = runtime.FuncForPC(reflect.ValueOf(o.Build.function).Pointer()).Name()
+	path = runtime.FuncForPC(o.Build.function.Pointer()).Name()
 	folder, last, _ := strings.Cut(path[strings.LastIndex(path, "/")+1:], ".")
 	return path[:strings.LastIndex(path, "/")+1] + folder, last, o.Build.preset
 }
