@@ -70,8 +70,8 @@ type Conditional interface {
 // PutIf stores a small object where the version that is there is the one that is
 // given; in a Bucket that knows no conditions, in any case. It is durable then.
 func PutIf(ctx context.Context, b Bucket, key string, p []byte, version string) (e Entry, err error) {
-	if c, ok := b.(Conditional); ok {
-		e, err = c.PutIf(ctx, key, p, version)
+	if b.Can().Conditional {
+		e, err = b.(Conditional).PutIf(ctx, key, p, version)
 	} else {
 		e, err = Put(ctx, b, key, p)
 	}

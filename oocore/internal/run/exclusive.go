@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -39,7 +38,8 @@ func (j *Job) absent(context.Context) error {
 // exists reports whether something is at the path of an output: of a member of a file, that member.
 func exists(path string) bool {
 	place, err := storage.Place(path)
-	if err == nil && blob.PlaceOf(place).Files && !strings.Contains(path, "#") {
+	file, _, member := storage.Split(path)
+	if of, _ := storage.Place(file); err == nil && blob.PlaceOf(place).Files && !(member && of == place) {
 		_, err = os.Lstat(place)
 		return err == nil
 	}

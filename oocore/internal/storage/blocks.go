@@ -28,9 +28,6 @@ import (
 // are fastest. Elements that are gathered from several places go through a buffer of
 // 1 MiB for each call.
 func CreateBlocks(ws *StagingDir, name string, m store.Meta) (store.Writer, error) {
-	if ws == nil {
-		return nil, PathError("create", name, errNoStagingDir)
-	}
 	path := ws.Join(name)
 	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
 		return nil, PathError("create", path, err)
@@ -58,13 +55,7 @@ func OpenUnfinishedBlocks(ws *StagingDir, name string, m store.Meta) (store.Arra
 	return openBlocks(ws, name+unfinishedExt, m)
 }
 
-// errNoStagingDir is returned where a nil *StagingDir is given.
-var errNoStagingDir = errors.New("there is no staging folder: NewStagingDir and TempStagingDir make one")
-
 func openBlocks(ws *StagingDir, name string, m store.Meta) (store.Array, error) {
-	if ws == nil {
-		return nil, PathError("open", name, errNoStagingDir)
-	}
 	path := ws.Join(name)
 	l := blocksOf(m)
 	a, err := OpenExtent(context.Background(), path, path, "blocks", func(_ io.ReaderAt, size int64) (store.Extent, error) {

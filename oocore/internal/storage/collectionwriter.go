@@ -49,9 +49,6 @@ type Template struct {
 
 // Open opens the file, if it is still the one that it was.
 func (t *Template) Open() (Source, error) {
-	if t == nil {
-		return nil, errors.New("there is no template")
-	}
 	return openOld(t.Path, t.Version)
 }
 
@@ -182,9 +179,6 @@ func ReplacesFolder(path string) bool {
 // CreateCollection begins a new collection.
 func CreateCollection(m CollectionMeta) (CollectionWriter, error) {
 	c, err := creatorOf(m.Path)
-	if err == nil && m.StagingDir == nil {
-		err = errNoStagingDir
-	}
 	if err != nil {
 		return nil, PathError("create", m.Path, err)
 	}
@@ -240,9 +234,6 @@ func (fileMember) Abort() error                 { return nil }
 
 // CreateFiles begins the files of a collection. finish is called when they are in their places.
 func CreateFiles(m CollectionMeta, files []NewFile, finish func() error) (CollectionWriter, error) {
-	if m.StagingDir == nil {
-		return nil, errNoStagingDir
-	}
 	c := &fileCollection{meta: m, members: map[int]fileMember{}, finish: finish}
 	id := m.id()
 	for i, f := range files {
@@ -388,10 +379,6 @@ func CreateFolder(m CollectionMeta, of NewFolder) (CollectionWriter, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case m.StagingDir == nil:
-		return nil, errNoStagingDir
-	case of.Bytes == nil:
-		return nil, errors.New("NewFolder has no function Bytes")
 	}
 	for _, of := range m.Members {
 		if err := checkFileName(of.Name); err != nil {

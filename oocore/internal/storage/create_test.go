@@ -273,13 +273,3 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%s is left", left)
 	}
 }
-
-func TestFreeSpace(t *testing.T) {
-	free, err := storage.FreeSpace(filepath.Join(t.TempDir(), "a.bin?dtype=int8"))
-	if err != nil || free <= 0 {
-		t.Errorf("FreeSpace is %d, error %v", free, err)
-	}
-	if _, err := storage.FreeSpace("/none/a.npy"); err == nil || strings.Contains(err.Error(), "\n") {
-		t.Errorf("FreeSpace of no folder: error %v", err)
-	}
-}

@@ -147,9 +147,6 @@ func ReopenFile(file string) (disk.Handle, store.FileVersion, error) {
 
 // Unchanged rejects a file that is no longer the version that was opened.
 func Unchanged(f Source, was store.FileVersion) error {
-	if f == nil {
-		return fs.ErrClosed
-	}
 	st, err := f.Stat()
 	if err != nil {
 		return err

@@ -68,9 +68,6 @@ func (f settled) WriteAt(p []byte, at int64) (int, error) {
 
 // CopyRange copies n bytes from one file to another, by windows.
 func CopyRange(ctx context.Context, w io.WriterAt, to int64, r io.ReaderAt, from, n int64) error {
-	if w == nil || r == nil {
-		return errors.New("there is nothing to copy from, or to copy to")
-	}
 	window := make([]byte, min(max(n, 0), copyBytes))
 	for n > 0 {
 		if err := ctx.Err(); err != nil {
@@ -243,9 +240,6 @@ func (f MemberFormat) CreateAll(m CollectionMeta) (CollectionWriter, error) {
 
 // NewFile lays out a file of a new collection with some of its arrays.
 func (f MemberFormat) NewFile(path string, m CollectionMeta, numbers []int) (file NewFile, err error) {
-	if f.Lay == nil {
-		return file, errors.New("MemberFormat has no function Lay")
-	}
 	l := f.Lay(m)
 	file = NewFile{Path: path, members: numbers}
 	if m.Add {

@@ -35,10 +35,6 @@ type heldHeader[T any] struct {
 // of the file is held. It tells take of the bytes that the header will hold before it allocates
 // them, and returns take's error. Nobody may change what Read returns.
 func (h *Headers[T]) Read(file string, r io.ReaderAt, parse func(take func(bytes int64) error) (T, error)) (T, error) {
-	if h == nil || parse == nil {
-		var none T
-		return none, errors.New("headers are read by a function, into a Headers")
-	}
 	version, reliable := versionRead(r)
 	if !reliable {
 		header, _, err := metered(parse)

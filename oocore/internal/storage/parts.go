@@ -34,14 +34,9 @@ func PartsOf(file string) (all []string, number int) {
 	return all, number - 1
 }
 
-var errNoMembers = errors.New("there is no context, or no function that lists the arrays")
-
 // PartMembers lists the arrays of a collection in several files, of which members lists those of one. A file that is
 // missing, and two arrays of one name, are an error.
 func PartMembers(ctx context.Context, files []string, members func(file string) ([]store.Member, error)) (all []store.Member, err error) {
-	if ctx == nil || members == nil {
-		return nil, errNoMembers
-	}
 	in := map[string]string{}
 	var missing []string
 	for _, file := range files {
@@ -85,9 +80,6 @@ func laterPart(ctx context.Context, path string) bool {
 
 // FindPart opens the array of a name of a collection in several files.
 func FindPart(ctx context.Context, kind, name string, members func() ([]store.Member, error)) (store.Array, error) {
-	if members == nil {
-		return nil, errNoMembers
-	}
 	all, err := members()
 	if err != nil {
 		return nil, err
