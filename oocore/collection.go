@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/omezarr"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -34,6 +35,7 @@ type Collection struct {
 type named struct {
 	name string
 	make func() *Array
+	path string // that it is opened from as it is; empty where something is made of it
 }
 
 // OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.gguf, x.h5, x.fits, x.tif, a Zarr group, a
@@ -47,7 +49,7 @@ func OpenAll(path string) *Collection {
 		return c
 	}
 	for _, m := range members {
-		c.members = append(c.members, named{m.Name, func() *Array { return Open(m.Path) }})
+		c.members = append(c.members, named{m.Name, func() *Array { return Open(m.Path) }, m.Path})
 	}
 	if c.source = members; isCheckpoint(path) {
 		c.folder = filepath.Dir(path)
@@ -159,7 +161,7 @@ func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
 	c = c.orMissing()
 	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
 	for _, of := range c.members {
-		m.members = append(m.members, named{of.name, func() *Array { return f(of.name, of.make()) }})
+		m.members = append(m.members, named{name: of.name, make: func() *Array { return f(of.name, of.make()) }})
 	}
 	return m
 }
@@ -167,7 +169,7 @@ func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
 // With returns the collection with an array more, at its end; new(Collection) has none.
 func (c *Collection) With(name string, a *Array) *Collection {
 	m := *c.orMissing()
-	m.members = append(slices.Clip(m.members), named{name, func() *Array { return a }})
+	m.members = append(slices.Clip(m.members), named{name: name, make: func() *Array { return a }})
 	return &m
 }
 
@@ -181,3 +183,35 @@ func (c *Collection) Like(path string) *Collection {
 
 // isCheckpoint reports the path of a checkpoint's index.
 func isCheckpoint(path string) bool { return strings.HasSuffix(path, ".safetensors.index.json") }
+
+// Parts returns a collection for another process: files by their paths, and what was made of them as arrays.
+func (internals) Parts(c *Collection) (*hook.Parts[Array], error) {
+	if c = c.orMissing(); c.err != nil {
+		return nil, c.err
+	}
+	p := &hook.Parts[Array]{Path: c.path, Folder: c.folder, Source: c.source, Image: c.image}
+	for _, m := range c.members {
+		one := hook.Part[Array]{Name: m.name, Path: m.path}
+		if m.path == "" {
+			one.Array = m.make()
+		}
+		p.Members = append(p.Members, one)
+	}
+	return p, nil
+}
+
+// Join returns the collection of parts.
+func (internals) Join(p *hook.Parts[Array]) *Collection {
+	if p == nil {
+		return (*Collection)(nil).orMissing()
+	}
+	c := &Collection{site: graph.Caller(), path: p.Path, folder: p.Folder, source: p.Source, image: p.Image}
+	for _, m := range p.Members {
+		make := func() *Array { return Open(m.Path) }
+		if m.Array != nil {
+			make = func() *Array { return m.Array }
+		}
+		c.members = append(c.members, named{m.Name, make, m.Path})
+	}
+	return c
+}

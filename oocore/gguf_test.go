@@ -48,8 +48,8 @@ func TestGGUFInQ8HasTheBlocksOfItsDefinition(t *testing.T) {
 	clear(x[:32])
 	names := Names{"x": FromSlice(x, 3, 5, 96)}
 	c, err := (&Collection{members: []named{
-		{"w", func() *Array { return names["x"].AsType(Float64) }}, {"bias", func() *Array { return Eval("astype(slice(x, \"0, 0\"), \"float16\")", names) }},
-		{"odd", func() *Array { return Eval("slice(x, \":, 0, :33\")", names) }}, {"counts", func() *Array { return FromSlice([]int32{1, 2}, 2) }},
+		{name: "w", make: func() *Array { return names["x"].AsType(Float64) }}, {name: "bias", make: func() *Array { return Eval("astype(slice(x, \"0, 0\"), \"float16\")", names) }},
+		{name: "odd", make: func() *Array { return Eval("slice(x, \":, 0, :33\")", names) }}, {name: "counts", make: func() *Array { return FromSlice([]int32{1, 2}, 2) }},
 	}}).Like(ggufFixture).Save(t.Context(), filepath.Join(dir, "m.gguf"), Codec("q8_0"))
 	if err != nil {
 		t.Fatal(err)

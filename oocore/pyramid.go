@@ -84,7 +84,7 @@ func (a *Array) pyramid(site graph.Site, levels int, names, halve []string) *Col
 			a = a.AsType(of)
 		}
 		level := a
-		c.members = append(c.members, named{strconv.Itoa(i), func() *Array { return level }})
+		c.members = append(c.members, named{name: strconv.Itoa(i), make: func() *Array { return level }})
 	}
 	if err := c.image.Describe(levels, factors); err != nil {
 		return failed(err)

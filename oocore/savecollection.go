@@ -60,7 +60,7 @@ func (r *request) saveCollection(ctx context.Context, c *Collection, path string
 	}
 	planned := &Collection{site: r.Site}
 	for i, m := range c.members {
-		planned.members = append(planned.members, named{m.name, func() *Array { return foreseen[i] }})
+		planned.members = append(planned.members, named{name: m.name, make: func() *Array { return foreseen[i] }})
 	}
 	return planned, nil
 }

@@ -181,7 +181,7 @@ func TestCollectionSaveEndsMemberBesideTemporaryOfOneStage(t *testing.T) {
 					arrays := map[string]*Array{"max": x.Max(0), "rest": x.Sub(x.Min(0)).Sum(1)}
 					c := &Collection{}
 					for _, name := range names {
-						c.members = append(c.members, named{name, func() *Array { return arrays[name] }})
+						c.members = append(c.members, named{name: name, make: func() *Array { return arrays[name] }})
 					}
 					saved, err := c.Save(t.Context(), filepath.Join(t.TempDir(), to), Memory("64MiB"))
 					if err != nil {
@@ -251,7 +251,7 @@ func TestCollectionInFolderHasNamesWithSlashes(t *testing.T) {
 	names := []string{"g/h/x", "g/y", "z"}
 	c := &Collection{}
 	for i, name := range names {
-		c.members = append(c.members, named{name, func() *Array { return FromSlice([]int64{int64(i)}) }})
+		c.members = append(c.members, named{name: name, make: func() *Array { return FromSlice([]int64{int64(i)}) }})
 	}
 	folder := filepath.Join(t.TempDir(), "folder")
 	saved, err := c.Save(t.Context(), folder)
@@ -284,7 +284,7 @@ func TestCollectionTooLargeForDiskIsRejectedBeforeAnythingRuns(t *testing.T) {
 			return nil
 		}, FromSlice([]float64{1, 2}), MapOptions{})
 		large := Arange(0, 1<<44, 1.0)
-		c := &Collection{members: []named{{"a", func() *Array { return small }}, {"b", func() *Array { return large }}}}
+		c := &Collection{members: []named{{name: "a", make: func() *Array { return small }}, {name: "b", make: func() *Array { return large }}}}
 		_, err := c.Save(t.Context(), filepath.Join(dir, to), Version("1"), Codec("none"), Memory("1GiB"))
 		if err == nil || !strings.Contains(err.Error(), "the disk has") || calls > 0 {
 			t.Errorf("%s: error %v, and %d chunks were computed", to, err, calls)
@@ -317,7 +317,7 @@ func TestCollectionSaveResumesArrayByArray(t *testing.T) {
 						}
 						return nil
 					}, x.Rechunk(10), MapOptions{})
-					c.members = append(c.members, named{fmt.Sprintf("t%d", i), func() *Array { return a }})
+					c.members = append(c.members, named{name: fmt.Sprintf("t%d", i), make: func() *Array { return a }})
 				}
 				return c
 			}
@@ -357,7 +357,7 @@ func TestCollectionSaveRejects(t *testing.T) {
 	c := newCheckpoint(t, filepath.Join(dir, "in.safetensors"))
 	twice := &Collection{members: append(slices.Clone(c.members), c.members[0])}
 	out := func(name string) *Collection {
-		return &Collection{members: []named{{name, c.members[0].make}}}
+		return &Collection{members: []named{{name: name, make: c.members[0].make}}}
 	}
 	os.MkdirAll(filepath.Join(dir, "mine.zarr", "a"), 0o777)
 	os.WriteFile(filepath.Join(dir, "mine.zarr", "notes.txt"), nil, 0o666)

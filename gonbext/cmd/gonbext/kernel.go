@@ -3,11 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gonbext/gonbext/gonbext/carry"
 	"github.com/gonbext/gonbext/gonbext/internal/magic"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
@@ -51,6 +56,13 @@ func newKernel() *cobra.Command {
 			if err := os.Setenv("GONBEXT_RUNS", runs); err != nil {
 				return err
 			}
+			carried, err := carriedFolder(runs)
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(carried)
+			session.CarryIn(carried)
+			env = append(env, carry.Folder+"="+carried)
 			var library relay.Library
 			watched := relay.NewRuns(runs, args[0], &library)
 			return relay.Run(context.WithoutCancel(c.Context()), relay.Options{
@@ -67,6 +79,25 @@ func newKernel() *cobra.Command {
 			})
 		},
 	}
+}
+
+// carriedFolder makes the folder of a kernel's values beside the run log, and removes those of kernels that were
+// killed.
+func carriedFolder(runs string) (string, error) {
+	const prefix = ".carried-"
+	if err := os.MkdirAll(runs, 0o700); err != nil {
+		return "", err
+	}
+	left, _ := filepath.Glob(filepath.Join(runs, prefix+"*-*"))
+	for _, folder := range left {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), prefix), "-")
+		if n, err := strconv.Atoi(pid); err == nil {
+			if p, err := os.FindProcess(n); err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+				_ = os.RemoveAll(folder)
+			}
+		}
+	}
+	return os.MkdirTemp(runs, fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 }
 
 // sourceless runs plain cells, and says why those with magics cannot run.

@@ -340,19 +340,12 @@ func (s *Session) scopeBefore(lines []line, specials []special, all []item) *sco
 }
 
 var (
-	undefinedName   = regexp.MustCompile(`^undefined: (\w+)$`)
 	undefinedMember = regexp.MustCompile(`^undefined: (\w+)\.(\w+)$`)
 	undefinedMethod = regexp.MustCompile(`undefined \(type \*?([\w.]+) has no field or method (\w+)`)
 )
 
 // Explain says what to do about a fault that the compiler has found.
 func (s *Session) Explain(fault string) string {
-	if m := undefinedName.FindStringSubmatch(fault); m != nil {
-		if s.locals[m[1]] {
-			return fmt.Sprintf("%s was a variable of another cell, and each cell is a program of its own. What carries over are files, such as Save writes, and declarations: a package-level var, above a cell's first statement, whose value each cell computes anew.", m[1])
-		}
-		return ""
-	}
 	m := undefinedMember.FindStringSubmatch(fault)
 	of := m != nil // a package
 	if m == nil {

@@ -29,7 +29,7 @@ func TestCompleteMagics(t *testing.T) {
 		matches  string
 		replaced string
 	}{
-		"%|":                              {"%%memory %%footprint %%time %footprint %chunks %runs %report %compare %budget %device %disk %help %gonbext %lsmagic", "%"},
+		"%|":                              {"%%memory %%footprint %%time %footprint %chunks %runs %report %compare %budget %device %disk %who %whos %help %gonbext %lsmagic", "%"},
 		"%%|":                             {"%%memory %%footprint %%time", "%%"},
 		"x := 1\n%%me|":                   {"%%memory", "%%me"},
 		"%b|\nx := 1":                     {"%budget", "%b"},

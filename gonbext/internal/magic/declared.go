@@ -2,8 +2,9 @@ package magic
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
-	"slices"
 	"strings"
 )
 
@@ -36,6 +37,11 @@ type layer struct {
 	reset   bool     // by %reset
 	removed []string // by %rm
 	names   map[string]meaning
+	// Of what is carried: what each function mentions that nothing in it declares, and the variables of main.
+	mentions map[string][]*ast.Ident
+	locals   []string
+	globals  []string // of locals, those that functions need, which GoNB has
+	runs     bool     // main
 }
 
 // command notes what a command of GoNB's takes away.
@@ -60,51 +66,37 @@ func (l *layer) applyTo(names map[string]meaning) {
 	maps.Copy(names, l.names)
 }
 
-// declared returns what the cells before the next one declare. A cell that waits for its turn
-// may not compile, and a name then means what it did: it is not certain where a call of the
-// one would have another number of values than a call of the other.
+// declared returns what the cells before the next one declare, one that runs among them.
 func (s *Session) declared() *scope {
 	names := maps.Clone(s.kept)
-	for _, l := range s.waiting {
-		before := maps.Clone(names)
-		l.applyTo(names)
-		for name, m := range l.names {
-			if b, ok := before[name]; ok && (values(b) != values(m) || b.path != m.path) {
-				names[name] = meaning{}
-			}
+	for name, v := range s.carried {
+		typ, err := parser.ParseExpr(plainType(v.typ))
+		if err != nil {
+			typ = nil
 		}
+		names[name] = meaning{kind: token.VAR, typ: typ}
 	}
+	s.running.applyTo(names)
 	return &scope{names: names, module: s.api}
-}
-
-// values is how many values a call of a function has; -1 for what is no function.
-func values(m meaning) int {
-	if f, ok := m.typ.(*ast.FuncType); ok {
-		return f.Results.NumFields()
-	}
-	return -1
 }
 
 // wait keeps what a cell changes until it is known whether the cell compiles, and reports
 // whether there is any.
 func (s *Session) wait(l layer) bool {
-	changes := l.reset || len(l.removed)+len(l.names) > 0
-	if changes {
-		s.waiting = append(s.waiting, l)
-	}
-	return changes
+	s.running = l
+	return l.reset || len(l.removed)+len(l.names) > 0 || l.runs
 }
 
 // Compiled says whether a cell did: GoNB keeps what it declares only then.
-func (s *Session) Compiled(id string, ok bool) {
-	i := slices.IndexFunc(s.waiting, func(l layer) bool { return l.id == id })
-	if i < 0 {
+func (s *Session) Compiled(id string, count int64, ok bool) {
+	l := s.running
+	if l.id != id {
 		return
 	}
-	l := s.waiting[i]
-	s.waiting = slices.Delete(s.waiting, i, i+1)
+	s.running = layer{}
 	if !ok {
-		l.names = nil
+		l.names, l.mentions, l.locals, l.globals = nil, nil, nil, nil
 	}
 	l.applyTo(s.kept)
+	s.ended(l, count)
 }

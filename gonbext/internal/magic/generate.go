@@ -26,8 +26,9 @@ const ending = "}}"
 // opening is main up to the user's first statement. Their statements get a
 // block of their own, so that nothing generated can clash with what they declare.
 func (r *rewriting) opening(face, function string, line int, settings []setting) string {
+	r.began = true
 	if function == "" {
-		return "func main() { {"
+		return "func main() { " + r.carrying.load + "{"
 	}
 	var b strings.Builder
 	deferred, call := "defer ", "()"
@@ -53,7 +54,7 @@ func (r *rewriting) opening(face, function string, line int, settings []setting)
 		}
 		fmt.Fprintf(&b, ", %s.%s(%s)", face, s.option, value)
 	}
-	b.WriteString(")" + call + "; {")
+	b.WriteString(")" + call + "; " + r.carrying.load + "{")
 	return b.String()
 }
 

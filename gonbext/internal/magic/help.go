@@ -44,7 +44,7 @@ var gonbCommands = [][2]string{
 // helpNotes follow the list of magics.
 var helpNotes = []string{
 	"`%%memory --help` or `%%memory?` shows one of them, `oocore.Open?` or `x.Sum?` a function; so does Shift-Tab.",
-	"A cell of statements needs no magic, and may declare functions, types and variables beside them.",
+	"A cell of statements needs no magic, and may declare functions, types and variables beside them. What it declares is there in later cells.",
 	"`%%memory`, `%%footprint` and `%%time` stand at the cell's top, or below its imports and functions; statements follow.",
 	"Sizes are written like `512MiB`, chunk shapes like `1024x512`. Flags come as `--flag value` or `--flag=value`.",
 }

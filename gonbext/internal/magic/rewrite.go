@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -13,9 +14,13 @@ import (
 // rewriting is one cell on its way to Go.
 type rewriting struct {
 	relay.Cell
+	session   *Session
 	lines     []line
 	main      *position // where the program of a cell of statements begins; nil for all others
+	began     bool      // main is generated
 	uses      string    // what uses its variables
+	carrying  carrying
+	globals   []string // variables of the cell that its functions need
 	source    source
 	scope     *scope // what names mean outside of functions
 	layer     layer
@@ -67,6 +72,8 @@ func (r *rewriting) rewrite(c special) error {
 	}
 	if m == nil {
 		switch {
+		case c.name() == "%rm" || c.name() == "%remove":
+			r.forget(c)
 		case c.name() != "%%" && c.name() != "%main":
 		case len(c.args) == 1 && r.source.body != nil:
 			r.begin(position{line: c.at})
@@ -180,7 +187,7 @@ func (r *rewriting) begin(at position) {
 		r.uses = strings.Repeat("_, ", len(names)-1) + "_ = " + strings.Join(names, ", ")
 	}
 	first := &r.lines[at.line]
-	if r.main == nil && !arrays {
+	if r.main == nil && !arrays && r.keep() == "" {
 		return // to GoNB
 	}
 	if r.main == nil {
@@ -212,7 +219,10 @@ func stray(word string) error {
 // clauses.
 func (r *rewriting) text() string {
 	texts := make([]string, len(r.lines), len(r.lines)+1)
-	imports := r.imports
+	imports := r.imports + r.carrying.imports
+	if r.began && (r.keep() != "" || r.carrying.load != "") {
+		imports += fmt.Sprintf("import gonbext_carry %q; ", carryPath)
+	}
 	for i, l := range r.lines {
 		texts[i] = l.text
 		if l.kind == insideLine && isSpecial(l.text) {
@@ -223,8 +233,8 @@ func (r *rewriting) text() string {
 			imports = ""
 		}
 	}
-	if r.Watch || r.main != nil {
-		texts = append(texts, r.uses+ending)
+	if r.began {
+		texts = append(texts, cmp.Or(r.keep(), r.uses)+ending+r.carrying.global)
 	}
 	return strings.Join(texts, "\n")
 }

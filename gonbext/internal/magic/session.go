@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"go/ast"
 	"os"
 	"slices"
 	"sync"
@@ -26,12 +27,16 @@ type Session struct {
 	notebook  string   // what the ids of its cells begin with
 	newID     func() string
 	kept      map[string]meaning // declared by the cells that have run
-	waiting   []layer            // of cells before their turn, and of the one that runs
-	locals    map[string]bool    // variables of the mains of cells
+	running   layer              // of the cell that runs
 	source    string             // the folder of this module's source
 	api       func() []callable  // what programs call of this module
 	goSource  func() string      // the folder of Go's library
 	library   map[string][]callable
+
+	folder      string                  // of the values that cells carry; "" where they carry none
+	carried     map[string]variable     // by name
+	mentions    map[string][]*ast.Ident // by functions
+	initialised map[string]bool         // variables that GoNB has with their first values
 }
 
 // nominal is how gonbext check has cells planned.
@@ -70,8 +75,9 @@ func NewSession() *Session {
 	notebook += "-"
 	return &Session{
 		notebook: notebook, newID: func() string { return notebook + rand.Text() },
-		kept: map[string]meaning{}, locals: map[string]bool{}, api: func() []callable { return nil },
+		kept: map[string]meaning{}, api: func() []callable { return nil },
 		goSource: sync.OnceValue(setup.GoSource), library: map[string][]callable{},
+		carried: map[string]variable{}, initialised: map[string]bool{}, mentions: map[string][]*ast.Ident{},
 	}
 }
 
@@ -119,7 +125,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 			}
 		}
 	}
-	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook, api: s.api, called: s.called}
+	r := &rewriting{session: s, lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook, api: s.api, called: s.called}
 	r.ID = s.newID()
 	r.answer(s, specials)
 	if main, ok := r.bare(specials); ok {
@@ -127,6 +133,12 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	}
 	r.read(specials, s.declared())
 	bad := r.syntaxError() // before anything is generated
+	if bad == nil {
+		if err := r.carry(s); err != nil {
+			return relay.Cell{}, err
+		}
+		r.keepAtReturns()
+	}
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {
 			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
@@ -138,10 +150,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	if r.main != nil {
 		r.begin(*r.main)
 	}
-	for _, name := range r.source.locals() {
-		s.locals[name] = true
-	}
-	if r.main == nil && !r.Watch && !r.shows && len(r.Displays)+len(r.Late) == 0 && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+	if r.main == nil && !r.began && !r.Watch && !r.shows && len(r.Displays)+len(r.Late) == 0 && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
 		cell := relay.Cell{Code: code}
 		if s.wait(r.layer) {
 			cell.ID = r.ID

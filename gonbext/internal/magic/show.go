@@ -29,6 +29,8 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 		return r.device(operands)
 	case "%disk":
 		return r.disk(operands)
+	case "%who", "%whos":
+		return r.who(operands, r.session, m.name == "%whos")
 	}
 	if m.name == "%help" && len(operands) == 1 {
 		return r.helpOn(operands[0])

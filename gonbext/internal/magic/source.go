@@ -13,8 +13,10 @@ type source struct {
 	files        *token.FileSet
 	declarations []ast.Decl
 	body         []ast.Stmt // of the main that begins in the cell
-	main         position   // where a bare cell's does
-	err          error      // of a cell that is not Go
+	mainFunc     *ast.FuncDecl
+	open         []*ast.Ident // names that no block of the cell declares
+	main         position     // where a bare cell's does
+	err          error        // of a cell that is not Go
 }
 
 const mainBegins = "func main() {"
@@ -42,18 +44,24 @@ func parseSource(lines []line, specials []special, bare *position) source {
 	if main.line >= 0 {
 		b.WriteString("}")
 	}
-	file, err := parser.ParseFile(src.files, "", b.String(), parser.SkipObjectResolution)
+	file, err := parser.ParseFile(src.files, "", b.String(), 0)
 	if err != nil {
 		src.err = err
 		return src
 	}
-	src.declarations = file.Decls
+	src.declarations, src.open = file.Decls, file.Unresolved
+	ast.Inspect(file, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok && name.Obj != nil && file.Scope.Lookup(name.Name) == name.Obj {
+			src.open = append(src.open, name)
+		}
+		return true
+	})
 	if main.line < 0 || len(file.Decls) == 0 {
 		return src
 	}
 	last := file.Decls[len(file.Decls)-1]
 	if f, ok := last.(*ast.FuncDecl); ok && f.Body != nil && src.place(f.Pos()).line == main.line {
-		src.body = f.Body.List
+		src.body, src.mainFunc = f.Body.List, f
 	}
 	return src
 }

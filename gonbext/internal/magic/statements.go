@@ -54,32 +54,30 @@ func (m item) read() item {
 	return m
 }
 
-// defines are the names that a statement declares with :=.
-func (m item) defines() (names []string) {
-	for _, t := range m.tokens {
-		switch t.Token {
-		case token.IDENT:
+// declares are the names that a variable outside of functions declares.
+func (m item) declares() (names []string) {
+	depth := m.tokens[0].depth
+	group := len(m.tokens) > 1 && m.tokens[1].Token == token.LPAREN
+	if group {
+		depth++
+	}
+	listing := true
+	for i, t := range m.tokens[1:] {
+		switch {
+		case t.depth != depth:
+		case t.Token == token.SEMICOLON:
+			listing = true
+		case t.Token == token.IDENT && listing:
 			names = append(names, t.text)
-		case token.COMMA:
-		case token.DEFINE:
-			return names
-		default:
-			return nil
+			listing = m.tokens[1:][min(i+1, len(m.tokens)-2)].Token == token.COMMA
 		}
 	}
-	return nil
+	return names
 }
 
 // mentions reports a name that an item has.
 func (m item) mentions(names []string) bool {
 	return slices.ContainsFunc(m.tokens, func(t goToken) bool { return t.Token == token.IDENT && slices.Contains(names, t.text) })
-}
-
-// computes reports a variable whose value may do something, or depend on when it is computed.
-func (m item) computes(locals []string) bool {
-	value := slices.IndexFunc(m.tokens, func(t goToken) bool { return t.Token == token.ASSIGN })
-	return m.tokens[0].Token == token.VAR && value >= 0 && (m.mentions(locals) ||
-		slices.ContainsFunc(m.tokens[value:], func(t goToken) bool { return t.Token == token.LPAREN || t.Token == token.ARROW }))
 }
 
 // statements are a cell's items, and the index of the first statement where no command and no
@@ -92,30 +90,30 @@ func statements(lines []line, specials []special) (all []item, first int) {
 	return all, slices.IndexFunc(all, func(m item) bool { return m.statement })
 }
 
-// bare makes a cell of statements a program: main begins before the first of them. Declarations
-// stay what they are, and stay in their place where none comes after a statement. Else the
-// lines come twice, first the declarations and then, each as many lines below itself as the
-// cell has, the statements. A variable below a statement that it may depend on is a
-// statement, unless a function needs it. It returns where main begins.
+// bare makes a cell of statements a program: main begins before the first of them. Variables are statements then,
+// unless a function of the cell needs them. Declarations stay what they are, and stay in their place where none comes
+// after a statement. Else the lines come twice, first the declarations and then, each as many lines below itself as
+// the cell has, the statements. It returns where main begins.
 func (r *rewriting) bare(specials []special) (main position, ok bool) {
 	all, first := statements(r.lines, specials)
 	if first < 0 {
 		return main, false
 	}
-	main = all[first].start
-	var locals []string
-	twice := false
-	for i := range all[first:] {
-		m := &all[first+i]
-		if !m.statement && m.computes(locals) {
-			needed := slices.ContainsFunc(all, func(f item) bool {
-				return f.tokens[0].Token == token.FUNC && !f.statement && len(m.tokens) > 1 && f.mentions([]string{m.tokens[1].text})
-			})
-			m.statement = !needed
+	for i := range all {
+		m := &all[i]
+		if m.tokens[0].Token != token.VAR {
+			continue
 		}
-		locals = append(locals, m.defines()...)
-		twice = twice || !m.statement
+		needed := slices.ContainsFunc(all, func(f item) bool {
+			return f.tokens[0].Token == token.FUNC && !f.statement && f.mentions(m.declares())
+		})
+		if m.statement = !needed; needed {
+			r.layer.locals = append(r.layer.locals, m.declares()...)
+		}
 	}
+	first = slices.IndexFunc(all, func(m item) bool { return m.statement })
+	main = all[first].start
+	twice := slices.ContainsFunc(all[first:], func(m item) bool { return !m.statement })
 	if !twice || unbalanced(tokens(r.lines)) != nil { // which is not Go
 		return main, true
 	}

@@ -36,6 +36,8 @@ var table = []magic{
 	{"%budget", "[SIZE|none]", "sets the budget of the cells that follow, or shows it", nil, "", "%budget 512MiB"},
 	{"%device", "[NAME|none]", "sets the device of the cells that follow, or shows it", nil, "", "%device model:8GiB"},
 	{"%disk", "[clean WHAT]", "shows what gonbext keeps on this disk, and removes it", nil, "", "%disk clean unfinished"},
+	{"%who", "", "lists the variables that earlier cells have left", nil, "", "%who"},
+	{"%whos", "", "lists them with their types, shapes and bytes", nil, "", "%whos"},
 	{"%help", "[OPERATION]", "shows this help, as %gonbext and %lsmagic do, or what an operation does, takes and costs", nil, "", "%help topk"},
 	{"%gonbext", "", "shows this help", nil, "", "%gonbext"},
 	{"%lsmagic", "", "shows this help", nil, "", "%lsmagic"},

@@ -28,7 +28,7 @@ func (r *relay) fromBack(from, to *socket) {
 		if !r.jobs.answered(parent.ID) {
 			continue
 		}
-		on := to
+		on, ended := to, false
 		if r.jobs.onControl(parent.ID) {
 			on = r.front.control
 		}
@@ -36,7 +36,7 @@ func (r *relay) fromBack(from, to *socket) {
 		case "execute_reply":
 			if j := r.jobs.get(parent.ID); j != nil {
 				m = r.executed(m, j)
-				r.jobs.replied(parent.ID)
+				ended = r.jobs.replied(parent.ID)
 			}
 		case "complete_reply":
 			m = r.completed(m, parent.ID)
@@ -46,6 +46,9 @@ func (r *relay) fromBack(from, to *socket) {
 			m = r.named(m)
 		}
 		_ = on.send(m.frames()) // fails where this peer has gone; there may be others
+		if ended {
+			r.turns.ended()
+		}
 	}
 }
 
@@ -58,7 +61,7 @@ func (r *relay) executed(m message, j *job) message {
 	}
 	ok := content["status"] == "ok"
 	r.rewriting.Lock()
-	r.magic.Compiled(j.cell.ID, ok || processEnding(m, "evalue") != "")
+	r.magic.Compiled(j.cell.ID, j.count.Load(), ok || processEnding(m, "evalue") != "")
 	r.rewriting.Unlock()
 	switch err := r.failure(j); {
 	case err != nil:
@@ -194,7 +197,9 @@ func (r *relay) relayStatus(m message, id string, j *job) {
 	if j != nil && idle {
 		j.showing()
 		r.finish(j, cmp.Or(j.ending, "exit status 0"))
-		r.jobs.idle(id)
+		if r.jobs.idle(id) {
+			defer r.turns.ended()
+		}
 	}
 	r.status.Lock()
 	defer r.status.Unlock()

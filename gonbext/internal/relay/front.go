@@ -76,11 +76,15 @@ func (r *relay) fromFront(from, to *socket) {
 		if from == r.front.control {
 			r.jobs.asked(m.head().ID)
 		}
-		if !r.request(from, &m) {
-			continue
+		pass := func() {
+			if r.request(from, &m) {
+				_ = to.send(m.frames()) // fails where GoNB has ended, and the relay with it
+			}
 		}
-		if to.send(m.frames()) != nil {
-			return
+		if from == r.front.shell && m.head().Type == "execute_request" {
+			r.turns.take(pass)
+		} else {
+			pass()
 		}
 	}
 }

@@ -121,9 +121,12 @@ func (j *pending) get(id string) *job {
 	return j.cells[id]
 }
 
-// replied and idle note that half of a cell's end; after both it is forgotten.
-func (j *pending) replied(id string) { j.note(id, func(c *job) { c.replied = true }) }
-func (j *pending) idle(id string)    { j.note(id, func(c *job) { c.idle = true }) }
+// replied and idle note that half of a cell's end, and report whether it was the second: the cell
+// is forgotten then.
+func (j *pending) replied(id string) (ended bool) {
+	return j.note(id, func(c *job) { c.replied = true })
+}
+func (j *pending) idle(id string) (ended bool) { return j.note(id, func(c *job) { c.idle = true }) }
 
 // begun notes that GoNB works on a cell.
 func (j *pending) begun(id string) { j.note(id, func(c *job) { c.begun = time.Now() }) }
@@ -140,14 +143,18 @@ func (j *pending) running() *job {
 	return nil
 }
 
-func (j *pending) note(id string, set func(*job)) {
+func (j *pending) note(id string, set func(*job)) (ended bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if c := j.cells[id]; c != nil {
-		if set(c); c.replied && c.idle {
-			delete(j.cells, id)
-		}
+	c := j.cells[id]
+	if c == nil {
+		return false
 	}
+	if set(c); c.replied && c.idle {
+		delete(j.cells, id)
+		return true
+	}
+	return false
 }
 
 func (j *pending) asked(id string) { j.control.Store(id, nil) }

@@ -39,6 +39,7 @@ type relay struct {
 	watch   func(cell Cell, origin string) Watcher
 
 	jobs       *pending
+	turns      turns
 	hidden     *internalSession
 	shutdown   shutdown
 	library    *Library

@@ -35,7 +35,7 @@ func (words) Rewrite(code string) (Cell, error) {
 	return Cell{Code: code}, nil
 }
 
-func (words) Compiled(string, bool) {}
+func (words) Compiled(string, int64, bool) {}
 
 func (words) Explain(fault string) string {
 	if strings.HasPrefix(fault, "undefined: ") {
@@ -92,8 +92,8 @@ type declaring struct {
 	compiled chan string
 }
 
-func (d declaring) Rewrite(code string) (Cell, error) { return Cell{Code: code, ID: code}, nil }
-func (d declaring) Compiled(id string, ok bool)       { d.compiled <- fmt.Sprintf("%s: %t", id, ok) }
+func (d declaring) Rewrite(code string) (Cell, error)    { return Cell{Code: code, ID: code}, nil }
+func (d declaring) Compiled(id string, _ int64, ok bool) { d.compiled <- fmt.Sprintf("%s: %t", id, ok) }
 
 func TestRewriterHearsWhetherACellCompiled(t *testing.T) {
 	magic := declaring{compiled: make(chan string, 1)}

@@ -18,9 +18,9 @@ type Rewriter interface {
 	Explain(fault string) string
 
 	// Compiled says how the compilation of a cell with an ID ended, when GoNB has
-	// answered it: GoNB keeps the declarations of cells that compile. Cells may be
-	// rewritten before.
-	Compiled(id string, ok bool)
+	// answered it, before the next cell is rewritten: GoNB keeps the declarations of cells that
+	// compile. Count is the cell's number.
+	Compiled(id string, count int64, ok bool)
 
 	// Complete answers Tab where the cursor is in a magic; ok is false where
 	// GoNB is to answer. Cursor, Start and End count code points, as Jupyter's

@@ -9,9 +9,11 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/omezarr"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Carrier is what oocore.Plan embeds, so that packages which import oocore reach the methods of
@@ -62,4 +64,18 @@ type State interface {
 type Decomposed[Array any] struct {
 	Whole, Core, Weights, Errors Array
 	Factors                      []Array
+}
+
+// Parts are a collection for another process.
+type Parts[Array any] struct {
+	Members      []Part[Array]
+	Path, Folder string
+	Source       []store.Member
+	Image        *omezarr.Image
+}
+
+// Part is an array of a collection: Path leads to it, or it was made.
+type Part[Array any] struct {
+	Name, Path string
+	Array      *Array
 }

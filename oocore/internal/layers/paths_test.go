@@ -17,7 +17,7 @@ import (
 var askers = []string{
 	"oocore/internal/blob",   // which says what the store of a path can do
 	"oocore/cloud",           // which has addresses from there
-	"gonbext/internal/chart",          // which has the texts of records alone
+	"gonbext/internal/chart", // which has the texts of records alone
 	"gonbext/internal/relay", // whose addresses are those of sockets
 }
 

@@ -25,7 +25,7 @@ import (
 var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn",
 	"oocore/adapters/arrow", "oocore/adapters/csv", "oocore/adapters/gomlx", "oocore/adapters/gonum", "oocore/adapters/images",
 	"oocore/cloud", "oocore/cluster", "oocore/store", "oocore/record", "oocore/types", "oocore/dtype", "oocore/units", "oocore/machine",
-	"gonbext", "gonbext/cmd/gonbext", "cuda", "oocore/host", "oocore/device", "oocore/store/storetest", "oocore/device/devicetest", "oocore/testcases"}
+	"gonbext", "gonbext/carry", "gonbext/cmd/gonbext", "cuda", "oocore/host", "oocore/device", "oocore/store/storetest", "oocore/device/devicetest", "oocore/testcases"}
 
 // Lines around a table.
 const (

@@ -1,0 +1,450 @@
+package magic
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gonbext/gonbext/gonbext/carry"
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+)
+
+const carryPath = "github.com/gonbext/gonbext/gonbext/carry"
+
+// variable is what an earlier cell has left of a variable of its main.
+type variable struct {
+	section *carry.Section // nil where nothing was kept
+	typ     string         // as package carry writes it
+	size    string         // its shape, or its length
+	bytes   int64
+	cell    string // how it is called: "cell [3]"
+	why     string // nothing was kept
+}
+
+// CarryIn has the session carry values from cell to cell, which lie in a folder.
+func (s *Session) CarryIn(folder string) { s.folder = folder }
+
+// free are the names that a declaration mentions and no block in it declares.
+func (s source) free(in ast.Node) (names []*ast.Ident) {
+	for _, name := range s.open {
+		if in.Pos() <= name.Pos() && name.Pos() < in.End() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// carrying is what a cell takes of earlier ones, and whether it leaves its own.
+type carrying struct {
+	imports string
+	load    string // in front of main's statements
+	global  string // variables that functions mention
+	keeps   bool
+}
+
+// functionName is the name of a function, T.m of a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv != nil && len(f.Recv.List) > 0 {
+		return typeName(f.Recv.List[0].Type) + "." + f.Name.Name
+	}
+	return f.Name.Name
+}
+
+// carry finds what the cell mentions of earlier ones. The error is of what was not kept.
+func (r *rewriting) carry(s *Session) error {
+	if s.folder == "" {
+		return nil
+	}
+	carried := func(name string) (v variable, ok bool) {
+		if _, own := r.scope.names[name]; !own {
+			v, ok = s.carried[name]
+		}
+		return v, ok && (v.section != nil || !s.initialised[name])
+	}
+	r.source.open = append(r.source.open, r.keys()...)
+	functions := maps.Clone(s.mentions)
+	for _, d := range r.source.declarations {
+		f, is := d.(*ast.FuncDecl)
+		if is && f != r.source.mainFunc {
+			functions[functionName(f)] = r.source.free(f)
+		}
+		for _, name := range r.source.free(d) {
+			if v, ok := carried(name.Name); ok && !is {
+				return r.fault(name, fmt.Sprintf("%s is a value of %s, and a variable outside of statements is set before it is there: write it as a statement, with :=", name.Name, v.cell))
+			}
+		}
+	}
+	r.globals = r.layer.locals
+	r.layer.mentions, r.layer.globals, r.layer.locals = functions, r.globals, append(r.source.locals(), r.globals...)
+	if r.source.mainFunc == nil {
+		return nil
+	}
+	global, needed := map[string]bool{}, map[string]bool{}
+	var fault error
+	seen := map[string]bool{}
+	var visit func(names []*ast.Ident)
+	visit = func(names []*ast.Ident) {
+		for _, at := range names {
+			name := at.Name
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			if v, ok := carried(name); ok && v.section != nil {
+				needed[name] = true
+			} else if ok {
+				fault = cmp.Or(fault, r.fault(at, v.explain(name)))
+			} else {
+				visit(functions[name])
+			}
+		}
+	}
+	visit(r.source.free(r.source.mainFunc))
+	for name := range s.initialised { // which GoNB has with its first value
+		if v, ok := carried(name); ok && v.section != nil {
+			global[name] = true
+		}
+	}
+	for function, names := range functions {
+		for _, name := range names {
+			if v, ok := carried(name.Name); ok && v.section != nil {
+				global[name.Name] = true
+			}
+		}
+		if strings.Contains(function, ".") { // a value has it, which no name tells of
+			visit(names)
+		}
+	}
+	r.carrying.keeps, r.layer.runs = true, true
+	r.loads(s, needed, global)
+	return fault
+}
+
+// keys are the names among the keys of maps that are written out, which Go's parser leaves open: they could be
+// those of a struct's fields.
+func (r *rewriting) keys() (names []*ast.Ident) {
+	var in func(lit *ast.CompositeLit, typ ast.Expr)
+	in = func(lit *ast.CompositeLit, typ ast.Expr) {
+		m, isMap := r.scope.underlying(typ).(*ast.MapType)
+		for _, e := range lit.Elts {
+			pair, ok := e.(*ast.KeyValueExpr)
+			if !ok || !isMap {
+				continue
+			}
+			if name, ok := pair.Key.(*ast.Ident); ok && name.Obj == nil {
+				names = append(names, name)
+			}
+			if inner, ok := pair.Value.(*ast.CompositeLit); ok && inner.Type == nil {
+				in(inner, m.Value)
+			}
+		}
+	}
+	for _, d := range r.source.declarations {
+		ast.Inspect(d, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.CompositeLit); ok && lit.Type != nil {
+				in(lit, lit.Type)
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// loads generates the variables of earlier cells that are needed, with all that share memory with them.
+func (r *rewriting) loads(s *Session, needed, global map[string]bool) {
+	imports := map[string]string{}
+	var load, globals strings.Builder
+	declare := func(name, typ string) {
+		if global[name] {
+			fmt.Fprintf(&globals, "\nvar %s %s", name, typ)
+		} else {
+			fmt.Fprintf(&load, "var %s %s; ", name, typ)
+		}
+	}
+	done := map[*carry.Section]bool{}
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		section := s.carried[name].section
+		if section == nil || done[section] {
+			continue
+		}
+		done[section] = true
+		var variables, held strings.Builder
+		for i, member := range section.Names {
+			typ := inGo(section.Types[i], imports)
+			if s.carried[member].section != section { // it was declared anew since
+				member = fmt.Sprintf("%s_%d_%d", member, section.At, len(done))
+			}
+			declare(member, typ)
+			fmt.Fprintf(&variables, ", gonbext_carry.At(%q, &%s)", section.Names[i], member)
+		}
+		for i, typ := range section.Held {
+			if i > 0 {
+				held.WriteString(", ")
+			}
+			fmt.Fprintf(&held, "gonbext_carry.Type[%s]()", inGo(typ, imports))
+		}
+		fmt.Fprintf(&load, "gonbext_carry.Load(%q, %d, gonbext_carry.Held(%s)%s); ", section.File, section.At, &held, &variables)
+	}
+	for _, name := range slices.Sorted(maps.Keys(global)) {
+		if v := s.carried[name]; !done[v.section] {
+			declare(name, inGo(v.typ, imports))
+		}
+	}
+	r.carrying.load, r.carrying.global = load.String(), globals.String()
+	for _, path := range slices.Sorted(maps.Keys(imports)) {
+		r.carrying.imports += fmt.Sprintf("import %s %q; ", imports[path], path)
+		if path == corePath { // package gonbext knows how arrays are carried
+			r.carrying.imports += fmt.Sprintf("import _ %q; ", facePath)
+		}
+	}
+}
+
+// keep generates what keeps the variables of main's own block.
+func (r *rewriting) keep() string {
+	if !r.carrying.keeps {
+		return ""
+	}
+	return r.keepOf(append(r.source.locals(), r.globals...))
+}
+
+func (r *rewriting) keepOf(locals []string) string {
+	var b strings.Builder
+	for _, name := range locals {
+		form := "gonbext_carry.Of(%q, %s)"
+		if slices.Contains(r.globals, name) || r.source.addressed(name) {
+			form = "gonbext_carry.At(%q, &%s)"
+		}
+		fmt.Fprintf(&b, ", "+form, name, name)
+	}
+	if b.Len() == 0 && r.carrying.load == "" {
+		return ""
+	}
+	return fmt.Sprintf("gonbext_carry.Keep(%q%s); ", r.ID, &b)
+}
+
+// addressed reports whether something may have the address of a variable: it is not only read and set as a whole.
+func (s source) addressed(name string) bool {
+	found := false
+	is := func(e ast.Expr) bool {
+		n, ok := ast.Unparen(e).(*ast.Ident)
+		return ok && n.Name == name
+	}
+	for _, statement := range s.body {
+		ast.Inspect(statement, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.UnaryExpr:
+				found = found || n.Op == token.AND && mentions(n.X, name)
+			case *ast.SelectorExpr:
+				found = found || is(n.X)
+			case *ast.SliceExpr:
+				found = found || mentions(n.X, name)
+			case *ast.FuncLit:
+				found = found || mentions(n, name)
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+func mentions(in ast.Node, name string) (found bool) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return !found
+	})
+	return found
+}
+
+// inGo writes a type with names for its packages, which are added to imports.
+func inGo(typ string, imports map[string]string) string {
+	var b strings.Builder
+	for typ != "" {
+		i := strings.IndexAny(typ, "\"`")
+		if i < 0 {
+			break
+		}
+		b.WriteString(typ[:i])
+		quoted, err := strconv.QuotedPrefix(typ[i:])
+		if err != nil {
+			break
+		}
+		rest := typ[i+len(quoted):]
+		if path, _ := strconv.Unquote(quoted); strings.HasPrefix(rest, ".") {
+			if imports[path] == "" {
+				imports[path] = fmt.Sprintf("carry_%d", len(imports))
+			}
+			quoted = imports[path]
+		}
+		b.WriteString(quoted)
+		typ = rest
+	}
+	return b.String() + typ
+}
+
+// explain says why a variable of an earlier cell is not there.
+func (v variable) explain(name string) string {
+	typ := v.typ
+	if typ != "" {
+		typ = " of type " + plainType(typ)
+	}
+	return fmt.Sprintf("%s%s is not carried over from %s: %s", name, typ, v.cell, v.why)
+}
+
+// plainType is a type as people write it, with the names of packages in place of their paths.
+func plainType(typ string) string {
+	imports := map[string]string{}
+	text := inGo(typ, imports)
+	for path, name := range imports {
+		text = strings.ReplaceAll(text, name+".", path[strings.LastIndexByte(path, '/')+1:]+".")
+	}
+	return text
+}
+
+// fault is an error at a name of the cell.
+func (r *rewriting) fault(name *ast.Ident, text string) error {
+	at := r.source.place(name.Pos())
+	if r.Lines > 0 && at.line >= r.Lines {
+		at.line -= r.Lines
+	}
+	return relay.Faults{{Line: at.line + 1, Column: at.column + 1, Text: text}}
+}
+
+// ended notes what a cell has left: its values where it has run to its end.
+func (s *Session) ended(l layer, count int64) {
+	if l.reset {
+		clear(s.carried)
+		clear(s.mentions)
+	}
+	for _, name := range l.removed {
+		delete(s.carried, name)
+		delete(s.mentions, name)
+	}
+	if l.mentions != nil {
+		s.mentions = l.mentions
+	}
+	cell := "an earlier cell"
+	if count > 0 {
+		cell = fmt.Sprintf("cell [%d]", count)
+	}
+	for name := range l.names {
+		delete(s.carried, name)
+		delete(s.initialised, name)
+	}
+	for _, name := range l.globals {
+		s.initialised[name] = true
+	}
+	for _, name := range l.locals {
+		if was, ok := s.carried[name]; !ok || was.section == nil {
+			s.carried[name] = variable{cell: cell, why: "it did not run to its end"}
+		}
+	}
+	sections, lost, ok := carry.Read(s.folder, l.id)
+	if !ok {
+		return
+	}
+	for _, section := range sections {
+		for i, name := range section.Names {
+			from := cell
+			if was, ok := s.carried[name]; ok && was.section != nil && !slices.Contains(l.locals, name) {
+				from = was.cell
+			}
+			s.carried[name] = s.known(variable{section: &section, typ: section.Types[i], size: section.Sizes[i], bytes: section.Bytes[i], cell: from})
+		}
+	}
+	for _, v := range lost {
+		s.carried[v.Name] = variable{typ: v.Type, cell: cell, why: v.Why}
+	}
+}
+
+// known is a variable whose type later cells can name, or why it is not.
+func (s *Session) known(v variable) variable {
+	e, err := parser.ParseExpr(inGo(v.typ, map[string]string{}))
+	if err != nil {
+		return variable{typ: v.typ, cell: v.cell, why: "its type cannot be written in another cell"}
+	}
+	for _, name := range namesOf(e) {
+		if s.kept[name].kind != token.TYPE && !slices.Contains(basicTypes, name) && name != "any" && name != "error" {
+			return variable{typ: v.typ, cell: v.cell, why: fmt.Sprintf("its type %s is declared within its program: declare types above the statements", name)}
+		}
+	}
+	return v
+}
+
+// namesOf are the names in a type that no package has.
+func namesOf(e ast.Node) (names []string) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			return false
+		case *ast.Field:
+			names = append(names, namesOf(n.Type)...)
+			return false
+		case *ast.Ident:
+			names = append(names, n.Name)
+		}
+		return true
+	})
+	return names
+}
+
+// keepAtReturns keeps what is there where a cell's main returns before its end.
+func (r *rewriting) keepAtReturns() {
+	if !r.carrying.keeps {
+		return
+	}
+	body := r.source.body
+	for i, statement := range slices.Backward(body) {
+		var returns []*ast.ReturnStmt
+		hidden := map[string]bool{}
+		ast.Inspect(statement, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.ReturnStmt:
+				returns = append(returns, n)
+			case *ast.AssignStmt:
+				for _, e := range n.Lhs {
+					if name, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+						hidden[name.Name] = true
+					}
+				}
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					hidden[name.Name] = true
+				}
+			}
+			return true
+		})
+		before := append(source{body: body[:i]}.locals(), r.globals...)
+		before = slices.DeleteFunc(before, func(name string) bool { return hidden[name] })
+		keep := r.keepOf(before)
+		for _, n := range slices.Backward(returns) {
+			at := r.source.place(n.Pos())
+			if l := &r.lines[at.line]; keep != "" && l.kind == goLine {
+				l.text = l.text[:at.column] + "{ " + keep + "return }" + l.text[at.column+len("return"):]
+			}
+		}
+	}
+}
+
+// forget leaves the names to GoNB that it knows: of values that are carried it knows nothing.
+func (r *rewriting) forget(c special) {
+	names := slices.DeleteFunc(slices.Clone(c.args[1:]), func(name string) bool {
+		_, carried := r.session.carried[name]
+		_, kept := r.session.kept[strings.Replace(name, "~", ".", 1)]
+		return carried && !kept
+	})
+	if len(names) == 0 {
+		r.replace(c, "")
+	} else if len(names) < len(c.args)-1 {
+		r.replace(c, c.name()+" "+strings.Join(names, " "))
+		r.lines[c.at].kind = specialLine
+	}
+}

@@ -1,0 +1,54 @@
+package host
+
+import (
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/lazy"
+)
+
+// Expression is an array for another process: what is computed, of which files, and elements of the program's own.
+type Expression struct {
+	graph  *graph.Portable
+	chunks []int // that Rechunk has asked for
+}
+
+// ExpressionOf returns an array for another process. The error is the array's own, or of what exists in this
+// process only, such as a Go function.
+func ExpressionOf(a *oocore.Array) (*Expression, error) {
+	n, err := lazy.Node(a)
+	if err != nil {
+		return nil, err
+	}
+	p, err := graph.Pack(n)
+	if err != nil {
+		return nil, err
+	}
+	e := &Expression{graph: p}
+	if n.Kind != graph.Source {
+		e.chunks = a.Chunks()
+	}
+	return e, nil
+}
+
+// Array returns the array. Where a file has changed since, that is the array's error.
+func (e *Expression) Array() *oocore.Array {
+	if e == nil || e.graph == nil {
+		return new(oocore.Array)
+	}
+	a := lazy.Made[oocore.Array](e.graph.Unpack())
+	if e.chunks != nil && a.Err() == nil {
+		a = a.Rechunk(e.chunks...)
+	}
+	return a
+}
+
+// Parts are a collection for another process.
+type Parts = hook.Parts[oocore.Array]
+
+// PartsOf returns a collection for another process. What Map and its like have made of arrays is computed by the
+// time that its arrays are.
+func PartsOf(c *oocore.Collection) (*Parts, error) { return internals.Parts(c) }
+
+// Join returns the collection of parts.
+func Join(p *Parts) *oocore.Collection { return internals.Join(p) }
