@@ -1,8 +1,8 @@
 """Runs a notebook's cells in order, for gonbext run.
 
 Progress goes to stderr, what the cells show as text to stdout. The exit status
-is 1 after a cell that failed, whose error is on stderr; nothing is written
-then.
+is 1 after a cell that failed, whose error is on stderr; the notebook is written
+all the same, with the error in its place.
 """
 
 import sys
@@ -10,7 +10,9 @@ import sys
 sys.path = [p for p in sys.path if p]  # no modules of the present folder
 
 import argparse
+import json
 import os
+import re
 import tempfile
 
 import nbformat
@@ -50,6 +52,21 @@ def write(path, text):
         raise
 
 
+def literal(text):
+    """A parameter as Go writes it: numbers and truth values as they are, all else in quotes."""
+    return text if re.fullmatch(r"true|false|[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text) else json.dumps(text)
+
+
+def set_parameters(notebook, parameters):
+    """Puts a cell that sets the parameters behind the one with the tag parameters."""
+    tagged = [i for i, c in enumerate(notebook.cells) if c.cell_type == "code" and "parameters" in c.metadata.get("tags", [])]
+    if not tagged:
+        sys.exit("gonbext: no cell of the notebook has the tag parameters, which -p sets the variables of")
+    cell = nbformat.v4.new_code_cell("\n".join(f"{name} = {literal(value)}" for name, value in parameters))
+    cell.metadata["tags"] = ["injected-parameters"]
+    notebook.cells.insert(tagged[0] + 1, cell)
+
+
 def connection(folder):
     """The kernel listens on sockets in folder, which is this user's alone, rather than on ports,
     which others can take first."""
@@ -63,6 +80,8 @@ def main():
     p.add_argument("notebook")
     p.add_argument("--output", default="")
     p.add_argument("--html", default="")
+    p.add_argument("--allow-errors", action="store_true")
+    p.add_argument("--parameter", nargs=2, action="append", default=[])
     p.add_argument("--kernel", required=True)
     p.add_argument("--folder", required=True, help="that paths are relative to: Python itself runs in another, since nbconvert runs templates of its working directory")
     a = p.parse_args()
@@ -72,6 +91,8 @@ def main():
         notebook = nbformat.read(path, as_version=4)
     except Exception as e:
         sys.exit(f"gonbext: {a.notebook} is not a notebook: {e}".splitlines()[0])
+    if a.parameter:
+        set_parameters(notebook, a.parameter)
     count = sum(1 for c in notebook.cells if c.cell_type == "code" and c.source.strip())
     done = 0
 
@@ -90,21 +111,23 @@ def main():
         client = NotebookClient(
             notebook,
             timeout=None,
+            allow_errors=a.allow_errors,
             kernel_name=a.kernel,
             resources={"metadata": {"path": folder}},
             on_cell_execute=started,
             on_cell_executed=executed,
             config=connection(sockets),
         )
+        why = None
         try:
             client.execute()
         except CellExecutionError as e:
             # The cell's own outputs have been shown; a compile error is only here.
             errors = [o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "error"]
-            why = "\n".join(errors[-1].traceback) if errors else e.evalue
-            sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {why.strip()}")
+            text = "\n".join(errors[-1].traceback) if errors else e.evalue
+            why = f"gonbext: cell {done} of {a.notebook} failed: {text.strip()}"
         except DeadKernelError:
-            sys.exit(f"gonbext: the kernel died in cell {done} of {a.notebook}")
+            why = f"gonbext: the kernel died in cell {done} of {a.notebook}"
         except RuntimeError as e:
             sys.exit(f"gonbext: the kernel of {a.notebook} does not start: {e}")
         except KeyboardInterrupt:
@@ -124,6 +147,8 @@ def main():
             write(os.path.join(a.folder, a.html), page)
     except OSError as e:
         sys.exit(f"gonbext: the executed notebook could not be written: {e.strerror}")
+    if why:
+        sys.exit(why)
 
 
 if __name__ == "__main__":
