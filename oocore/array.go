@@ -34,9 +34,9 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/types"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -57,29 +57,29 @@ import (
 //     of tiles of the other. They hold a group of tiles and a panel of each operand; of
 //     matrices below 16 KiB, about 1 MiB of them for each slot.
 type Array struct {
-	//lint:ignore U1000 package lazy calls its method
+	//lint:ignore U1000 package door calls its method
 	value
 	chunks []int // that Rechunk has asked for
 }
 
 // value is the array's expression, or the error that it carries.
 //
-//lint:ignore U1000 package lazy calls its method
-type value = lazy.Value
+//lint:ignore U1000 package door calls its method
+type value = door.Value
 
 // Error is the error of an operation: which, on what shapes and types, at which line of the
 // program, and why.
 type Error = types.Error
 
-func made(n *graph.Node, err error) *Array { return lazy.Made[Array](n, err) }
+func made(n *graph.Node, err error) *Array { return door.Made[Array](n, err) }
 
 // expression is the array's node, or the error that it carries.
-func (a *Array) expression() (*graph.Node, error) { return lazy.Node(a) }
+func (a *Array) expression() (*graph.Node, error) { return door.Node(a) }
 
 // build makes an array of one operation on arrays and numbers. It is called by
 // exported functions and methods, whose caller's line it notes.
 func build(op string, operation func(site graph.Site, in []*graph.Node) (*graph.Node, error), operands ...any) *Array {
-	return lazy.Build[Array](op, operation, operands...)
+	return door.Build[Array](op, operation, operands...)
 }
 
 // Err returns the first error of the operations that made the array, or nil.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/omezarr"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -185,13 +185,13 @@ func (c *Collection) Like(path string) *Collection {
 func isCheckpoint(path string) bool { return strings.HasSuffix(path, ".safetensors.index.json") }
 
 // Parts returns a collection for another process: files by their paths, and what was made of them as arrays.
-func (internals) Parts(c *Collection) (*hook.Parts[Array], error) {
+func (internals) Parts(c *Collection) (*door.Parts[Array], error) {
 	if c = c.orMissing(); c.err != nil {
 		return nil, c.err
 	}
-	p := &hook.Parts[Array]{Path: c.path, Folder: c.folder, Source: c.source, Image: c.image}
+	p := &door.Parts[Array]{Path: c.path, Folder: c.folder, Source: c.source, Image: c.image}
 	for _, m := range c.members {
-		one := hook.Part[Array]{Name: m.name, Path: m.path}
+		one := door.Part[Array]{Name: m.name, Path: m.path}
 		if m.path == "" {
 			one.Array = m.make()
 		}
@@ -201,7 +201,7 @@ func (internals) Parts(c *Collection) (*hook.Parts[Array], error) {
 }
 
 // Join returns the collection of parts.
-func (internals) Join(p *hook.Parts[Array]) *Collection {
+func (internals) Join(p *door.Parts[Array]) *Collection {
 	if p == nil {
 		return (*Collection)(nil).orMissing()
 	}

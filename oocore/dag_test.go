@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/iterations"
@@ -20,7 +20,7 @@ import (
 // node is an array's expression.
 func node(t testing.TB, a *oocore.Array) *graph.Node {
 	t.Helper()
-	n, err := lazy.Node(a)
+	n, err := door.Node(a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // decompose runs a decomposition for an expression. Where it is planned, nothing is to be
 // computed: the parts have their shapes, and Errors, whose length nobody knows, is nil.
-type decompose = func(ctx context.Context, x *Array, d op.Decomposition, planned bool, opts []Option) (*hook.Decomposed[*Array], error)
+type decompose = func(ctx context.Context, x *Array, d op.Decomposition, planned bool, opts []Option) (*door.Decomposed[*Array], error)
 
 var decomposer atomic.Pointer[decompose]
 

@@ -3,8 +3,8 @@ package oocore
 import (
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/edit"
 )
 
@@ -50,7 +50,7 @@ func (a *Array) Insert(indices []int, values any, axis int) *Array {
 // Delete returns the array without the elements of indices along an axis. It has no pass of its
 // own.
 func (a *Array) Delete(axis int, indices ...int) *Array {
-	return lazy.One("delete", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("delete", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return edit.Delete(site, n, indices, axis)
 	}, a)
 }

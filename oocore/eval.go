@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // Names are the arrays of an expression in text.
@@ -36,7 +36,7 @@ func evaluate(ctx context.Context, expression *expr.Text, names Names, opts []Op
 	nodes := make(map[string]*graph.Node, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) { // for the first error to be always the same
 		n, err := names[name].expression()
-		if lazy.IsMissing(err) {
+		if door.IsMissing(err) {
 			err = graph.Reject(site, "eval", fmt.Errorf("%s: %w", name, err))
 		}
 		if err != nil {

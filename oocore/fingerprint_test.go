@@ -21,7 +21,7 @@ import (
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/cloud"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -53,7 +53,7 @@ func TestDifferenceNamesItsCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := lazy.PlanOf(p).Fingerprint("", nil).Difference(lazy.PlanOf(before).Fingerprint("", nil)); got != c.want {
+		if got := door.PlanOf(p).Fingerprint("", nil).Difference(door.PlanOf(before).Fingerprint("", nil)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAddressesAreTheSameEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := lazy.PlanOf(shown)
+	p := door.PlanOf(shown)
 	for path, same := range map[string]bool{"s3://bucket/x.zarr": true, "x.zarr": false} {
 		p.Arrays[p.Output].Path = path
 		t.Chdir(t.TempDir())
@@ -301,7 +301,7 @@ func TestFingerprintHasWhatChangesBitsAndNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return lazy.PlanOf(p).Fingerprint("", nil)
+		return door.PlanOf(p).Fingerprint("", nil)
 	}
 	for _, e := range []expression{
 		{"elements", x.Sqrt()}, {"sums", x.Sub(x.Mean(0))}, {"product", x.MatMul(x.Transpose())},

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/group"
 )
 
@@ -49,7 +49,7 @@ func (g *Groups) orMissing() *Groups { return cmp.Or(g, &Groups{}) }
 
 func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
 	g = g.orMissing()
-	return lazy.One("groupby", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("groupby", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return group.Reduce(site, r, n, g.labels, ddof)
 	}, g.array)
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/output"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
@@ -71,7 +71,7 @@ func (internals) Holding(bytes int64) Option {
 }
 
 // Cluster makes Save leave its tasks to a cluster.
-func (internals) Cluster(c hook.Cluster) Option {
+func (internals) Cluster(c door.Cluster) Option {
 	return set(func(s *settings) { s.Cluster = c })
 }
 
@@ -120,7 +120,7 @@ func (internals) RunGroup(title string, opts []Option, f func(opts []Option, not
 
 // State returns the stored state of an algorithm of x. name and parameters say which algorithm
 // it is, and all that its result depends on; parameters are a value for JSON.
-func (internals) State(ctx context.Context, name string, x *Array, parameters any, opts []Option) (hook.State, error) {
+func (internals) State(ctx context.Context, name string, x *Array, parameters any, opts []Option) (door.State, error) {
 	root, err := x.expression()
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (internals) State(ctx context.Context, name string, x *Array, parameters an
 
 // Resume continues a run whose tasks Save has left to a cluster, in a process of the cluster:
 // file has the plan, and saved is what the executor was given.
-func (internals) Resume(ctx context.Context, file string, saved json.RawMessage, c hook.Cluster) error {
+func (internals) Resume(ctx context.Context, file string, saved json.RawMessage, c door.Cluster) error {
 	return run.Resume(ctx, file, saved, c)
 }
 

@@ -4,9 +4,9 @@ package oocore
 
 import (
 	"context"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/op/contract"
@@ -190,7 +190,7 @@ func (a *Array) AsType(t DType) *Array {
 // at once: the box's indices, and 1 MiB or a stored chunk of the array.
 func (a *Array) At(indices ...*Array) *Array {
 	in := called("at")
-	return in.Result(index.At(in.Site, index.AtArgs{X: in.Node(a), Indices: lazy.Nodes(&in, indices)}))
+	return in.Result(index.At(in.Site, index.AtArgs{X: in.Node(a), Indices: door.Nodes(&in, indices)}))
 }
 
 // Average returns the mean along the axes of elements that weigh differently. The weights have
@@ -269,7 +269,7 @@ func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {
 // error of the run.
 func (a *Array) Choose(choices ...any) *Array {
 	in := called("choose")
-	return in.Result(elements.Choose(in.Site, elements.ChooseArgs{X: in.Node(a), Choices: lazy.Nodes(&in, choices)}))
+	return in.Result(elements.Choose(in.Site, elements.ChooseArgs{X: in.Node(a), Choices: door.Nodes(&in, choices)}))
 }
 
 // Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an
@@ -309,7 +309,7 @@ func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts .
 // Held at once: what its box shows of the inputs.
 func Concatenate(axis int, arrays ...*Array) *Array {
 	in := moving("concatenate")
-	return in.Result(shapes.BuildConcatenate(in.Site, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis}))
+	return in.Result(shapes.BuildConcatenate(in.Site, shapes.JoinArgs{In: door.Nodes(&in, arrays), Axis: axis}))
 }
 
 // Conj returns the complex conjugate.
@@ -498,7 +498,7 @@ func (a *Array) EDiff1D(toBegin, toEnd any) *Array {
 // once: as matmul.
 func Einsum(subscripts string, operands ...*Array) *Array {
 	in := called("einsum")
-	return in.Result(contract.Einsum(in.Site, contract.EinsumArgs{Subscripts: subscripts, Operands: lazy.Nodes(&in, operands)}))
+	return in.Result(contract.Einsum(in.Site, contract.EinsumArgs{Subscripts: subscripts, Operands: door.Nodes(&in, operands)}))
 }
 
 // Equal returns whether a = b.
@@ -647,14 +647,14 @@ func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
 // Held at once: what its box shows of the inputs.
 func (a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) *Array {
 	in := called("gradient")
-	return in.Result(scan.BuildGradient(in.Site, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(spacing), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)}))
+	return in.Result(scan.BuildGradient(in.Site, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(spacing), Axis: []int{axis}, EdgeOrder: door.Single(&in, edgeOrder, 1)}))
 }
 
 // GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
 // element along the axis: inside, the slopes on both sides count by the distance on the other.
 func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Array {
 	in := called("gradient")
-	return in.Result(scan.BuildGradient(in.Site, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(coordinates), Axis: []int{axis}, EdgeOrder: lazy.Single(&in, edgeOrder, 1)}))
+	return in.Result(scan.BuildGradient(in.Site, scan.GradientArgs{X: in.Node(a), Spacing: in.Node(coordinates), Axis: []int{axis}, EdgeOrder: door.Single(&in, edgeOrder, 1)}))
 }
 
 // Greater returns whether a > b.
@@ -1358,7 +1358,7 @@ func (a *Array) Squeeze(axes ...int) *Array {
 // Held at once: what its box shows of the inputs.
 func Stack(axis int, arrays ...*Array) *Array {
 	in := moving("stack")
-	return in.Result(shapes.BuildStack(in.Site, shapes.JoinArgs{In: lazy.Nodes(&in, arrays), Axis: axis}))
+	return in.Result(shapes.BuildStack(in.Site, shapes.JoinArgs{In: door.Nodes(&in, arrays), Axis: axis}))
 }
 
 // Std returns the standard deviation along the axes: the root of Var.

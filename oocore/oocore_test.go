@@ -16,7 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -251,7 +251,7 @@ func TestNominalPlanIsTheSameWhateverTheMachineAndTheProgramHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		overheads = append(overheads, p.Budget-lazy.PlanOf(p).Arena)
+		overheads = append(overheads, p.Budget-door.PlanOf(p).Arena)
 		for i := 0; i < len(held); i += 4096 { // now the program holds it
 			held[i] = 1
 		}

@@ -3,21 +3,21 @@ package oocore
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // The methods and functions of rows: see package op.
 //go:generate go run ./internal/methods
 
-func called(op string) lazy.Call[Array, *Array] { return lazy.Called[Array](op) }
+func called(op string) door.Call[Array, *Array] { return door.Called[Array](op) }
 
-func moving(op string) lazy.Call[Array, *Array] { return lazy.Moving[Array](op) }
+func moving(op string) door.Call[Array, *Array] { return door.Moving[Array](op) }
 
 // results are those of an operation whose shape follows from values: see counted. An error comes as
 // each that there would be.
-func results(ctx context.Context, c *lazy.Call[Array, *Array], opts []Option, build func(run op.Run) ([]*graph.Node, error)) []*Array {
+func results(ctx context.Context, c *door.Call[Array, *Array], opts []Option, build func(run op.Run) ([]*graph.Node, error)) []*Array {
 	if c.Err() != nil {
 		return c.List(nil, nil)
 	}

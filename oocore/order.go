@@ -3,8 +3,8 @@ package oocore
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 )
@@ -12,14 +12,14 @@ import (
 // Quantile returns the element below which a part q, from 0 to 1, of those along the axes
 // lies, interpolated between two: see Quantiles.
 func (a *Array) Quantile(q float64, axes ...int) *Array {
-	return lazy.One("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Quantile(site, "quantile", n, []float64{q}, false, order.QuantileOptions{Axes: axes})
 	}, a)
 }
 
 // Percentile is Quantile of a hundredth of p.
 func (a *Array) Percentile(p float64, axes ...int) *Array {
-	return lazy.One("percentile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("percentile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Quantile(site, "percentile", n, []float64{p / 100}, false, order.QuantileOptions{Axes: axes})
 	}, a)
 }
@@ -82,7 +82,7 @@ func (a *Array) UniqueAll(ctx context.Context, opts ...Option) (values, counts, 
 
 // distinct are the values, their numbers and first places.
 func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) [3]*Array {
-	return [3]*Array(lazy.Several[Array](3, name, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
+	return [3]*Array(door.Several[Array](3, name, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
 		return counted(ctx, name, opts, func(run op.Run) ([]*graph.Node, error) {
 			d, err := order.Unique(site, in[0], counts, first, run)
 			return []*graph.Node{d.Values, d.Counts, d.First}, err

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -27,18 +27,18 @@ type Plan struct {
 	Plan *Plan
 
 	sized
-	//lint:ignore U1000 package hook calls its method
+	//lint:ignore U1000 package door calls its method
 	carrier
 }
 
-type sized = lazy.Plan
+type sized = door.Plan
 
 // String returns the plan as a tree of stages.
 func (p *Plan) String() string {
-	if p == nil || lazy.PlanOf(p) == nil {
+	if p == nil || door.PlanOf(p) == nil {
 		return errNoPlan.Error()
 	}
-	return lazy.PlanOf(p).String()
+	return door.PlanOf(p).String()
 }
 
 // errNoPlan is the error of a plan that no function of this package made.
@@ -47,16 +47,16 @@ var errNoPlan = errors.New("the *oocore.Plan has no stages: make one with Array.
 // Encode returns what a worker process needs of the plan, whatever its budget. A plan that calls a
 // function of this program cannot be encoded.
 func (p *Plan) Encode() ([]byte, error) {
-	if p == nil || lazy.PlanOf(p) == nil {
+	if p == nil || door.PlanOf(p) == nil {
 		return nil, fmt.Errorf("encode: %w", errNoPlan)
 	}
-	return lazy.PlanOf(p).Encode()
+	return door.PlanOf(p).Encode()
 }
 
 // shown returns a plan as programs see it.
 func shown(s *size.Plan) *Plan {
 	h := s.PlanHeader()
-	p := &Plan{Title: h.Title, Budget: h.Budget, Need: h.Need, Peak: h.Predicted, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: lazy.NewPlan(s)}
+	p := &Plan{Title: h.Title, Budget: h.Budget, Need: h.Need, Peak: h.Predicted, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: door.NewPlan(s)}
 	for _, stage := range h.Stages {
 		p.Read, p.Written = p.Read+stage.Read, p.Written+stage.Written
 		if stage.Read > 0 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -27,7 +27,7 @@ func fingerprintOf(t *testing.T, a *oocore.Array, path string, opts ...oocore.Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lazy.PlanOf(p).Fingerprint("", nil)
+	return door.PlanOf(p).Fingerprint("", nil)
 }
 
 // latestRun returns the record of the last run, and its end.

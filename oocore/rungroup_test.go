@@ -11,7 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -25,7 +25,7 @@ func TestTogetherOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	const runs = 1100 // merged ones are merged again
-	err := hook.Get(oocore.Plan{}).RunGroup("many sums", nil, func(opts []oocore.Option, _ func(string, float64)) error {
+	err := door.Get(oocore.Plan{}).RunGroup("many sums", nil, func(opts []oocore.Option, _ func(string, float64)) error {
 		for range runs {
 			if _, err := oocore.Collect[float64](t.Context(), x.Sum(1), opts...); err != nil {
 				return err
@@ -79,7 +79,7 @@ func TestTogetherAtOnce(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", dir)
 	x := oocore.FromSlice(make([]float64, 100), 10, 10)
 	const each = 40
-	err := hook.Get(oocore.Plan{}).RunGroup("sums at once", nil, func(opts []oocore.Option, _ func(string, float64)) error {
+	err := door.Get(oocore.Plan{}).RunGroup("sums at once", nil, func(opts []oocore.Option, _ func(string, float64)) error {
 		var group sync.WaitGroup
 		failed := make([]error, 4)
 		for i := range failed {
@@ -108,7 +108,7 @@ func TestTogether(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", dir)
 	x := oocore.FromSlice(make([]float64, 1000), 10, 100)
-	err := hook.Get(oocore.Plan{}).RunGroup("three sums", []oocore.Option{host.Cell("here")}, func(opts []oocore.Option, note func(string, float64)) error {
+	err := door.Get(oocore.Plan{}).RunGroup("three sums", []oocore.Option{host.Cell("here")}, func(opts []oocore.Option, note func(string, float64)) error {
 		for i := range 3 {
 			if _, err := oocore.Collect[float64](t.Context(), x.Sum(1), opts...); err != nil {
 				return err

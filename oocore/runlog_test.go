@@ -8,7 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -37,7 +37,7 @@ func TestProgramLeavesRecordsOnlyWhereAsked(t *testing.T) {
 				return r
 			}
 			first, again := save(), save()
-			err := hook.Get(oocore.Plan{}).RunGroup("an algorithm", c.opts, func(opts []oocore.Option, _ func(string, float64)) error {
+			err := door.Get(oocore.Plan{}).RunGroup("an algorithm", c.opts, func(opts []oocore.Option, _ func(string, float64)) error {
 				_, err := oocore.Collect[float64](t.Context(), x.Sum(), opts...)
 				return err
 			})

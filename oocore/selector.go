@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -73,7 +73,7 @@ func (s stepped) spec() (string, error) {
 // Index returns a part of the array: a selector for each of its first axes, and the whole of
 // those after them. Index(Range{0, 100}, Whole, At(-1)) is Slice("0:100, :, -1").
 func (a *Array) Index(selectors ...Selector) *Array {
-	return lazy.One("index", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("index", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		texts := make([]string, len(selectors))
 		for i, s := range selectors {
 			err := errors.New("a selector is nil")

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/pad"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
@@ -46,7 +46,7 @@ func (a *Array) MatMul(b *Array, as ...DType) *Array {
 // the budget; elsewhere two, by way of a file of blocks that suits both sides; never
 // more. The plan says which, and how many bytes move.
 func (a *Array) Rechunk(lengths ...int) *Array {
-	out := lazy.One("rechunk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	out := door.One("rechunk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		if len(lengths) != len(n.Shape) {
 			return nil, graph.Reject(site, "rechunk", fmt.Errorf("%d lengths are not for shape %s", len(lengths), grid.Format(n.Shape)), n)
 		}
@@ -91,7 +91,7 @@ func (a *Array) SplitAt(axis int, indices ...int) []*Array {
 // Meshgrid returns each array, as if flattened, along an axis of its own and constant along the
 // others: the i-th along axis i with IJ; with XY the first two change places.
 func Meshgrid(order types.Indexing, vectors ...*Array) []*Array {
-	return lazy.Several[Array](len(vectors), "meshgrid", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
+	return door.Several[Array](len(vectors), "meshgrid", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
 		return shape.Meshgrid(site, bool(order), in...)
 	}, anys(vectors)...)
 }
@@ -100,13 +100,13 @@ func Meshgrid(order types.Indexing, vectors ...*Array) []*Array {
 // its axes, as int64: NumPy's indices. They take no memory.
 func Indices(lengths ...int) []*Array {
 	nodes, err := shape.Indices(graph.Caller(), shape.IndicesArgs{Lengths: lengths})
-	return lazy.All[Array](len(lengths), nodes, err)
+	return door.All[Array](len(lengths), nodes, err)
 }
 
-// several returns the results of an operation on one array: see lazy.Several.
+// several returns the results of an operation on one array: see door.Several.
 func (a *Array) several(op string, count int, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) []*Array {
 	const most = 1 << 16
-	return lazy.Several[Array](min(max(count, 1), most), op, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) { return operation(site, in[0]) }, a)
+	return door.Several[Array](min(max(count, 1), most), op, func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) { return operation(site, in[0]) }, a)
 }
 
 // PadOptions say what Pad puts around an array. Lists have a pair for each axis, before
@@ -124,7 +124,7 @@ type PadOptions struct {
 // each axis, or one for all. Maximum, mean, median and minimum take a pass over what
 // they are of for each axis, linear_ramp one over the edges.
 func (a *Array) Pad(widths [][2]int, o PadOptions) *Array {
-	return lazy.One("pad", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("pad", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return pad.Array(site, n, widths, pad.Padding(o))
 	}, a)
 }
@@ -132,7 +132,7 @@ func (a *Array) Pad(widths [][2]int, o PadOptions) *Array {
 // RepeatEach returns the array with each element along an axis repeated as often as its count
 // says.
 func (a *Array) RepeatEach(counts []int, axis int) *Array {
-	return lazy.One("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return index.RepeatEach(site, n, counts, axis)
 	}, a)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -111,7 +111,7 @@ func TestStackIsPredictedAndVersioned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := lazy.PlanOf(p).OpenBytes(); held < int64(40*len(dir)) {
+	if held := door.PlanOf(p).OpenBytes(); held < int64(40*len(dir)) {
 		t.Errorf("the names of its files are predicted to take %d bytes", held)
 	}
 	if err := os.Remove(filepath.Join(dir, "f07.npy")); err != nil {

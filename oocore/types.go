@@ -2,7 +2,7 @@ package oocore
 
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -44,7 +44,7 @@ type (
 type Block = types.Box
 
 // internals are what other packages of this module use and programs do not: those with
-// internals = hook.Get(oocore.Plan{}).
+// internals = door.Get(oocore.Plan{}).
 type internals struct{}
 
-type carrier = hook.Carrier[internals]
+type carrier = door.Carrier[internals]

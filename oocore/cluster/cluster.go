@@ -28,13 +28,13 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-var internals = hook.Get(oocore.Plan{})
+var internals = door.Get(oocore.Plan{})
 
 // Options pass through to the batch system.
 type Options struct {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
@@ -102,7 +102,7 @@ func (r *Run) Wait(ctx context.Context, tell func(line string)) error {
 		return err
 	}
 	now, err := storage.VersionOf(ctx, r.of.Output)
-	return hook.CheckWritten(r.of.Output, r.of.Before, now, err)
+	return door.CheckWritten(r.of.Output, r.of.Before, now, err)
 }
 
 // Cancel ends the run's jobs. What is done stays: the same run again resumes there.

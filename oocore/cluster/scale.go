@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -40,7 +40,7 @@ func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.rows(lazy.PlanOf(p), &Options{}, workers), nil
+	return b.rows(door.PlanOf(p), &Options{}, workers), nil
 }
 
 func (b *batch) rows(p *size.Plan, o *Options, workers []int) (all []Scale) {
@@ -154,7 +154,7 @@ func PrintScaling(w io.Writer, on string, o Options, p *oocore.Plan) error {
 	if err != nil {
 		return err
 	}
-	sized := lazy.PlanOf(p)
+	sized := door.PlanOf(p)
 	workers := []int{1, 2, 4, 8, 16, 32, 64, 128, 1000, sized.Workers / max(sized.Each.Workers, 1)}
 	slices.Sort(workers)
 	rows := b.rows(sized, &o, slices.Compact(workers))

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -468,7 +468,7 @@ func (a *als) multiplied(product, v *mat.Dense, m int) *mat.Dense {
 // Reconstruct returns the tensor that the factors stand for, computed when it is saved.
 func (r *CPResult) Reconstruct() *oocore.Array {
 	if r == nil || len(r.Factors) == 0 {
-		return lazy.Made[oocore.Array](nil, errors.New("reconstruct: the result has no factors: CP makes one"))
+		return door.Made[oocore.Array](nil, errors.New("reconstruct: the result has no factors: CP makes one"))
 	}
 	n := len(r.Factors)
 	y := r.Factors[0].Mul(oocore.FromSlice(r.Weights, len(r.Weights)))

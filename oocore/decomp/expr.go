@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // parts are what an expression takes of a decomposition.
-type parts = hook.Decomposed[*oocore.Array]
+type parts = door.Decomposed[*oocore.Array]
 
 func init() { internals.SetDecomposer(decomposed) }
 

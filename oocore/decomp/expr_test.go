@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/decomp"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -133,7 +133,7 @@ func TestExpressionPlanned(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := planned.Plan("y.npy", oocore.Memory("1GiB"))
-		if err != nil || a.Peak != b.Peak || lazy.PlanOf(a).Tasks() != lazy.PlanOf(b).Tasks() {
+		if err != nil || a.Peak != b.Peak || door.PlanOf(a).Tasks() != door.PlanOf(b).Tasks() {
 			t.Errorf("%s: a peak of %v, planned as %v (%v)", e, a.Peak, b.Peak, err)
 		}
 		t.Setenv("GONBEXT_RUNS", dir)

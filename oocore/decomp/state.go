@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -39,7 +38,7 @@ type state struct {
 type progress struct {
 	state
 	ctx   context.Context
-	store hook.State
+	store door.State
 	at    time.Time // it was kept, or the decomposition began
 	found bool      // an earlier program has kept it
 }
@@ -99,7 +98,7 @@ func converged(errors []float64, tolerance float64) bool {
 
 // dataOf are the elements of an array that lies in memory; nil of any other.
 func dataOf(a *oocore.Array) []byte {
-	if n, err := lazy.Node(a); err == nil && n.Kind == graph.Inline {
+	if n, err := door.Node(a); err == nil && n.Kind == graph.Inline {
 		return n.Data
 	}
 	return nil
@@ -107,7 +106,7 @@ func dataOf(a *oocore.Array) []byte {
 
 // inline is an array of elements in memory.
 func inline(data []byte, t oocore.DType, shape []int) *oocore.Array {
-	return lazy.Build[oocore.Array]("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+	return door.Build[oocore.Array]("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
 		return graph.FromBytes(site, data, t, shape...)
 	})
 }

@@ -37,15 +37,14 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // internals plan and group the runs of a decomposition.
-var internals = hook.Get(oocore.Plan{})
+var internals = door.Get(oocore.Plan{})
 
 // tensor is an array that is read many times over.
 type tensor struct {
@@ -159,7 +158,7 @@ func memoryError(what string, bytes float64, limit int64) error {
 
 // stored reports an array that lies in a file as it is.
 func stored(x *oocore.Array) bool {
-	n, err := lazy.Node(x)
+	n, err := door.Node(x)
 	return err == nil && n.Kind == graph.Source && n.Stored.Info.Chunks == nil
 }
 
@@ -226,7 +225,7 @@ func (t *tensor) drop() error {
 
 // own are the files of the tensor itself.
 func (t *tensor) own() []string {
-	if n, err := lazy.Node(t.x); err == nil && n.Kind == graph.Source {
+	if n, err := door.Node(t.x); err == nil && n.Kind == graph.Source {
 		return []string{n.Stored.Info.Path}
 	}
 	return nil

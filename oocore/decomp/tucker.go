@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
@@ -532,7 +532,7 @@ func orthonormal(u *mat.Dense) {
 // Reconstruct returns the tensor that core and factors stand for, computed when it is saved.
 func (r *TuckerResult) Reconstruct() *oocore.Array {
 	if r == nil || len(r.Factors) < len(r.Modes) {
-		return lazy.Made[oocore.Array](nil, errors.New("reconstruct: the result has no factors: Tucker makes one"))
+		return door.Made[oocore.Array](nil, errors.New("reconstruct: the result has no factors: Tucker makes one"))
 	}
 	y := r.Core
 	for i, m := range r.Modes {

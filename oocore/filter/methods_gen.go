@@ -4,13 +4,13 @@ package filter
 
 import (
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
 )
 
-func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
+func called(op string) door.Call[oocore.Array, *oocore.Array] { return door.Called[oocore.Array](op) }
 
 // Convolve returns the sum over a window of what it shows times the weights, an array of real
 // numbers with as many dimensions, reversed along all axes: scipy.ndimage.convolve.

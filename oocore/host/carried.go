@@ -2,9 +2,8 @@ package host
 
 import (
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // Expression is an array for another process: what is computed, of which files, and elements of the program's own.
@@ -16,7 +15,7 @@ type Expression struct {
 // ExpressionOf returns an array for another process. The error is the array's own, or of what exists in this
 // process only, such as a Go function.
 func ExpressionOf(a *oocore.Array) (*Expression, error) {
-	n, err := lazy.Node(a)
+	n, err := door.Node(a)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +35,7 @@ func (e *Expression) Array() *oocore.Array {
 	if e == nil || e.graph == nil {
 		return new(oocore.Array)
 	}
-	a := lazy.Made[oocore.Array](e.graph.Unpack())
+	a := door.Made[oocore.Array](e.graph.Unpack())
 	if e.chunks != nil && a.Err() == nil {
 		a = a.Rechunk(e.chunks...)
 	}
@@ -44,7 +43,7 @@ func (e *Expression) Array() *oocore.Array {
 }
 
 // Parts are a collection for another process.
-type Parts = hook.Parts[oocore.Array]
+type Parts = door.Parts[oocore.Array]
 
 // PartsOf returns a collection for another process. What Map and its like have made of arrays is computed by the
 // time that its arrays are.

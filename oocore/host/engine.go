@@ -9,11 +9,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
@@ -33,7 +33,7 @@ func Sized(p *oocore.Plan) *Plan {
 	if p == nil {
 		return nil
 	}
-	return lazy.PlanOf(p)
+	return door.PlanOf(p)
 }
 
 // Predict says in a plan's header how long its stages and the run will take on this

@@ -5,12 +5,12 @@ package host
 
 import (
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-var internals = hook.Get(oocore.Plan{})
+var internals = door.Get(oocore.Plan{})
 
 // SetDefaults gives options to all later runs of the process, before those of their own,
 // in place of earlier defaults. A magic over a cell sets budget and device in this way for

@@ -24,8 +24,8 @@ import (
 	"strconv"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 )
 
@@ -52,7 +52,7 @@ type LeastSquares struct {
 //
 // Each result is one pass over a and b; three where a has more columns than rows.
 func Lstsq(a, b *oocore.Array, rcond float64) LeastSquares {
-	all := lazy.Several[oocore.Array](4, "lstsq", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
+	all := door.Several[oocore.Array](4, "lstsq", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
 		l, err := linalg.Lstsq(site, in[0], in[1], rcond)
 		return []*graph.Node{l.X, l.Residuals, l.Rank, l.S}, err
 	}, a, b)
@@ -79,7 +79,7 @@ func PCA(a *oocore.Array, k int) Components { return pca(a, k, nil) }
 func RandomizedPCA(a *oocore.Array, k int, o RandomOptions) Components { return pca(a, k, &o) }
 
 func pca(a *oocore.Array, k int, o *RandomOptions) Components {
-	all := lazy.Several[oocore.Array](6, "pca", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
+	all := door.Several[oocore.Array](6, "pca", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
 		c, err := linalg.PCA(site, in[0], k, (*linalg.RandomOptions)(o))
 		if err != nil {
 			return nil, err
@@ -113,7 +113,7 @@ func (o Order) order() linalg.Order {
 // Norm returns the norms of vectors along an axis, or of matrices along two, and without
 // axes of the whole array. One pass; with singular values, those of SVDVals.
 func Norm(a *oocore.Array, o Order, axes ...int) *oocore.Array {
-	return lazy.One("norm", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("norm", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return linalg.Norm(site, n, o.order(), axes...)
 	}, a)
 }
@@ -122,7 +122,7 @@ func Norm(a *oocore.Array, o Order, axes ...int) *oocore.Array {
 // smallest singular value, or of another order than Two and P(2), the norm of the matrix
 // times that of its inverse.
 func Cond(a *oocore.Array, o Order) *oocore.Array {
-	return lazy.One("cond", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return door.One("cond", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return linalg.Cond(site, n, o.order())
 	}, a)
 }

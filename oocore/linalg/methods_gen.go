@@ -4,13 +4,13 @@ package linalg
 
 import (
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
+func called(op string) door.Call[oocore.Array, *oocore.Array] { return door.Called[oocore.Array](op) }
 
 // Cholesky returns the lower triangular l of a positive definite matrix l·lᵀ, of which the
 // lower triangle is read. Each matrix of a stack has to fit a task; one of more than 2048 rows

@@ -4,12 +4,12 @@ package nn
 
 import (
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/nn"
 )
 
-func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
+func called(op string) door.Call[oocore.Array, *oocore.Array] { return door.Called[oocore.Array](op) }
 
 // GELU returns x/2 · (1 + erf(x/√2)).
 func GELU() Layer {

@@ -25,14 +25,13 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/nn"
 )
 
 // internals plan and group the runs of a forward pass.
-var internals = hook.Get(oocore.Plan{})
+var internals = door.Get(oocore.Plan{})
 
 // Layer is a step of a forward pass: its name, and what makes its result of its input.
 type Layer struct {
@@ -47,7 +46,7 @@ type Model []Layer
 func (m Model) Forward(x *oocore.Array) *oocore.Array {
 	for _, l := range m {
 		if l.Apply == nil {
-			return lazy.Made[oocore.Array](nil, errors.New("forward: a layer of the model is nil"))
+			return door.Made[oocore.Array](nil, errors.New("forward: a layer of the model is nil"))
 		}
 		x = l.Apply(x)
 	}
@@ -123,7 +122,7 @@ func built(name string, f func(site graph.Site, x *graph.Node, p []*graph.Node) 
 				operands = append(operands, p)
 			}
 		}
-		return lazy.Build[oocore.Array](name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return door.Build[oocore.Array](name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 			nodes := make([]*graph.Node, len(parameters))
 			next := 1
 			for i, p := range parameters {

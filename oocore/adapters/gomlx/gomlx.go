@@ -18,8 +18,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // types are those of tensors, with what computes an array of them.
@@ -44,7 +44,7 @@ func collect[T oocore.Element](ctx context.Context, a *oocore.Array, opts []ooco
 func From(t *tensors.Tensor) *oocore.Array {
 	site := graph.Caller()
 	reject := func(err error) *oocore.Array {
-		return lazy.Made[oocore.Array](nil, &oocore.Error{Op: "array", Site: site, Err: err})
+		return door.Made[oocore.Array](nil, &oocore.Error{Op: "array", Site: site, Err: err})
 	}
 	if t == nil {
 		return reject(errors.New("the *tensors.Tensor is nil"))
@@ -60,7 +60,7 @@ func From(t *tensors.Tensor) *oocore.Array {
 		} else if err := t.ConstBytes(func(b []byte) { data = slices.Clone(b) }); err != nil {
 			return reject(err)
 		}
-		return lazy.Made[oocore.Array](graph.FromBytes(site, data, as, t.Shape().Dimensions...))
+		return door.Made[oocore.Array](graph.FromBytes(site, data, as, t.Shape().Dimensions...))
 	}
 	return reject(fmt.Errorf("a tensor of %s has no type of an array: convert it before", t.DType()))
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // From returns a matrix as an array of float64; a vector has one column. Of a *mat.Dense, a
@@ -25,13 +25,13 @@ import (
 func From(m mat.Matrix) *oocore.Array {
 	site := graph.Caller()
 	if m == nil {
-		return lazy.Made[oocore.Array](nil, &oocore.Error{Op: "array", Site: site, Err: errors.New("the mat.Matrix is nil")})
+		return door.Made[oocore.Array](nil, &oocore.Error{Op: "array", Site: site, Err: errors.New("the mat.Matrix is nil")})
 	}
 	if t, ok := m.(mat.Untransposer); ok {
 		return From(t.Untranspose()).Transpose()
 	}
 	rows, columns := m.Dims()
-	return lazy.Made[oocore.Array](graph.FromBytes(site, dtype.Bytes(elements(m, rows, columns)), dtype.Float64, rows, columns))
+	return door.Made[oocore.Array](graph.FromBytes(site, dtype.Bytes(elements(m, rows, columns)), dtype.Float64, rows, columns))
 }
 
 // elements returns those of a matrix, row by row.

@@ -27,10 +27,10 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 )
 
 // From returns a picture as an array of its own type's channels: grey ones have no axis of channels,
@@ -38,7 +38,7 @@ import (
 func From(m image.Image) *oocore.Array {
 	site := graph.Caller()
 	rejected := func(err error) *oocore.Array {
-		return lazy.Made[oocore.Array](nil, &oocore.Error{Op: "array", Site: site, Err: err})
+		return door.Made[oocore.Array](nil, &oocore.Error{Op: "array", Site: site, Err: err})
 	}
 	if m == nil {
 		return rejected(errors.New("the image.Image is nil"))
@@ -52,7 +52,7 @@ func From(m image.Image) *oocore.Array {
 	for y := range l.height {
 		l.row(data[y*row:][:row], at, y)
 	}
-	return lazy.Made[oocore.Array](graph.FromBytes(site, data, l.dtype, l.shape()...))
+	return door.Made[oocore.Array](graph.FromBytes(site, data, l.dtype, l.shape()...))
 }
 
 // Image computes an array of uint8 or uint16 into a picture, by oocore.Collect: the picture is part of

@@ -10,9 +10,9 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -44,7 +44,7 @@ func All() bool { return testcases.All() }
 
 // Unwritten returns an array of a file that there is not: for plans, which look into none.
 func Unwritten(of dtype.Type, shape ...int) *oocore.Array {
-	return lazy.Build[oocore.Array]("open", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+	return door.Build[oocore.Array]("open", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
 		return graph.Open(site, store.Info{Path: "x.npy", Shape: shape, DType: of}, "x")
 	})
 }
@@ -64,7 +64,7 @@ type Expression struct {
 // node is the engine's form of an array.
 func node(t testing.TB, a *oocore.Array) *graph.Node {
 	t.Helper()
-	return testcases.Must[*graph.Node](t)(lazy.Node(a))
+	return testcases.Must[*graph.Node](t)(door.Node(a))
 }
 
 // logical is the expression's plan for any resources.

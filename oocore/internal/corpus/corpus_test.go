@@ -26,12 +26,12 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -308,7 +308,7 @@ func sized(ctx context.Context, e string, in *operands) (*size.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		return lazy.PlanOf(p), nil
+		return door.PlanOf(p), nil
 	}
 	p, err := compile.New(n, compile.Target{})
 	if err != nil {

@@ -116,14 +116,14 @@ func methods(all []*op.Operation) (map[string][]byte, error) {
 
 // called of the packages other than oocore begins a call.
 const called = `
-func called(op string) lazy.Call[oocore.Array, *oocore.Array] { return lazy.Called[oocore.Array](op) }
+func called(op string) door.Call[oocore.Array, *oocore.Array] { return door.Called[oocore.Array](op) }
 `
 
 // packages are those that files name, by the names that they have there: "shapes", as a parameter of some
 // methods is named shape.
 var packages = map[string]string{
 	"context": "context", "oocore": module, "types": module + "/types", "graph": module + "/internal/graph", "kernel": module + "/internal/kernel",
-	"lazy": module + "/internal/lazy", "op": module + "/internal/op", "shapes": module + "/internal/op/shape",
+	"door": module + "/internal/door", "op": module + "/internal/op", "shapes": module + "/internal/op/shape",
 }
 
 const module = "github.com/gonbext/gonbext/oocore"
@@ -328,7 +328,7 @@ func valueOf(p op.Param, arg, t string) string {
 	case p.Kind == op.Array:
 		return "in.Node(" + arg + ")"
 	case p.Kind == op.Arrays:
-		return "lazy.Nodes(&in, " + arg + ")"
+		return "door.Nodes(&in, " + arg + ")"
 	case p.Kind == op.Integers && t == "int":
 		return "[]int{" + arg + "}"
 	case p.Kind == op.Any && t == "int":

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"os"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
@@ -58,7 +58,7 @@ func submitted(next Runner) Runner {
 }
 
 // leaving leaves the tasks to a cluster, and waits for it where the run then continues there.
-func leaving(c hook.Cluster, saved func(*Job) ([]byte, error)) Layer {
+func leaving(c door.Cluster, saved func(*Job) ([]byte, error)) Layer {
 	return func(next Runner) Runner {
 		return func(ctx context.Context, j *Job) (Result, error) {
 			if j.print == (plan.Fingerprint{}) {
@@ -86,13 +86,13 @@ func leaving(c hook.Cluster, saved func(*Job) ([]byte, error)) Layer {
 }
 
 // await waits for a run that continues on a cluster, and checks that it has put its outputs in their places.
-func (j *Job) await(ctx context.Context, c hook.Cluster, before map[int]storage.Version) error {
+func (j *Job) await(ctx context.Context, c door.Cluster, before map[int]storage.Version) error {
 	if err := c.Wait(ctx); err != nil {
 		return err
 	}
 	for i := range j.Plan.Outputs() {
 		now, err := j.outputVersion(ctx, i)
-		if err := hook.CheckWritten(j.Plan.WholePath(i), before[i], now, err); err != nil {
+		if err := door.CheckWritten(j.Plan.WholePath(i), before[i], now, err); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package run
 import (
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/internal/budget"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -16,7 +16,7 @@ type Options struct {
 	Device    device.Device // nil: the CPU
 	Workers   int           // 0: the cores that Go uses
 	Processes int           // worker processes; 0: this process
-	Cluster   hook.Cluster  // nil: tasks run on this machine
+	Cluster   door.Cluster  // nil: tasks run on this machine
 
 	Fresh     bool     // computes also what was saved before
 	Version   string   // of the Go functions that the expression calls

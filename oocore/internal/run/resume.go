@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 
 	"github.com/gonbext/gonbext/oocore/internal/budget"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
 // Resume continues a run whose tasks Save has left to a cluster, in a process of the cluster:
 // file has the plan, and text is what the executor was given.
-func Resume(ctx context.Context, file string, text json.RawMessage, c hook.Cluster) error {
+func Resume(ctx context.Context, file string, text json.RawMessage, c door.Cluster) error {
 	var s saved
 	if err := json.Unmarshal(text, &s); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
@@ -14,7 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// state is a hook.State in the user's run log.
+// state is a door.State in the user's run log.
 type state struct {
 	input *plan.Plan
 	o     *Options
@@ -24,7 +24,7 @@ type state struct {
 
 // State returns the stored state of an algorithm of an expression. name and parameters say which algorithm
 // it is, and all that its result depends on; parameters are a value for JSON.
-func (o *Options) State(ctx context.Context, name string, root *graph.Node, parameters any) (hook.State, error) {
+func (o *Options) State(ctx context.Context, name string, root *graph.Node, parameters any) (door.State, error) {
 	encoded, err := json.Marshal(parameters)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/lazy"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -27,7 +27,7 @@ func TestPanels(t *testing.T) {
 	}
 	for _, tile := range []int{1, 7, 16, 30, 60, 61, 100} {
 		factor := func(data []float64) ([]float64, error) {
-			l := lazy.Build[oocore.Array]("cholesky", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+			l := door.Build[oocore.Array]("cholesky", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 				return linalg.CholeskyPanels(site, in[0], tile)
 			}, oocore.FromSlice(data, n, n))
 			return oocore.Collect[float64](t.Context(), l, oocore.Memory("256MiB"))

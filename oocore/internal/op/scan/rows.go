@@ -26,8 +26,8 @@ where they wrap; floats at least as accurately as Sum does.`},
 	{Name: "ediff1d", Holds: op.Shown, Build: op.Build(EDiff1D), Examples: "ediff1d(x)",
 		Go: "(a *Array) EDiff1D(toBegin, toEnd any)", Doc: `EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened, between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's type.`},
 	{Name: "gradient", NumPy: "np.gradient(x, spacing, axis=axis)", Holds: op.Shown, Build: op.Build(BuildGradient), Examples: "gradient(x, 1, 0)",
-		Go: "(a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) = a, spacing, axis, lazy.Single(&in, edgeOrder, 1)", Doc: `Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half the difference of both neighbours, at the ends the difference of the one, or with an edge order of 2 the slope there of the parabola through three elements. Integers are computed in float64.`,
-		More: []op.Func{{Go: "(a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) = a, coordinates, axis, lazy.Single(&in, edgeOrder, 1)", Doc: `GradientAt is Gradient of elements that stand at coordinates, a vector with one for each element along the axis: inside, the slopes on both sides count by the distance on the other.`}}},
+		Go: "(a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) = a, spacing, axis, door.Single(&in, edgeOrder, 1)", Doc: `Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half the difference of both neighbours, at the ends the difference of the one, or with an edge order of 2 the slope there of the parabola through three elements. Integers are computed in float64.`,
+		More: []op.Func{{Go: "(a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) = a, coordinates, axis, door.Single(&in, edgeOrder, 1)", Doc: `GradientAt is Gradient of elements that stand at coordinates, a vector with one for each element along the axis: inside, the slopes on both sides count by the distance on the other.`}}},
 }
 
 // Arguments, by the operation.

@@ -1,6 +1,4 @@
-// Package hook lets packages of this module use what package oocore does not export: the
-// options of its hosts, and what algorithms of several runs are made of.
-package hook
+package door
 
 import (
 	"context"

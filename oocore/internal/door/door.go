@@ -1,6 +1,7 @@
-// Package lazy is what packages of this module see of an oocore.Array and of an oocore.Plan, and
-// how they make arrays.
-package lazy
+// Package door is what packages of this module have of package oocore that programs do not: the
+// expression of an oocore.Array and how arrays are made, the plan of an oocore.Plan, the options of
+// hosts, and what algorithms of several runs are made of.
+package door
 
 import (
 	"errors"
