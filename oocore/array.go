@@ -13,6 +13,21 @@
 // the type of the array that they meet. Those of sized types keep theirs: of int8, x.Mul(int64(2))
 // is int64.
 //
+// # Arrays
+//
+// They come from files ([Open], [OpenContext], [OpenStack], [OpenAll]), values of the program ([FromSlice], [FromFunc],
+// [FromSeq], [FromReader], [FromStore], [Create]), texts ([Eval], [EvalContext]) and functions ([MapChunks], [MapArrays],
+// [MapAll], [MapBatches], [Overlap], [ApplyAlong], [ReduceFunc]).
+//
+// What one is: [Array.Shape], [Array.Dims], [Array.Axis], [Array.DimNames], [Array.DType], [Array.Size], [Array.Bytes],
+// [Array.Chunks], [Array.String], [Array.Err].
+//
+// What is done with it: [Array.Save], [Array.Append], [Array.WriteTo], [Array.Print], [Array.Plan], [Array.Explain],
+// [Collect], [CollectAll], [Item], [SaveAll], [Batches], [ChunksOf], [RowsOf].
+//
+// In other forms of what is listed below: [Array.Index], [Array.SetAt], [Array.SetMask], [Array.Rechunk], [Array.T],
+// [Array.RepeatEach], [Array.SplitAt], [Array.Pyramid], [Array.PyramidAlong].
+//
 // # What a run changes in the process
 //
 // While runs are active Go's memory limit (GOMEMLIMIT) is what their budgets leave to the heap, and

@@ -40,14 +40,33 @@ func Functions() []*op.Operation {
 // Operation returns the operation of a name; nil where there is none.
 func Operation(name string) *op.Operation { return functions()[name] }
 
-// rows are those of all families.
-var rows = slices.Concat(
-	cf.Rows, contract.Rows, decompose.Rows, elements.Rows, fft.Rows, filter.Rows, group.Rows, index.Rows, linalg.Rows, nn.Rows, order.Rows, pad.Rows, quantize.Rows, random.Rows, scan.Rows, shape.Rows, edit.Rows, stats.Rows, window.Rows,
-)
+// Family is operations that belong together, under the title that documentation gives them.
+type Family struct {
+	Title string
+	Rows  []op.Row
+}
+
+// Families are all operations, in the order of the documentation.
+var Families = []Family{
+	{"Functions of each element", slices.Concat(elements.Rows, cf.Rows)},
+	{"Reductions and statistics", slices.Concat(stats.Rows, group.Rows)},
+	{"Products and linear algebra", slices.Concat(contract.Rows, linalg.Rows, decompose.Rows)},
+	{"Shape, order of axes and joins", slices.Concat(shape.Rows, pad.Rows, edit.Rows)},
+	{"Selection by index and condition", index.Rows},
+	{"Sorting, searching and sets", order.Rows},
+	{"Along an axis: sums, differences, windows", slices.Concat(scan.Rows, window.Rows)},
+	{"Random numbers", random.Rows},
+	{"Quantization", quantize.Rows},
+	{"Transforms, filters and networks", slices.Concat(fft.Rows, filter.Rows, nn.Rows)},
+}
 
 // functions is all that Parse knows of names that are called. Rows are read at the first use:
 // most programs call no expression.
 var functions = sync.OnceValue(func() map[string]*op.Operation {
+	var rows []op.Row
+	for _, f := range Families {
+		rows = append(rows, f.Rows...)
+	}
 	all, err := op.Read(rows...)
 	if err != nil {
 		panic(err)

@@ -26,6 +26,9 @@ import (
 
 func main() {
 	files, err := methods(expr.Functions())
+	if err == nil {
+		files[""] = bytes.Replace(files[""], []byte("package oocore"), []byte(sections(expr.Families)+"package oocore"), 1)
+	}
 	for folder, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, file), text, 0o644))
 	}
@@ -112,6 +115,28 @@ func methods(all []*op.Operation) (map[string][]byte, error) {
 		}
 	}
 	return files, nil
+}
+
+// sections list the methods and functions of package oocore by families, for its documentation.
+func sections(families []expr.Family) string {
+	var b strings.Builder
+	b.WriteString("// # Operations by kind\n")
+	for _, f := range families {
+		var names []string
+		for _, r := range f.Rows {
+			for _, g := range append([]op.Func{{Go: r.Go}}, r.More...) {
+				name := g.Name()
+				if in, _, is := strings.Cut(name, "."); name != "" && (!is || in == "Array") {
+					names = append(names, name)
+				}
+			}
+		}
+		slices.Sort(names)
+		if names = slices.Compact(names); names != nil {
+			b.WriteString("//\n" + comment(f.Title+": ["+strings.Join(names, "], [")+"]."))
+		}
+	}
+	return b.String()
 }
 
 // called of the packages other than oocore begins a call.

@@ -57,15 +57,16 @@ type Func struct{ Go, Doc string }
 
 // GoName is what Go calls the operation: Array.TopK, or linalg.QR; "" where it has no name.
 func (o *Operation) GoName() string {
-	return Func{Go: o.Go}.name()
+	return Func{Go: o.Go}.Name()
 }
 
 // Defines reports whether a function of Go, by its name, is generated from the row.
 func (o *Operation) Defines(name string) bool {
-	return slices.ContainsFunc(append([]Func{{Go: o.Go}}, o.More...), func(f Func) bool { return strings.Contains(f.Go, "(") && f.name() == name })
+	return slices.ContainsFunc(append([]Func{{Go: o.Go}}, o.More...), func(f Func) bool { return strings.Contains(f.Go, "(") && f.Name() == name })
 }
 
-func (f Func) name() string {
+// Name is the function's: Array.TopK, or linalg.QR; "" of none.
+func (f Func) Name() string {
 	name := f.Go
 	if method, is := strings.CutPrefix(name, "(a *Array) "); is {
 		name = "Array." + method

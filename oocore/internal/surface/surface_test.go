@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +204,18 @@ func TestFinderFindsUnreachableTypes(t *testing.T) {
 		f.visit("x", c.of)
 		if len(f.found) != c.want {
 			t.Errorf("%s: %d found, want %d: %v", c.of, len(f.found), c.want, f.found)
+		}
+	}
+}
+
+// The documentation of package oocore lists each method of an array, by its kind.
+func TestDocumentationListsEveryMethod(t *testing.T) {
+	text := goTool(t, "doc", module+"oocore")
+	array := load(t, []string{module + "oocore"})[0].Scope().Lookup("Array").Type()
+	methods := types.NewMethodSet(types.NewPointer(array))
+	for m := range methods.Methods() {
+		if name := m.Obj().Name(); m.Obj().Exported() && !regexp.MustCompile(`\bArray\.`+name+`\b`).MatchString(text) {
+			t.Errorf("Array.%s is in no section of the package's documentation", name)
 		}
 	}
 }
