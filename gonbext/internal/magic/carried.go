@@ -7,6 +7,8 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -318,6 +320,7 @@ func (r *rewriting) fault(name *ast.Ident, text string) error {
 
 // ended notes what a cell has left: its values where it has run to its end.
 func (s *Session) ended(l layer, count int64) {
+	defer s.sweep()
 	if l.reset {
 		clear(s.carried)
 		clear(s.mentions)
@@ -360,6 +363,22 @@ func (s *Session) ended(l layer, count int64) {
 	}
 	for _, v := range lost {
 		s.carried[v.Name] = variable{typ: v.Type, cell: cell, why: v.Why}
+	}
+}
+
+// sweep removes the files of which no variable is left.
+func (s *Session) sweep() {
+	live := map[string]bool{}
+	for _, v := range s.carried {
+		if v.section != nil {
+			live[v.section.File] = true
+		}
+	}
+	files, _ := os.ReadDir(s.folder)
+	for _, f := range files {
+		if !live[f.Name()] {
+			_ = os.Remove(filepath.Join(s.folder, f.Name())) // or it goes with the kernel
+		}
 	}
 }
 

@@ -232,6 +232,10 @@ func TestCellsAreOneProgram(t *testing.T) {
 		}
 	}
 	for i := range cases {
+		files, err := os.ReadDir(folder(i))
+		if err != nil || len(files) > len(cases[i]) {
+			t.Errorf("%q leaves %d files, %v", cases[i], len(files), err)
+		}
 		if printed[i] != wanted[i] {
 			t.Errorf("%q prints\n%swant\n%s", cases[i], printed[i], wanted[i])
 		}
