@@ -181,11 +181,11 @@ func TestSignalEndsWaitForInput(t *testing.T) {
 	for _, expression := range []string{"x*2", "x - mean(x, 0)"} {
 		for _, n := range []int{5, len(npy) - 5} {
 			c := piped(dir, nil, "compute", expression, "x=-", "-o", "-")
-			c.Stdin = nil
-			in, err := c.StdinPipe()
+			end, in, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
 			}
+			c.Stdin = end
 			var said bytes.Buffer
 			c.Stderr = &said
 			if err := c.Start(); err != nil {
@@ -194,12 +194,17 @@ func TestSignalEndsWaitForInput(t *testing.T) {
 			if _, err := in.Write(npy[:n]); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(100 * time.Millisecond) // it may wait by then, or not yet: it ends either way
+			for left := 1; left > 0; time.Sleep(time.Millisecond) { // it handles signals once it reads, and may wait by then, or not yet
+				if left, err = unix.IoctlGetInt(int(end.Fd()), unix.TIOCINQ); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			_ = c.Wait()
 			in.Close()
+			end.Close()
 			if c.ProcessState.ExitCode() != 143 || strings.Count(said.String(), "\n") != 1 {
 				t.Errorf("%s after %d bytes: %v, %s", expression, n, c.ProcessState, said.String())
 			}
