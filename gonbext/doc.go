@@ -27,11 +27,23 @@
 //	%report [RUN]                  one of them drawn again, also after a reload or restart
 //	%compare A B                   two laid over each other, with what grew: %compare last-1 last
 //	%budget [SIZE|none]            for the cells that follow; likewise %device [NAME|none]
+//	%who, %whos                    the variables that earlier cells have left, and their types, shapes and bytes
 //	%gonbext, %help, %lsmagic      help, as %%memory --help, %%memory? and Shift-Tab are
 //
 // Flags are --budget 512MiB, --device cpu or model:8GiB (a modelled GPU of that memory),
 // --chunks 1024x512, --chart auto|svg|none and --fresh. Go's own values count towards the
 // budget too, by line of the cell; what is over it ends the cell, not the kernel.
+//
+// # Values
+//
+// Each cell is a program of its own. What one with statements declares in its outermost block (:=, and var beside
+// statements) is there in later cells that mention it, themselves or by functions that they call, with the value that
+// it had when its cell ended, until it is declared anew; assignments carry on. Arrays are carried as the expressions
+// that they are, and an error where a file has changed since; other values with all that they point to, each
+// allocation once, up to 256 MiB a variable. Nothing runs twice for it. A cell that fails leaves all as it was.
+// Channels, functions, open files, contexts, plans and arrays of Go functions (MapChunks) do not leave their
+// process: a cell that mentions one is rejected, with the cell that declares it, its type and the reason. %rm NAME and
+// %reset forget values, and so does the end of the kernel. In stock GoNB nothing is carried.
 //
 // # Errors
 //
