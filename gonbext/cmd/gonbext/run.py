@@ -94,10 +94,11 @@ def main():
     if a.parameter:
         set_parameters(notebook, a.parameter)
     count = sum(1 for c in notebook.cells if c.cell_type == "code" and c.source.strip())
-    done = 0
+    done, running = 0, None
 
     def started(cell, cell_index):
-        nonlocal done
+        nonlocal done, running
+        running = cell
         if cell.cell_type == "code" and cell.source.strip():
             done += 1
             print(f"[{done}/{count}] {title(cell)}", file=sys.stderr, flush=True)
@@ -123,7 +124,7 @@ def main():
             client.execute()
         except CellExecutionError as e:
             # The cell's own outputs have been shown; a compile error is only here.
-            errors = [o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "error"]
+            errors = [o for o in running.outputs if o.output_type == "error"]
             text = "\n".join(errors[-1].traceback) if errors else e.evalue
             why = f"gonbext: cell {done} of {a.notebook} failed: {text.strip()}"
         except DeadKernelError:

@@ -32,11 +32,17 @@ type variable struct {
 // CarryIn has the session carry values from cell to cell, which lie in a folder.
 func (s *Session) CarryIn(folder string) { s.folder = folder }
 
+// mention is a name in a declaration that no block in it declares.
+type mention struct {
+	*ast.Ident
+	qualifies bool // it stands before a dot, as a package does
+}
+
 // free are the names that a declaration mentions and no block in it declares.
-func (s source) free(in ast.Node) (names []*ast.Ident) {
+func (s source) free(in ast.Node) (names []mention) {
 	for _, name := range s.open {
 		if in.Pos() <= name.Pos() && name.Pos() < in.End() {
-			names = append(names, name)
+			names = append(names, mention{name, s.qualifiers[name]})
 		}
 	}
 	return names
@@ -63,11 +69,19 @@ func (r *rewriting) carry(s *Session) error {
 	if s.folder == "" {
 		return nil
 	}
-	carried := func(name string) (v variable, ok bool) {
-		if _, own := r.scope.names[name]; !own {
-			v, ok = s.carried[name]
+	// carried is the variable of an earlier cell that a name stands for. Functions see what GoNB has outside of all
+	// functions, not the variables of mains; and what stands before a dot may be a package.
+	carried := func(at mention, inFunction bool) (variable, bool) {
+		v, ok := s.carried[at.Name]
+		_, own := r.scope.names[at.Name]
+		kept, isKept := s.kept[at.Name]
+		switch {
+		case !ok || own || v.section == nil && s.initialised[at.Name]:
+			return v, false
+		case inFunction && isKept && !s.initialised[at.Name]:
+			return v, false
 		}
-		return v, ok && (v.section != nil || !s.initialised[name])
+		return v, !at.qualifies || kept.kind != token.IMPORT && v.hasMembers()
 	}
 	r.source.open = append(r.source.open, r.keys()...)
 	functions := maps.Clone(s.mentions)
@@ -77,8 +91,8 @@ func (r *rewriting) carry(s *Session) error {
 			functions[functionName(f)] = r.source.free(f)
 		}
 		for _, name := range r.source.free(d) {
-			if v, ok := carried(name.Name); ok && !is {
-				return r.fault(name, fmt.Sprintf("%s is a value of %s, and a variable outside of statements is set before it is there: write it as a statement, with :=", name.Name, v.cell))
+			if v, ok := carried(name, true); ok && !is {
+				return r.fault(name.Ident, fmt.Sprintf("%s is a value of %s, and a variable outside of statements is set before it is there: write it as a statement, with :=", name.Name, v.cell))
 			}
 		}
 	}
@@ -90,37 +104,34 @@ func (r *rewriting) carry(s *Session) error {
 	global, needed := map[string]bool{}, map[string]bool{}
 	var fault error
 	seen := map[string]bool{}
-	var visit func(names []*ast.Ident)
-	visit = func(names []*ast.Ident) {
+	var visit func(names []mention, inFunction bool)
+	visit = func(names []mention, inFunction bool) {
 		for _, at := range names {
 			name := at.Name
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			if v, ok := carried(name); ok && v.section != nil {
+			if v, ok := carried(at, inFunction); ok && v.section != nil {
 				needed[name] = true
 			} else if ok {
-				fault = cmp.Or(fault, r.fault(at, v.explain(name)))
-			} else {
-				visit(functions[name])
+				fault = cmp.Or(fault, r.fault(at.Ident, v.explain(name)))
+			} else if !seen[name] {
+				seen[name] = true
+				visit(functions[name], true)
 			}
 		}
 	}
-	visit(r.source.free(r.source.mainFunc))
+	visit(r.source.free(r.source.mainFunc), false)
 	for name := range s.initialised { // which GoNB has with its first value
-		if v, ok := carried(name); ok && v.section != nil {
+		if _, own := r.scope.names[name]; !own && s.carried[name].section != nil {
 			global[name] = true
 		}
 	}
 	for function, names := range functions {
 		for _, name := range names {
-			if v, ok := carried(name.Name); ok && v.section != nil {
+			if v, ok := carried(name, true); ok && v.section != nil {
 				global[name.Name] = true
 			}
 		}
 		if strings.Contains(function, ".") { // a value has it, which no name tells of
-			visit(names)
+			visit(names, true)
 		}
 	}
 	r.carrying.keeps, r.layer.runs = true, true
@@ -288,6 +299,11 @@ func inGo(typ string, imports map[string]string) string {
 		typ = rest
 	}
 	return b.String() + typ
+}
+
+// hasMembers reports whether a dot may stand behind the variable: behind a number, a slice or a map none does.
+func (v variable) hasMembers() bool {
+	return !slices.Contains(basicTypes, v.typ) && !strings.HasPrefix(v.typ, "[") && !strings.HasPrefix(v.typ, "map[")
 }
 
 // explain says why a variable of an earlier cell is not there.

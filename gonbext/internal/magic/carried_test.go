@@ -75,6 +75,8 @@ var notebooks = [][]string{
 	{"fns := 0\napply := func(n int) int { return n + 1 }\nfns = apply(fns)", "fmt.Println(fns)"},
 	{"matrix := [][]float64{{1, 2}, {3, 4}}\nfirst := matrix[0]", "first[1] = 20\nmatrix[1] = first", "matrix[1][0] = 9\nfmt.Println(matrix)"},
 	{"json := 3", "json++", "fmt.Println(json)"},
+	{"import \"bytes\"\nfunc text() string { var b bytes.Buffer; b.WriteString(\"t\"); return b.String() }\nbytes := 5\nfmt.Println(bytes)", "fmt.Println(text(), bytes+1)", "bytes++\nfmt.Println(text(), bytes)"},
+	{"func first() string { return strings.ToUpper(\"a\") }\nstrings := []int{1}", "strings[0]++\nfmt.Println(first(), strings)"},
 	{"ID, carry, gonbext := 1, 2, 3", "fmt.Println(ID, carry, gonbext)"},
 }
 
@@ -95,7 +97,7 @@ var libraries = map[string]string{"list": "container/list", "big": "math/big", "
 // imported adds imports as goimports does.
 func imported(program string) string {
 	for _, name := range []string{"fmt", "strings", "time", "big", "bytes", "list", "regexp", "os", "strconv", "sync", "rand"} {
-		if strings.Contains(program, name+".") && !strings.Contains(program, "import "+name) {
+		if strings.Contains(program, name+".") && !strings.Contains(program, "import "+name) && !strings.Contains(program, fmt.Sprintf("import %q", name)) {
 			program = strings.Replace(program, "package main", fmt.Sprintf("package main;import %q", cmp.Or(libraries[name], name)), 1)
 		}
 	}

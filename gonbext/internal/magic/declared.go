@@ -38,7 +38,7 @@ type layer struct {
 	removed []string // by %rm
 	names   map[string]meaning
 	// Of what is carried: what each function mentions that nothing in it declares, and the variables of main.
-	mentions map[string][]*ast.Ident
+	mentions map[string][]mention
 	locals   []string
 	globals  []string // of locals, those that functions need, which GoNB has
 	runs     bool     // main

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"go/ast"
 	"os"
 	"slices"
 	"sync"
@@ -33,10 +32,10 @@ type Session struct {
 	goSource  func() string      // the folder of Go's library
 	library   map[string][]callable
 
-	folder      string                  // of the values that cells carry; "" where they carry none
-	carried     map[string]variable     // by name
-	mentions    map[string][]*ast.Ident // by functions
-	initialised map[string]bool         // variables that GoNB has with their first values
+	folder      string               // of the values that cells carry; "" where they carry none
+	carried     map[string]variable  // by name
+	mentions    map[string][]mention // by functions
+	initialised map[string]bool      // variables that GoNB has with their first values
 }
 
 // nominal is how gonbext check has cells planned.
@@ -77,7 +76,7 @@ func NewSession() *Session {
 		notebook: notebook, newID: func() string { return notebook + rand.Text() },
 		kept: map[string]meaning{}, api: func() []callable { return nil },
 		goSource: sync.OnceValue(setup.GoSource), library: map[string][]callable{},
-		carried: map[string]variable{}, initialised: map[string]bool{}, mentions: map[string][]*ast.Ident{},
+		carried: map[string]variable{}, initialised: map[string]bool{}, mentions: map[string][]mention{},
 	}
 }
 

@@ -14,9 +14,10 @@ type source struct {
 	declarations []ast.Decl
 	body         []ast.Stmt // of the main that begins in the cell
 	mainFunc     *ast.FuncDecl
-	open         []*ast.Ident // names that no block of the cell declares
-	main         position     // where a bare cell's does
-	err          error        // of a cell that is not Go
+	open         []*ast.Ident        // names that no block of the cell declares
+	qualifiers   map[*ast.Ident]bool // those that stand before a dot
+	main         position            // where a bare cell's does
+	err          error               // of a cell that is not Go
 }
 
 const mainBegins = "func main() {"
@@ -50,7 +51,13 @@ func parseSource(lines []line, specials []special, bare *position) source {
 		return src
 	}
 	src.declarations, src.open = file.Decls, file.Unresolved
+	src.qualifiers = map[*ast.Ident]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if name, ok := s.X.(*ast.Ident); ok {
+				src.qualifiers[name] = true
+			}
+		}
 		if name, ok := n.(*ast.Ident); ok && name.Obj != nil && file.Scope.Lookup(name.Name) == name.Obj {
 			src.open = append(src.open, name)
 		}
