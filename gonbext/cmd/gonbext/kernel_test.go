@@ -124,14 +124,28 @@ func TestRunNotebook(t *testing.T) {
 		t.Errorf("the notebook itself has changed: %v", err)
 	}
 
-	never := filepath.Join(dir, "never.ipynb")
+	failed := filepath.Join(dir, "failed.ipynb")
 	bad := write("bad.ipynb", `%%\nfmt.Println(1)`, `%%\nvar x int = \"s\"`, `%%\nfmt.Println(3)`)
-	stdout, stderr, status = run(bad, "-o", never)
+	stdout, stderr, status = run(bad, "-o", failed)
 	if stdout != "1\n" || status != 1 || !strings.Contains(stderr, "cell 2 of "+bad) || !strings.Contains(stderr, "cannot use") {
 		t.Errorf("exit status %d\n%s\n%s", status, stdout, stderr)
 	}
-	if _, err := os.Stat(never); err == nil {
-		t.Error("a notebook that failed was written")
+	if text := string(testcases.ReadFile(t, failed)); !strings.Contains(text, `"1\n"`) || !strings.Contains(text, `"output_type": "error"`) || strings.Contains(text, `"3\n"`) {
+		t.Errorf("the notebook that failed is written as\n%s", text)
+	}
+	if stdout, _, status = run(bad, "--allow-errors"); stdout != "1\n3\n" || status != 0 {
+		t.Errorf("with --allow-errors: exit status %d\n%s", status, stdout)
+	}
+
+	tagged := write("tagged.ipynb", `rows, name := 1, \"none\"`, `fmt.Println(rows*2, name)`)
+	testcases.WriteFile(t, tagged, bytes.Replace(testcases.ReadFile(t, tagged), []byte(`"metadata":{}`), []byte(`"metadata":{"tags":["parameters"]}`), 1), 0o600)
+	if stdout, stderr, status = run(tagged, "-p", "rows", "21", "-p", "name", "two words"); stdout != "42 two words\n" || status != 0 {
+		t.Errorf("with parameters: exit status %d\n%s\n%s", status, stdout, stderr)
+	}
+	for _, c := range [][]string{{tagged, "-p", "rows"}, {tagged, "-p", "no name", "1"}, {tagged, "rows", "1"}, {good, "-p", "rows", "1"}} {
+		if _, stderr, status := run(c...); status == 0 || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: exit status %d, %s", c, status, stderr)
+		}
 	}
 
 	ended := write("ended.ipynb", `gonbext.Save(oocore.Ones(oocore.Float32, 3).Reshape(5), \"none.npy\")`)

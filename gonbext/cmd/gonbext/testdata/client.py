@@ -167,16 +167,30 @@ def statements(client):
         "fmt.Println(twice(4))": "8\n",
         "var kept = twice(8)": "",
         "kept": "16\n",
+        "x++\nmany := map[string][]int{\"a\": {x}}\nfmt.Println(x)": "4\n",
+        "many[\"a\"][0] += kept\nfmt.Println(many, x)": "map[a:[20]] 4\n",
+        "x = 100\nif x > 1 {\n\treturn\n}": "",
+        "x": "100\n",
+        "done := make(chan int)": "",
     }.items():
         r, o = run(client, code)
         check(f"{code!r}", r["status"] == "ok" and text(o) == want, (r, o))
+    r, o = run(client, 'x = 7\npanic("after a change")')
+    r, o = run(client, "x")
+    check("a cell that fails leaves values as they were", text(o) == "100\n", (r, o))
+    r, o = run(client, "seven := oocore.Full(7.0, 2)\nshared := []*oocore.Array{seven.Add(1), seven}")
+    r, o = run(client, "shared[0].Mul(seven)")
+    check("arrays carry over", "56  56" in str(shown(o)), (r, o))
+    r, o = run(client, "%who")
+    check("%who", [c["data"]["text/plain"].split() for k, c in shown(o)] == [["many", "n", "seven", "shared", "x", "y"]], o)
     r, o = run(client, "oocore.Arange(0, 12, 1).Reshape(3, 4).Mean(0)")
     check("an array of a cell without a command", "4  5  6  7" in str(shown(o)), (r, o))
     r, o = run(client, 'gonbext.Save(oocore.Ones(oocore.Float32, 3, 4), "ones.npy")')
     check("a Save without a magic", "ones.npy: (3, 4) float32, 48 bytes in " in shown(o)[-1][1]["data"]["text/plain"], (r, o))
     os.remove("ones.npy")
     for code, says in {
-        "fmt.Println(x)\nfmt.Println(x)": ["line 1: undefined: x", "(also line 2)", "another cell", "files", "var"],
+        "fmt.Println(nobody)\nfmt.Println(nobody)": ["line 1: undefined: nobody", "(also line 2)"],
+        "fmt.Println(x)\nclose(done)": ["line 2: done of type chan int is not carried over from cell [", "a chan int has no meaning in another process", "          ^"],
         "a := oocore.Ones(oocore.Float32, 3)\nb := a.Sqr().Mean(0)": ["line 2: a.Sqr undefined", "           ^", "Did you mean Sqrt()"],
         "n := 1\nfunc late() int { return 3 }\nfmt.Println(n, nowhere)": ["line 3: undefined: nowhere", "               ^"],
         'fmt.Println("open"': ["line 1: syntax error: ( is not closed"],
