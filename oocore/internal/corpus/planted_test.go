@@ -32,7 +32,7 @@ var faults = []struct {
 	{edit{"kernel/gemm_blocked.go", "func goTile", "v * y[3]", "v * y[2]"}, "go", "matmul(g, h)\tfloat32"},
 	{edit{"kernel/fold_amd64.s", "TEXT ·sum32AVX512", "VCVTPS2PD 224(AX), Z8", "VCVTPS2PD 192(AX), Z8"}, "avx512", "sum(r, 1)\tfloat32"},
 	{edit{"kernel/vector_casts_amd64.s", "TEXT ·vecFloat32ToInt64AVX512", "VCVTTPS2QQ", "VCVTPS2QQ"}, "avx512", "astype(a, \"int64\")\tfloat32"},
-	{edit{"exec/merge.go", "", "folder.Merge(m.states[i], states[i], n)", "mergeLate(folder, m.states[i], states[i], n, part, m.parts)"}, "go", "std(r)\tfloat64"},
+	{edit{"exec/merge.go", "", "folder.Merge(m.states[i], states[i], n)", "mergeLate(folder, m.states[i], states[i], n, part, m.Parts)"}, "go", "std(r)\tfloat64"},
 	{edit{"op/order/radix.go", "func insert", "b[j] = k", "b[j] = k ^ 1"}, "go", "sort(c, 3)\tfloat64"},
 	{edit{"op/order/radix.go", "func move", "b[j] = k", "b[j] = k &^ 1"}, "go", "sort(ravel(x))\tfloat64"},
 	{edit{"op/filter/weigh.go", "for ; at < len(dst); at++", "sum += ", "sum -= "}, "go", "convolve(s, full(0.1, 5, 5))\tfloat32"},
@@ -67,8 +67,8 @@ func mergeLate(f kernel.Folder, to, from []byte, n, part, parts int) {
 var harmless = []edit{
 	{"kernel/integers.go", "", "func integerLoops", "// A comment.\nfunc integerLoops"},
 	{"kernel/cast.go", "func roundToOdd", "f := float32(x)", "g := float32(x); f := g"},
-	{"op/elements/rows.go", "var Rows = []op.Row{", "\n", "\n\t{Usage: \"planted(x)\", Build: Sinc},\n"},
-	{"exec/merge.go", "", "folder := range m.folders {\n\t\tif part", "f := range m.folders {\n\t\tfolder := f\n\t\tif part"},
+	{"op/elements/rows.go", "var Rows = []op.Row{", "\n", "\n\t{Name: \"planted\", Build: op.Build(Sinc)},\n"},
+	{"exec/merge.go", "", "folder := range m.Folders {\n\t\tif part", "f := range m.Folders {\n\t\tfolder := f\n\t\tif part"},
 }
 
 // TestPlantedFaultsAreFound holds the corpus to finding a fault in any loop, and to staying the
