@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // margin is how many bytes behind what a codec is given have to stay as they are.
@@ -96,7 +97,7 @@ func testConfigured(t *testing.T, c store.Codec, dt dtype.Type) {
 	if err != nil {
 		t.Fatalf("its own configuration %s: %v", c.Configuration(), err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(t *rapid.T) {
 		data := rapid.SliceOfN(rapid.Byte(), 0, 64).Draw(t, "data")
 		data = bytes.Repeat(data, rapid.SampledFrom([]int{1, 1, 7, 300}).Draw(t, "times"))
 		data = data[:len(data)/dt.Size()*dt.Size()]
