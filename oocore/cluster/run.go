@@ -105,6 +105,9 @@ func (r *run) inside(staging string) error {
 	is, err1 := os.Stat(staging)
 	for _, dir := range []string{own, filepath.Dir(r.Plan)} {
 		if named, err2 := os.Stat(dir); errors.Join(err, err1, err2) != nil || !os.SameFile(is, named) {
+			if _, gone := os.Stat(staging); errors.Is(gone, fs.ErrNotExist) { // the run has ended meanwhile
+				return gone
+			}
 			return errors.New("it is of a run whose files are elsewhere: remove the folder, where it was copied here")
 		}
 	}
