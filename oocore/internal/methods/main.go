@@ -25,16 +25,22 @@ import (
 )
 
 func main() {
-	files, err := methods(expr.Functions())
-	if err == nil {
-		files[""] = bytes.Replace(files[""], []byte("package oocore"), []byte(sections(expr.Families)+"package oocore"), 1)
-	}
+	files, err := all()
 	for folder, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, file), text, 0o644))
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// all are the files of all rows, that of package oocore with the list of its operations.
+func all() (map[string][]byte, error) {
+	files, err := methods(expr.Functions())
+	if err == nil {
+		files[""] = bytes.Replace(files[""], []byte("package oocore"), []byte(sections(expr.Families)+"package oocore"), 1)
+	}
+	return files, err
 }
 
 const (

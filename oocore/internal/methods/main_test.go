@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 func TestMethodsAreCurrent(t *testing.T) {
-	want, err := methods(expr.Functions())
+	want, err := all()
 	if err != nil {
 		t.Fatal(err)
 	}
