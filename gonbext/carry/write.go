@@ -53,7 +53,7 @@ func write(folder, cell string, all []Variable) (err error) {
 	bytes := map[string]int64{} // by names
 	for _, v := range all {
 		m := newImage()
-		err := m.scan(v.at, v.of, len(sound))
+		err := m.scan(v.at, v.of, 0)
 		if err == nil {
 			_, err = text(v.of)
 		}
@@ -79,8 +79,6 @@ func write(folder, cell string, all []Variable) (err error) {
 		for i, k := range group {
 			if members[i] = sound[k]; len(group) > 1 {
 				err = cmp.Or(err, m.scan(members[i].at, members[i].of, i))
-			} else if len(m.allocs) > 0 && m.allocs[0].root >= 0 {
-				m.allocs[0].root = 0
 			}
 		}
 		if err = cmp.Or(err, m.merge()); err != nil {

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/gonbext/carry"
-	"github.com/gonbext/gonbext/gonbext/internal/relay"
 )
 
 const carryPath = "github.com/gonbext/gonbext/gonbext/carry"
@@ -25,8 +24,9 @@ type variable struct {
 	typ     string         // as package carry writes it
 	size    string         // its shape, or its length
 	bytes   int64
-	cell    string // how it is called: "cell [3]"
-	why     string // nothing was kept
+	expr    ast.Expr // the type, where something was kept
+	cell    string   // how it is called: "cell [3]"
+	why     string   // nothing was kept
 }
 
 // CarryIn has the session carry values from cell to cell, which lie in a folder.
@@ -56,16 +56,9 @@ type carrying struct {
 	keeps   bool
 }
 
-// functionName is the name of a function, T.m of a method.
-func functionName(f *ast.FuncDecl) string {
-	if f.Recv != nil && len(f.Recv.List) > 0 {
-		return typeName(f.Recv.List[0].Type) + "." + f.Name.Name
-	}
-	return f.Name.Name
-}
-
 // carry finds what the cell mentions of earlier ones. The error is of what was not kept.
-func (r *rewriting) carry(s *Session) error {
+func (r *rewriting) carry() error {
+	s := r.session
 	if s.folder == "" {
 		return nil
 	}
@@ -92,7 +85,7 @@ func (r *rewriting) carry(s *Session) error {
 		}
 		for _, name := range r.source.free(d) {
 			if v, ok := carried(name, true); ok && !is {
-				return r.fault(name.Ident, fmt.Sprintf("%s is a value of %s, and a variable outside of statements is set before it is there: write it as a statement, with :=", name.Name, v.cell))
+				return r.fault(r.source.place(name.Pos()), fmt.Sprintf("%s is a value of %s, and a variable outside of statements is set before it is there: write it as a statement, with :=", name.Name, v.cell))
 			}
 		}
 	}
@@ -111,7 +104,7 @@ func (r *rewriting) carry(s *Session) error {
 			if v, ok := carried(at, inFunction); ok && v.section != nil {
 				needed[name] = true
 			} else if ok {
-				fault = cmp.Or(fault, r.fault(at.Ident, v.explain(name)))
+				fault = cmp.Or(fault, r.fault(r.source.place(at.Pos()), v.explain(name)))
 			} else if !seen[name] {
 				seen[name] = true
 				visit(functions[name], true)
@@ -135,7 +128,7 @@ func (r *rewriting) carry(s *Session) error {
 		}
 	}
 	r.carrying.keeps, r.layer.runs = true, true
-	r.loads(s, needed, global)
+	r.loads(needed, global)
 	return fault
 }
 
@@ -170,8 +163,14 @@ func (r *rewriting) keys() (names []*ast.Ident) {
 }
 
 // loads generates the variables of earlier cells that are needed, with all that share memory with them.
-func (r *rewriting) loads(s *Session, needed, global map[string]bool) {
-	imports := map[string]string{}
+func (r *rewriting) loads(needed, global map[string]bool) {
+	carried, imports := r.session.carried, map[string]string{}
+	named := func(path string) string {
+		if imports[path] == "" {
+			imports[path] = fmt.Sprintf("carry_%d", len(imports))
+		}
+		return imports[path]
+	}
 	var load, globals strings.Builder
 	declare := func(name, typ string) {
 		if global[name] {
@@ -182,15 +181,15 @@ func (r *rewriting) loads(s *Session, needed, global map[string]bool) {
 	}
 	done := map[*carry.Section]bool{}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
-		section := s.carried[name].section
+		section := carried[name].section
 		if section == nil || done[section] {
 			continue
 		}
 		done[section] = true
 		var variables, held strings.Builder
 		for i, member := range section.Names {
-			typ := inGo(section.Types[i], imports)
-			if s.carried[member].section != section { // it was declared anew since
+			typ := inGo(section.Types[i], named)
+			if carried[member].section != section { // it was declared anew since
 				member = fmt.Sprintf("%s_%d_%d", member, section.At, len(done))
 			}
 			declare(member, typ)
@@ -200,19 +199,19 @@ func (r *rewriting) loads(s *Session, needed, global map[string]bool) {
 			if i > 0 {
 				held.WriteString(", ")
 			}
-			fmt.Fprintf(&held, "gonbext_carry.Type[%s]()", inGo(typ, imports))
+			fmt.Fprintf(&held, "gonbext_carry.Type[%s]()", inGo(typ, named))
 		}
 		fmt.Fprintf(&load, "gonbext_carry.Load(%q, %d, gonbext_carry.Held(%s)%s); ", section.File, section.At, &held, &variables)
 	}
 	for _, name := range slices.Sorted(maps.Keys(global)) {
-		if v := s.carried[name]; !done[v.section] {
-			declare(name, inGo(v.typ, imports))
+		if v := carried[name]; !done[v.section] {
+			declare(name, inGo(v.typ, named))
 		}
 	}
 	r.carrying.load, r.carrying.global = load.String(), globals.String()
-	for _, path := range slices.Sorted(maps.Keys(imports)) {
-		r.carrying.imports += fmt.Sprintf("import %s %q; ", imports[path], path)
-		if path == corePath { // package gonbext knows how arrays are carried
+	for _, at := range slices.Sorted(maps.Keys(imports)) {
+		r.carrying.imports += fmt.Sprintf("import %s %q; ", imports[at], at)
+		if at == corePath { // package gonbext knows how arrays are carried
 			r.carrying.imports += fmt.Sprintf("import _ %q; ", facePath)
 		}
 	}
@@ -275,8 +274,8 @@ func mentions(in ast.Node, name string) (found bool) {
 	return found
 }
 
-// inGo writes a type with names for its packages, which are added to imports.
-func inGo(typ string, imports map[string]string) string {
+// inGo writes a type with the names of its packages that a function gives to their paths.
+func inGo(typ string, name func(path string) string) string {
 	var b strings.Builder
 	for typ != "" {
 		i := strings.IndexAny(typ, "\"`")
@@ -288,18 +287,17 @@ func inGo(typ string, imports map[string]string) string {
 		if err != nil {
 			break
 		}
-		rest := typ[i+len(quoted):]
-		if path, _ := strconv.Unquote(quoted); strings.HasPrefix(rest, ".") {
-			if imports[path] == "" {
-				imports[path] = fmt.Sprintf("carry_%d", len(imports))
-			}
-			quoted = imports[path]
+		typ = typ[i+len(quoted):]
+		if path, _ := strconv.Unquote(quoted); strings.HasPrefix(typ, ".") { // else it is a field's tag
+			quoted = name(path)
 		}
 		b.WriteString(quoted)
-		typ = rest
 	}
 	return b.String() + typ
 }
+
+// plainType is a type as people write it, with the names of packages in place of their paths.
+func plainType(typ string) string { return inGo(typ, packageName) }
 
 // hasMembers reports whether a dot may stand behind the variable: behind a number, a slice or a map none does.
 func (v variable) hasMembers() bool {
@@ -315,27 +313,11 @@ func (v variable) explain(name string) string {
 	return fmt.Sprintf("%s%s is not carried over from %s: %s", name, typ, v.cell, v.why)
 }
 
-// plainType is a type as people write it, with the names of packages in place of their paths.
-func plainType(typ string) string {
-	imports := map[string]string{}
-	text := inGo(typ, imports)
-	for path, name := range imports {
-		text = strings.ReplaceAll(text, name+".", path[strings.LastIndexByte(path, '/')+1:]+".")
-	}
-	return text
-}
-
-// fault is an error at a name of the cell.
-func (r *rewriting) fault(name *ast.Ident, text string) error {
-	at := r.source.place(name.Pos())
-	if r.Lines > 0 && at.line >= r.Lines {
-		at.line -= r.Lines
-	}
-	return relay.Faults{{Line: at.line + 1, Column: at.column + 1, Text: text}}
-}
-
 // ended notes what a cell has left: its values where it has run to its end.
 func (s *Session) ended(l layer, count int64) {
+	if s.folder == "" {
+		return
+	}
 	defer s.sweep()
 	if l.reset {
 		clear(s.carried)
@@ -400,11 +382,11 @@ func (s *Session) sweep() {
 
 // known is a variable whose type later cells can name, or why it is not.
 func (s *Session) known(v variable) variable {
-	e, err := parser.ParseExpr(inGo(v.typ, map[string]string{}))
-	if err != nil {
+	var err error
+	if v.expr, err = parser.ParseExpr(plainType(v.typ)); err != nil {
 		return variable{typ: v.typ, cell: v.cell, why: "its type cannot be written in another cell"}
 	}
-	for _, name := range namesOf(e) {
+	for _, name := range namesOf(v.expr) {
 		if s.kept[name].kind != token.TYPE && !slices.Contains(basicTypes, name) && name != "any" && name != "error" {
 			return variable{typ: v.typ, cell: v.cell, why: fmt.Sprintf("its type %s is declared within its program: declare types above the statements", name)}
 		}
@@ -429,7 +411,7 @@ func namesOf(e ast.Node) (names []string) {
 	return names
 }
 
-// keepAtReturns keeps what is there where a cell's main returns before its end.
+// keepAtReturns has each return of a cell's main keep the variables that are declared by then.
 func (r *rewriting) keepAtReturns() {
 	if !r.carrying.keeps {
 		return

@@ -2,7 +2,6 @@ package magic
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"maps"
 	"strings"
@@ -70,11 +69,7 @@ func (l *layer) applyTo(names map[string]meaning) {
 func (s *Session) declared() *scope {
 	names := maps.Clone(s.kept)
 	for name, v := range s.carried {
-		typ, err := parser.ParseExpr(plainType(v.typ))
-		if err != nil {
-			typ = nil
-		}
-		names[name] = meaning{kind: token.VAR, typ: typ}
+		names[name] = meaning{kind: token.VAR, typ: v.expr}
 	}
 	s.running.applyTo(names)
 	return &scope{names: names, module: s.api}

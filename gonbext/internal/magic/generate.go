@@ -41,11 +41,7 @@ func (r *rewriting) opening(face, function string, line int, settings []setting)
 		if !ok || r.nominal != nil || f.Name.Name == "main" {
 			continue
 		}
-		name := f.Name.Name
-		if f.Recv != nil && len(f.Recv.List) > 0 {
-			name = typeName(f.Recv.List[0].Type) + "." + name
-		}
-		fmt.Fprintf(&b, ", %s.Func(%q, %d)", face, name, r.source.place(f.Pos()).line+1)
+		fmt.Fprintf(&b, ", %s.Func(%q, %d)", face, functionName(f), r.source.place(f.Pos()).line+1)
 	}
 	for _, s := range settings {
 		value := ""

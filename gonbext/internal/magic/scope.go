@@ -58,11 +58,7 @@ func typeOfOocore(p *ast.StarExpr) string { return p.X.(*ast.SelectorExpr).Sel.N
 func (s *scope) declare(d ast.Decl) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		name := d.Name.Name
-		if d.Recv != nil && len(d.Recv.List) > 0 {
-			name = typeName(d.Recv.List[0].Type) + "." + name
-		}
-		s.names[name] = meaning{kind: token.FUNC, typ: d.Type}
+		s.names[functionName(d)] = meaning{kind: token.FUNC, typ: d.Type}
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			switch spec := spec.(type) {
@@ -84,15 +80,21 @@ func (s *scope) imports(spec *ast.ImportSpec) {
 	if err != nil {
 		return
 	}
+	name := packageName(at)
+	if spec.Name != nil {
+		name = spec.Name.Name
+	}
+	s.names[name] = meaning{kind: token.IMPORT, path: at}
+}
+
+// packageName is the name of the package at a path, by the path alone.
+func packageName(at string) string {
 	name := path.Base(at)
 	if version := strings.TrimPrefix(name, "v"); version != name && strings.Trim(version, "0123456789") == "" {
 		name = path.Base(path.Dir(at))
 	}
 	name, _, _ = strings.Cut(name, ".")
-	if spec.Name != nil {
-		name = spec.Name.Name
-	}
-	s.names[name] = meaning{kind: token.IMPORT, path: at}
+	return name
 }
 
 // run adds what a statement of the scope's own block declares.
@@ -339,6 +341,14 @@ func typeName(t ast.Expr) string {
 		return typeName(t.X)
 	}
 	return ""
+}
+
+// functionName is the name of a function, T.m of a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv != nil && len(f.Recv.List) > 0 {
+		return typeName(f.Recv.List[0].Type) + "." + f.Name.Name
+	}
+	return f.Name.Name
 }
 
 // signature returns the type of a function with these results.

@@ -133,7 +133,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	r.read(specials, s.declared())
 	bad := r.syntaxError() // before anything is generated
 	if bad == nil {
-		if err := r.carry(s); err != nil {
+		if err := r.carry(); err != nil {
 			return relay.Cell{}, err
 		}
 		r.keepAtReturns()

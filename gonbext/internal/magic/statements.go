@@ -183,19 +183,21 @@ func (s source) locals() (names []string) {
 	return names
 }
 
+// fault is an error at a place of the cell, by its own lines.
+func (r *rewriting) fault(at position, text string) error {
+	if r.Lines > 0 && at.line >= r.Lines {
+		at.line -= r.Lines
+	}
+	return relay.Faults{{Line: at.line + 1, Column: at.column + 1, Text: text}}
+}
+
 // syntaxError is what is wrong with a cell that is not Go, or has C, by its own lines; nil where nothing is.
 func (r *rewriting) syntaxError() error {
-	fault := func(at position, text string) error {
-		if r.Lines > 0 && at.line >= r.Lines {
-			at.line -= r.Lines
-		}
-		return relay.Faults{{Line: at.line + 1, Column: at.column + 1, Text: text}}
-	}
 	for _, d := range r.source.declarations {
 		if g, ok := d.(*ast.GenDecl); ok {
 			for _, spec := range g.Specs {
 				if i, ok := spec.(*ast.ImportSpec); ok && i.Path.Value == `"C"` {
-					return fault(r.source.place(i.Path.Pos()), "GoNB drops the comment above an import, and import \"C\" finds no C code without it: put the code into a package of a Go module, and import that below %env CGO_ENABLED 1")
+					return r.fault(r.source.place(i.Path.Pos()), "GoNB drops the comment above an import, and import \"C\" finds no C code without it: put the code into a package of a Go module, and import that below %env CGO_ENABLED 1")
 				}
 			}
 		}
@@ -211,15 +213,15 @@ func (r *rewriting) syntaxError() error {
 	switch t := unbalanced(all); {
 	case strings.Contains(list[0].Msg, "not terminated"):
 	case t != nil && closing[t.Token] != 0:
-		return fault(t.position, fmt.Sprintf("syntax error: %s is not closed", t.Token))
+		return r.fault(t.position, fmt.Sprintf("syntax error: %s is not closed", t.Token))
 	case t != nil:
-		return fault(t.position, fmt.Sprintf("syntax error: %s closes nothing", t.Token))
+		return r.fault(t.position, fmt.Sprintf("syntax error: %s closes nothing", t.Token))
 	case r.main == nil && r.program == "" && first >= 0 && slices.ContainsFunc(whole, item.isMain):
-		return fault(whole[first].start, "a statement beside func main: move it there, or leave func main out, which a cell of statements needs none of")
+		return r.fault(whole[first].start, "a statement beside func main: move it there, or leave func main out, which a cell of statements needs none of")
 	case at.line >= len(r.lines): // in what follows the cell's own
 		at = all[len(all)-1].position
 	}
-	return fault(at, "syntax error: "+list[0].Msg)
+	return r.fault(at, "syntax error: "+list[0].Msg)
 }
 
 // closing are the brackets that close others.
