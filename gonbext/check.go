@@ -12,7 +12,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -102,7 +101,7 @@ func (e *exercise) checkArray(answer any, want *oocore.Array) (hint string, righ
 	ctx, stop := during()
 	defer stop()
 	near := given.AllClose(want, oocore.Closeness{Relative: 1e-5, Absolute: 1e-6})
-	close, err := oocore.Collect[bool](ctx, near, host.Cell(record.Unreported))
+	close, err := oocore.Collect[bool](ctx, near, host.Shown("Check"))
 	switch {
 	case errors.Is(err, oocore.ErrPlanned):
 		return "A footprint computes nothing: check the answer in a cell of its own.", false

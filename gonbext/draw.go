@@ -78,7 +78,7 @@ func (l Figure) draw(op string, arrays []*oocore.Array, figureOf func(collector)
 	f, err := figureOf(func(a *oocore.Array) ([]float64, error) {
 		ctx, stop := during()
 		defer stop()
-		return oocore.Collect[float64](ctx, a, host.Cell(record.Unreported))
+		return oocore.Collect[float64](ctx, a, host.Shown(op))
 	})
 	if err != nil {
 		fail(op, err)

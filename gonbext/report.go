@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -85,7 +86,7 @@ func (c *cell) showReport() {
 			return
 		}
 	}
-	all := runs(c.id)
+	all := slices.DeleteFunc(runs(c.id), func(r *record.Run) bool { return r.Header.Shown != "" })
 	for i, r := range all {
 		over := r.End == nil || r.End.ProcessPeak > r.Header.Budget
 		if !r.Header.Process || over || i == 0 && len(all) == 1 {

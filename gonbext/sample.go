@@ -93,7 +93,7 @@ func stats(a *oocore.Array) []string {
 	}
 	ctx, stop := during()
 	defer stop()
-	values, err := oocore.Collect[float64](ctx, all, host.Cell(record.Unreported))
+	values, err := oocore.Collect[float64](ctx, all, host.Shown("Show"))
 	if err != nil {
 		if ctx.Err() != nil {
 			fail("Show", err)
@@ -154,9 +154,9 @@ func number(a *oocore.Array) string {
 	return strings.TrimSpace(texts(a)[0])
 }
 
-// collected computes a small array in a run of which no report is drawn.
+// collected computes a small array.
 func collected[T oocore.Element](a *oocore.Array) []T {
-	return Collect[T](a, host.Cell(record.Unreported))
+	return Collect[T](a, host.Shown("Show"))
 }
 
 func format[T oocore.Element](verb string, values []T) []string {

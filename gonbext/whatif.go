@@ -127,8 +127,8 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 	if err != nil {
 		return row
 	}
-	row.Fits, row.Passes, row.Peak = true, len(p.Stages), p.Peak.Host()
 	h := p.Header()
+	row.Fits, row.Passes, row.Peak = true, h.Passes(), p.Peak.Host()
 	host.Predict(&h)
 	row.Time = h.Seconds
 	for _, s := range h.Stages { // on the device, where the plan has one

@@ -20,6 +20,10 @@ func (internals) Cell(id string) Option {
 	return set(func(s *settings) { s.Cell, s.Hosted = id, true })
 }
 
+func (internals) Shown(what string) Option {
+	return set(func(s *settings) { s.Shown = what })
+}
+
 func (internals) PlanOnly(alternatives []record.WhatIf) Option {
 	return set(func(s *settings) { s.PlanOnly, s.Alternatives = true, alternatives })
 }

@@ -21,7 +21,7 @@ type Plan struct {
 	Peak          record.Bytes   // predicted, by class, when the most is reserved
 	DevicePeak    int64          // predicted, of the device's own memory
 	Stages        []record.Stage // in the order of the run
-	Passes        int            // stages that read stored data
+	Passes        int            // over stored data: of stages that share no array, those of one
 	Read, Written int64          // bytes from and to files
 	// Deprecated: Plan is the plan itself.
 	Plan *Plan
@@ -56,12 +56,9 @@ func (p *Plan) Encode() ([]byte, error) {
 // shown returns a plan as programs see it.
 func shown(s *size.Plan) *Plan {
 	h := s.PlanHeader()
-	p := &Plan{Title: h.Title, Budget: h.Budget, Need: h.Need, Peak: h.Predicted, DevicePeak: s.DevicePeak, Stages: h.Stages, sized: door.NewPlan(s)}
+	p := &Plan{Title: h.Title, Budget: h.Budget, Need: h.Need, Peak: h.Predicted, DevicePeak: s.DevicePeak, Stages: h.Stages, Passes: h.Passes(), sized: door.NewPlan(s)}
 	for _, stage := range h.Stages {
 		p.Read, p.Written = p.Read+stage.Read, p.Written+stage.Written
-		if stage.Read > 0 {
-			p.Passes++
-		}
 	}
 	p.Plan = p
 	return p

@@ -32,7 +32,7 @@ type RunReport struct {
 	Budget, PredictedPeak, MeasuredPeak int64 // bytes; peaks are of the run's buffers
 	Need                                int64 // the smallest budget that would do, of the whole process: see Plan.Need
 
-	Passes                    int   // stages that read stored data
+	Passes                    int   // over stored data, as Plan counts them
 	Chunks, Computed, Skipped int64 // of all stages
 	Read, Written             int64 // bytes from and to files
 
@@ -73,7 +73,7 @@ func (r report) Add(h *record.Header, end *record.End, outputs []string) {
 	r.Computed, r.Skipped = r.Computed+end.Computed, r.Skipped+end.Skipped
 	r.Read, r.Written = r.Read+end.Read, r.Written+end.Written
 	r.DevicePredictedPeak, r.DeviceMeasuredPeak = max(r.DevicePredictedPeak, h.Device.Predicted), max(r.DeviceMeasuredPeak, end.DevicePeak)
-	r.OOMEvents += end.OOMEvents
+	r.OOMEvents, r.Passes = r.OOMEvents+end.OOMEvents, r.Passes+h.Passes()
 	for _, w := range h.Warnings {
 		if !slices.Contains(r.Warnings, w) {
 			r.Warnings = append(r.Warnings, w)
@@ -81,8 +81,5 @@ func (r report) Add(h *record.Header, end *record.End, outputs []string) {
 	}
 	for _, s := range h.Stages {
 		r.Chunks += int64(s.Tasks)
-		if s.Read > 0 {
-			r.Passes++
-		}
 	}
 }

@@ -36,6 +36,10 @@ func Counted(what string, f func(take func(bytes int64) error) error) error {
 // the option leave a record only where GONBEXT_RUNS asks for it.
 func Cell(id string) oocore.Option { return internals.Cell(id) }
 
+// Shown says that a run only shows something of its cell, and what: "Hist". Its memory is the cell's, and reports and lists
+// leave it out.
+func Shown(what string) oocore.Option { return internals.Shown(what) }
+
 // PlanOnly makes Save plan and record the plan, and compute nothing. Save returns the array
 // that the file would hold. Collect, which has no values to return, returns
 // oocore.ErrPlanned. The record has the alternatives with the plan.

@@ -87,6 +87,7 @@ type Header struct {
 	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
 	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
 	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of
+	Shown     string          `json:"shown,omitempty"`             // what of the cell it only shows, such as "Hist": its memory is the cell's, and lists leave it out
 }
 
 // Result is an array, or several, that a run makes.
@@ -105,7 +106,7 @@ type Cluster struct {
 	Memory  int64  `json:"memory"`  // bytes that are asked for each of them: for its buffers and all else of the process
 }
 
-// Unreported is the Cell of runs that only show something, and of those within an
+// Unreported is the Cell of plans that only ask for something, and of runs within an
 // algorithm. Reports and lists of runs are about what the user computes.
 const Unreported = "-"
 

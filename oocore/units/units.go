@@ -1,8 +1,10 @@
 // Package units writes and reads sizes, counts and times as people do.
 //
-// Memory is rounded in binary units (5.87 GiB), as kernels and containers
-// count it; traffic in decimal ones (6.3 GB), as disks and their tools do.
-// Where a figure matters, the exact one stands next to it.
+// This is the one place that decides on units. Memory, and arrays and files that
+// could lie in it, are rounded in binary units (5.87 GiB), as kernels and containers
+// count it: Bytes, and Both with the exact figure. Traffic, what is read, written
+// and moved, is rounded in decimal units (6.3 GB), as disks, networks and their tools
+// do: Traffic, Rate, and Moved with the exact figure. Nothing else divides bytes.
 package units
 
 import (
@@ -103,13 +105,17 @@ func Exact(n int64) string {
 	return Count(n) + " bytes"
 }
 
-// Both returns n in full and rounded, where these differ: "6,298,009,600 bytes, 5.87 GiB".
-func Both(n int64) string {
-	exact, rounded := Exact(n), Bytes(n)
-	if exact == rounded {
-		return exact
+// Both returns memory in full and rounded, where these differ: "6,298,009,600 bytes, 5.87 GiB".
+func Both(n int64) string { return both(n, Bytes(n)) }
+
+// Moved returns traffic in full and rounded, where these differ: "6,298,009,600 bytes, 6.3 GB".
+func Moved(n int64) string { return both(n, Traffic(n)) }
+
+func both(n int64, rounded string) string {
+	if exact := Exact(n); exact != rounded {
+		return exact + ", " + rounded
 	}
-	return exact + ", " + rounded
+	return rounded
 }
 
 // Count returns n with its thousands set apart: "3,075,200".

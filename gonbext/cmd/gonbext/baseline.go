@@ -59,7 +59,7 @@ func recorded(log string) (plans []plannedRun, err error) {
 		return nil, err
 	}
 	for _, s := range slices.Backward(all) { // List has the newest first
-		if h := &s.Header; h.PlanOnly && h.Cell != record.Unreported {
+		if h := &s.Header; h.PlanOnly && h.Shown == "" && h.Cell != record.Unreported {
 			plans = append(plans, planOf(h))
 		}
 	}
@@ -67,7 +67,7 @@ func recorded(log string) (plans []plannedRun, err error) {
 }
 
 func planOf(h *record.Header) plannedRun {
-	p := plannedRun{Budget: h.Budget, Need: h.Need, Peak: h.Predicted.Host(), Title: h.Title, Stages: []plannedStage{}}
+	p := plannedRun{Budget: h.Budget, Need: h.Need, Peak: h.Predicted.Host(), Title: h.Title, Passes: h.Passes(), Stages: []plannedStage{}}
 	if h.Output != "" {
 		p.Output = filepath.Base(h.Output)
 	}
@@ -76,9 +76,6 @@ func planOf(h *record.Header) plannedRun {
 		p.Stages = append(p.Stages, plannedStage{Chunks: s.Chunks, Name: s.Kind + " " + s.Name, Note: s.Note, Peak: s.Predicted.Host(),
 			Read: s.Read, Slots: s.Slots, Tasks: s.Tasks, Written: s.Written})
 		p.Read, p.Written = p.Read+s.Read, p.Written+s.Written
-		if s.Read > 0 {
-			p.Passes++
-		}
 	}
 	return p
 }

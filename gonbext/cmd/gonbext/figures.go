@@ -112,6 +112,7 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 		f.PredictedPeak, f.MeasuredPeak = max(f.PredictedPeak, h.Predicted.Host()), max(f.MeasuredPeak, end.Peak)
 		f.Computed, f.Skipped = f.Computed+end.Computed, f.Skipped+end.Skipped
 		f.ReadBytes, f.WrittenBytes = f.ReadBytes+end.Read, f.WrittenBytes+end.Written
+		f.Passes += h.Passes()
 		d := &f.Device
 		d.PredictedPeak, d.MeasuredPeak = max(d.PredictedPeak, h.Device.Predicted), max(d.MeasuredPeak, end.DevicePeak)
 		d.OOMEvents += end.OOMEvents
@@ -123,9 +124,6 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 		}
 		for _, s := range h.Stages {
 			f.Chunks += int64(s.Tasks)
-			if s.Read > 0 {
-				f.Passes++
-			}
 		}
 	}
 	return f

@@ -47,7 +47,8 @@ func row(spec device.Spec, planFor func(...oocore.Option) (*host.Plan, error)) r
 		}
 		return row
 	}
-	row.Fits, row.Passes, row.Peak, row.Budget, row.Need = true, len(p.Stages), p.Peak.Host(), p.Budget, p.Need
+	h := p.Header()
+	row.Fits, row.Passes, row.Peak, row.Budget, row.Need = true, h.Passes(), p.Peak.Host(), p.Budget, p.Need
 	row.Chunks = p.Stages[len(p.Stages)-1].Grid.Chunks
 	longest := 0.0
 	for i := range p.Stages {

@@ -24,6 +24,10 @@ type timeline struct {
 	flame    []leaf
 	spans    []span // of the runs
 	cell     bool   // there is more than one run
+
+	largest record.Sample // of the looks at the process, by whomever, the one that saw most; with all that the runs' arenas held then
+	peak    int64         // the most that the process was seen to take
+	model   string        // a modelled device, whose memory is the process's; "" where there is none
 }
 
 // span is when a run ran, in seconds, and what it was predicted to hold.
@@ -68,13 +72,9 @@ func newTimeline(all []*summary) *timeline {
 		}
 	}
 	t.cell = t.cell || len(runs) > 1
-	if process != nil { // whose largest sample knows nothing of the runs' arenas
-		for _, r := range runs {
-			at := process.largest.At + process.offset - r.offset
-			next, _ := slices.BinarySearchFunc(r.timeline, at, func(m record.Sample, at time.Duration) int { return cmp.Compare(m.At, at+1) })
-			b := r.arenaAt(next, at)
-			add(&process.largest.Arena, &b)
-		}
+	t.measure(all)
+	if process != nil { // the runs saw the same process
+		process.peak = t.peak
 	}
 	slices.SortStableFunc(t.samples, func(a, b record.Sample) int { return cmp.Compare(a.At, b.At) })
 	for i := range t.samples {
@@ -109,6 +109,41 @@ func newTimeline(all []*summary) *timeline {
 	return t
 }
 
+// measure finds when the process was largest. All that a report says of that moment is from there.
+func (t *timeline) measure(all []*summary) {
+	var from *summary
+	for _, s := range all {
+		if s.h.Cluster != nil { // whose processes are elsewhere
+			continue
+		}
+		t.peak = max(t.peak, s.processPeak())
+		if s.hasSample && (from == nil || s.largest.Anonymous > t.largest.Anonymous) {
+			from, t.largest = s, s.largest
+			t.largest.At += s.offset
+		}
+	}
+	for _, s := range all {
+		if s.modelled() {
+			t.model = s.h.Device.Name
+		}
+		if s == from || s.h.Process || from == nil || s.offset > t.largest.At || s.run.End != nil && s.offset+s.last < t.largest.At {
+			continue
+		}
+		// What is taken between two looks is taken at once: the larger of both is nearer than what lies between them.
+		var held record.Sample
+		for m := range s.run.Samples() {
+			if possible(m.At)+s.offset >= t.largest.At {
+				atLeast(&held.Arena, &m.Arena)
+				held.Device = max(held.Device, m.Device)
+				break
+			}
+			held = *m
+		}
+		add(&t.largest.Arena, &held.Arena)
+		t.largest.Device += held.Device
+	}
+}
+
 // lastSeen returns the memory of a process that was ended for taking more than its budget, and 0 of any other.
 func (s *summary) lastSeen() int64 {
 	if e := s.run.End; e != nil && s.status == record.Failed && e.ProcessPeak > s.h.Budget {
@@ -122,7 +157,7 @@ func (s *summary) spanName() string {
 	if s.h.Output != "" {
 		return plain(filepath.Base(s.h.Output))
 	}
-	return plain(s.h.Title)
+	return plain(cmp.Or(s.h.Shown, s.h.Title))
 }
 
 // maxSpans is how many spans a timeline has at most.

@@ -109,8 +109,7 @@ func TestProcessAtItsLargestHasTheArenasOfItsRuns(t *testing.T) {
 	w.End(record.End{Status: record.Done, Duration: 5 * time.Second, ProcessPeak: 950 * mib})
 	all[0] = open(t, w.Path())
 	summaries := []*summary{summarize(all[0], 3), summarize(all[1], 3), summarize(all[2], 3)}
-	newTimeline(summaries)
-	v := newView(summaries[0], nil, None, true)
+	v := newView(summaries[0], newTimeline(summaries), None, true)
 	if got := v.RestWhen(); got != "900 MiB after 1.1 s, and 950 MiB between two looks" {
 		t.Error(got)
 	}

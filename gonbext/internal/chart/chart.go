@@ -64,11 +64,8 @@ type Options struct {
 const maxDrawn = 4
 
 // Report is the report of one cell, or of one command: of the runs that it
-// made, in their order. No run gives an empty Output.
+// made, in their order. No run gives an empty Output. Runs that only show something are in its timeline.
 func Report(runs []*record.Run, o Options) (Output, error) {
-	if len(runs) == 0 {
-		return Output{}, nil
-	}
 	if o.Mode == "" {
 		o.Mode = Auto
 	}
@@ -76,9 +73,12 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	for i, r := range runs {
 		all[i] = summarize(r, share(len(runs)))
 	}
-	// Of all of them there is one timeline, in the first that is drawn.
+	// Of all of them there is one timeline, and one table of the process's memory, in the first that is drawn.
 	time := newTimeline(all)
-	all = ordered(all)
+	all = ordered(slices.DeleteFunc(all, func(s *summary) bool { return s.h.Shown != "" }))
+	if len(all) == 0 {
+		return Output{}, nil
+	}
 	views := make([]*view, len(all))
 	for i, s := range all {
 		drawn := i >= len(all)-maxDrawn || s.h.Process

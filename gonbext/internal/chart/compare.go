@@ -64,7 +64,7 @@ func grownBetween(runs [2]*summary) []growth {
 	}
 	bytes("device memory", a.device, b.device)
 	if a.hasSample && b.hasSample {
-		before, after := a.rest(), b.rest()
+		before, after := restOf(&a.largest, a.modelled()), restOf(&b.largest, b.modelled())
 		bytes("Go heap", before.heap, after.heap)
 		bytes("Go runtime", before.runtime, after.runtime)
 		bytes("memory that is not accounted for", before.unknown, after.unknown)
@@ -218,7 +218,7 @@ var runMeasures = []measure[*summary]{
 	{"private memory of the process", (*summary).processPeak, units.Bytes},
 	{"read", func(s *summary) int64 { return s.read }, units.Traffic},
 	{"written", func(s *summary) int64 { return s.written }, units.Traffic},
-	{"passes over stored data", func(s *summary) int64 { return int64(s.passes()) }, units.Count},
+	{"passes over stored data", func(s *summary) int64 { return int64(s.h.Passes()) }, units.Count},
 	{"chunks computed", func(s *summary) int64 { return s.done }, units.Count},
 	{"chunks that were there", (*summary).skipped, units.Count},
 }

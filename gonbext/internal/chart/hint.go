@@ -61,8 +61,7 @@ func (s *summary) hint() hint {
 	case s.halved+s.onCPU > 0:
 		return hint{Text: fmt.Sprintf("%s. With more of the device's memory free, or a larger one, it computes all of them as planned.", s.shrunk())}
 	case h.Budget > 0 && s.processPeak() > h.Budget:
-		r := s.rest()
-		return hint{Text: fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))}
+		return hint{Text: "The arena kept to its plan. Values that the cell itself holds are the first place to look: the table of where the process's memory was has them as Go heap."}
 	}
 	if st := s.strided(); st != nil {
 		return hint{Text: fmt.Sprintf("%s takes pieces of %s from all over the file. Chunks of whole rows of the file would be faster.", plain(st.Name), units.Bytes(st.ReadRun)),
@@ -76,9 +75,18 @@ func (s *summary) hint() hint {
 		return hint{}
 	}
 	if h.Need > 0 && h.Need <= h.Budget/2 && s.peak < h.Budget/2 {
-		return hint{Text: fmt.Sprintf("A larger budget would not help: the peak is far below it. %s is the smallest budget that would do.", units.Bytes(h.Need))}
+		return hint{Text: "A larger budget would not help: the peak is far below it. " + s.least() + "."}
 	}
 	return s.slowHint()
+}
+
+// least is the smallest budget that would do, and what it is for: the peak, which is of arrays, may be a fortieth of it.
+func (s *summary) least() string {
+	text := "The smallest budget that would do is " + units.Bytes(s.h.Need)
+	if o := s.h.Overhead; o > 0 && o < s.h.Need {
+		text += ": " + units.Bytes(o) + " for the program itself, and " + units.Bytes(s.h.Need-o) + " for its arrays"
+	}
+	return text
 }
 
 // slowHint says what most of the time went into, where that is not computing.
@@ -108,7 +116,7 @@ func (s *summary) planHint() hint {
 		return best
 	}
 	if h.Need > 0 && h.Need <= h.Budget/2 {
-		return hint{Text: fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", units.Bytes(h.Need))}
+		return hint{Text: s.least() + "; what is above it lets more chunks be in flight."}
 	}
 	return hint{}
 }

@@ -209,44 +209,6 @@ func (s *summary) processPeak() int64 {
 // modelled says whether the device's memory is the process's, and in the budget.
 func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
 
-// passes returns how often stages read stored arrays. Stages are grouped by the arrays that they share, and
-// it is the number of the group with the most: the arrays of a checkpoint are read in one pass.
-func (s *summary) passes() int {
-	part := make([]int, len(s.stages)) // of each stage: another of its part, or itself
-	first := func(i int) int {
-		for part[i] != i {
-			part[i] = part[part[i]]
-			i = part[i]
-		}
-		return i
-	}
-	join := func(a, b int) { part[first(b)] = first(a) }
-	read := map[string]int{} // the first stage that reads an array
-	for i, st := range s.stages {
-		part[i] = i
-		for _, from := range st.From {
-			if from >= 0 && from < i {
-				join(from, i)
-			}
-		}
-		for _, name := range st.Inputs {
-			if earlier, ok := read[name]; ok {
-				join(earlier, i)
-			} else {
-				read[name] = i
-			}
-		}
-	}
-	most, passes := 0, map[int]int{}
-	for i, st := range s.stages {
-		if st.read > 0 || s.status == record.Planned && st.Read > 0 {
-			passes[first(i)] += max(st.Runs, 1)
-			most = max(most, passes[first(i)])
-		}
-	}
-	return most
-}
-
 func atLeast(a, b *record.Bytes) {
 	for c := range a {
 		a[c] = max(a[c], b[c])

@@ -195,13 +195,11 @@ func (s *summary) movement() string {
 	var parts []string
 	if read > 0 {
 		passes := ""
-		product := slices.ContainsFunc(s.stages, func(st *stageSummary) bool { return st.product() && st.Read > 0 })
-		if n := s.passes(); product {
-			passes = ", operands of products as often as they do not fit"
-		} else if n > 1 {
-			passes = fmt.Sprintf(" in %d passes", n)
-		} else if s.status == record.Planned {
-			passes = " in one pass"
+		if s.status == record.Planned || s.status == record.Done { // not of a run that was cut off
+			passes = " in " + counted(s.h.Passes(), "pass", "passes")
+		}
+		if slices.ContainsFunc(s.stages, func(st *stageSummary) bool { return st.product() && st.Read > 0 }) {
+			passes += ", operands of products as often as they do not fit"
 		}
 		parts = append(parts, units.Traffic(read)+" read"+passes)
 	}
@@ -328,10 +326,9 @@ type rest struct {
 	mapped, cached                int64 // reclaimable; cached is -1 where it is not known
 }
 
-func (s *summary) rest() rest {
-	m := &s.largest
+func restOf(m *record.Sample, modelled bool) rest {
 	r := rest{arena: m.Arena.Host(), heap: m.GoHeap, runtime: m.GoRuntime, mapped: m.Mapped, cached: m.Cached}
-	if s.modelled() {
+	if modelled {
 		r.device = m.Device
 	}
 	r.unknown = m.Anonymous - r.arena - r.heap - r.runtime - r.device

@@ -15,6 +15,7 @@ import (
 // view is one run as it is shown: what the HTML and the text have in common.
 type view struct {
 	s              *summary
+	t              *timeline // of its cell; nil where another view has it
 	Title, Verdict string
 	tone
 	Notes      []string // what is not where the user asked for it
@@ -36,7 +37,7 @@ func (v *view) Start() float64 { return round(v.s.offset.Seconds(), 1e6) }
 // PlanLine, OperationsLine, ChunksLine and RestLine say what is folded below them.
 func (v *view) PlanLine() string {
 	line := counted(len(v.s.stages), "stage", "stages")
-	if n := v.s.passes(); n > 0 {
+	if n := v.s.h.Passes(); n > 0 {
 		line += ", " + counted(n, "pass", "passes") + " over stored data"
 	}
 	if s := v.s.h.Seconds; s != nil && v.s.skipped() == 0 && !v.s.modelled() {
@@ -80,10 +81,10 @@ func (v *view) ChunksLine() string {
 
 // RestLine has the three measures side by side, which other lines speak of.
 func (v *view) RestLine() string {
-	line := "at most " + units.Bytes(v.s.processPeak())
+	line := "at most " + units.Bytes(v.t.peak)
 	if !v.s.h.Process {
-		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.s.processPeak()))
-		if v.s.hasSample && v.s.peak > v.s.processPeak() {
+		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.t.peak))
+		if v.s.peak > v.t.peak {
 			line += " (of the arena, what was never touched takes no memory)"
 		}
 	}
@@ -96,9 +97,9 @@ func (v *view) RestLine() string {
 // RestWhen is when the process was at its largest, of what Rest adds up to. The peaks that other
 // lines have may be of another moment.
 func (v *view) RestWhen() string {
-	m := &v.s.largest
+	m := &v.t.largest
 	text := units.Bytes(m.Anonymous) + " after " + units.Duration(m.At)
-	if p := units.Bytes(v.s.processPeak()); p != units.Bytes(m.Anonymous) {
+	if p := units.Bytes(v.t.peak); p != units.Bytes(m.Anonymous) {
 		text += ", and " + p + " between two looks"
 	}
 	if p := units.Bytes(v.s.peak); !v.s.h.Process && v.s.peak > m.Arena.Host() && p != units.Bytes(m.Arena.Host()) {
@@ -203,7 +204,7 @@ type fact struct{ Name, Value string }
 // newView is a run as it is drawn; t is the timeline of its cell, nil where another view has it.
 func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	v := &view{
-		s: s, Title: runTitle(s.h),
+		s: s, t: t, Title: runTitle(s.h),
 		Verdict: s.verdict(), tone: s.tone(), Planned: s.status == record.Planned,
 	}
 	if !drawn || s.status == record.Skipped {
@@ -243,7 +244,7 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	v.operations()
 	v.whatIf()
 	v.facts()
-	if !v.Planned {
+	if !v.Planned && t != nil && t.largest.Anonymous > 0 {
 		v.rest()
 	}
 	stages := s.run.Explain()
@@ -367,11 +368,8 @@ func stageDetail(st *stageSummary) string {
 
 // rest splits the memory of the process at its largest.
 func (v *view) rest() {
-	if !v.s.hasSample {
-		return
-	}
-	r := v.s.rest()
-	m := &v.s.largest
+	m := &v.t.largest
+	r := restOf(m, v.t.model != "")
 	add := func(name, note, color string, n int64) {
 		v.Rest = append(v.Rest, part{Name: name, Note: note, Color: color, Bytes: n})
 	}
@@ -381,7 +379,7 @@ func (v *view) rest() {
 		}
 	}
 	if r.device > 0 {
-		add("memory of "+plain(v.s.h.Device.Name), "a modelled device takes the host's memory", classColors[record.Device], r.device)
+		add("memory of "+plain(v.t.model), "a modelled device takes the host's memory", classColors[record.Device], r.device)
 	}
 	add("Go heap", "values of the cell and of gonbext itself, and garbage", "#888", r.heap)
 	add("Go runtime", "stacks, spans, garbage collector", "#bbb", r.runtime)
@@ -413,6 +411,9 @@ func (v *view) facts() {
 	}
 	if s.h.Need > 0 {
 		say("smallest budget that would do", units.Both(s.h.Need))
+		if o := s.h.Overhead; o > 0 && o < s.h.Need {
+			say("of it for the program itself", units.Both(o))
+		}
 	}
 	if c := s.h.Cluster; c != nil {
 		say("asked for each worker", units.Both(c.Memory))
@@ -424,11 +425,11 @@ func (v *view) facts() {
 		say("largest private memory of the process", units.Both(s.peak))
 	} else if !v.Planned {
 		say("measured peak", units.Both(s.peak))
-		if s.hasSample {
-			say("largest private memory of the process", units.Both(s.processPeak()))
+		if v.t != nil && v.t.peak > 0 {
+			say("largest private memory of the process", units.Both(v.t.peak))
 		}
-		say("read", units.Both(s.read))
-		say("written", units.Both(s.written))
+		say("read", units.Moved(s.read))
+		say("written", units.Moved(s.written))
 		say("chunks", units.Count(s.done))
 		if s.retries > 0 {
 			say("retries", units.Count(s.retries))
@@ -475,7 +476,7 @@ func (v *view) whatIf() {
 		row := []string{units.Shape(w.Chunks), units.Bytes(w.Budget), "✗ does not fit", units.Bytes(w.Need), "–", "–", "–", "–", "–"}
 		if w.Fits {
 			row[2] = "✓ fits"
-			copy(row[4:], []string{units.Bytes(w.Peak), units.Count(int64(w.Passes)), units.Traffic(w.Moved), units.Count(int64(w.Tasks)), cmp.Or(likely(w.Time), "–")})
+			copy(row[4:], []string{units.Bytes(w.Peak), dashIfNone(int64(w.Passes), units.Count(int64(w.Passes))), units.Traffic(w.Moved), units.Count(int64(w.Tasks)), cmp.Or(likely(w.Time), "–")})
 		}
 		t.Rows = append(t.Rows, row[:len(t.Head)])
 	}

@@ -38,10 +38,10 @@ func readRunLog(notebook string) (*runLog, error) {
 	}
 	withRuns := map[string]bool{}
 	for _, r := range runs {
-		withRuns[r.Header.Cell] = withRuns[r.Header.Cell] || !r.Header.Process
+		withRuns[r.Header.Cell] = withRuns[r.Header.Cell] || !r.Header.Process && r.Header.Shown == ""
 	}
 	all := slices.DeleteFunc(runs, func(r record.Summary) bool {
-		return r.Header.Cell == record.Unreported || r.Header.Process && withRuns[r.Header.Cell]
+		return r.Header.Cell == record.Unreported || r.Header.Shown != "" || r.Header.Process && withRuns[r.Header.Cell]
 	})
 	if notebook == "" {
 		return &runLog{all, shortNames(all), false, all, dir}, nil

@@ -55,7 +55,7 @@ func (r *Runs) CutOff(notebook string) string {
 		return ""
 	}
 	for _, s := range all {
-		if s.Header.Process || !strings.HasPrefix(s.Header.Cell, notebook) {
+		if s.Header.Process || s.Header.Shown != "" || !strings.HasPrefix(s.Header.Cell, notebook) {
 			continue
 		}
 		if s.Status != record.Killed {
@@ -136,6 +136,13 @@ func (w *cellRuns) look() {
 		}
 		if tail.Header.Cell != w.cell.ID && tail.Header.Within != w.cell.ID {
 			tail.Close()
+			continue
+		}
+		if tail.Header.Shown != "" { // memory for the cell's report, and no progress
+			tail.Close()
+			if tail.Header.Within == "" {
+				w.paths = append(w.paths, path)
+			}
 			continue
 		}
 		w.unfollow()
@@ -260,7 +267,7 @@ func line(r *record.Run, shown bool) string {
 	h := &r.Header
 	name := units.Line(cmp.Or(h.Output, h.Title))
 	switch status := r.Status(); {
-	case h.PlanOnly || h.Output == "" && !shown:
+	case h.PlanOnly || h.Shown != "" || h.Output == "" && !shown:
 		return ""
 	case status == record.Skipped:
 		return name + " holds this result already\n"

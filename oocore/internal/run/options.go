@@ -35,6 +35,7 @@ type Options struct {
 
 	SideReductions *SideReductions // nil where a run gives nothing but its array
 	Cell           string
+	Shown          string                 // what the run only shows; "" of one that computes for its own sake
 	Hosted         bool                   // runs leave a record, of a cell or of none
 	Progress       *Watcher               // nil where nobody asks
 	Report         Report                 // nil where nobody asks

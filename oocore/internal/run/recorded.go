@@ -38,7 +38,7 @@ func (o *Options) create(j *Job, h record.Header) *record.Writer {
 	if err != nil {
 		return nil
 	}
-	h.Cell = o.Cell
+	h.Cell, h.Shown = o.Cell, o.Shown
 	rates.Predict(&h, j.limits)
 	if j.predict != nil {
 		j.predict(&h)

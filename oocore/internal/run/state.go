@@ -76,7 +76,7 @@ func (t *state) Store(ctx context.Context, v any) {
 }
 
 func (t *state) Skipped(title string, series ...record.Series) {
-	if t.o.Dry != nil || t.o.Group != nil {
+	if t.o.Dry != nil || t.o.Group != nil || t.o.Shown != "" {
 		return
 	}
 	dir, err := t.o.Log()
