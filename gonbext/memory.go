@@ -86,14 +86,15 @@ func begin(c *cell, at host.Site, opts []Option) func() {
 		defaults = append(defaults, host.PlanOnly())
 	}
 	host.SetDefaults(defaults...)
+	budget := int64(0)
+	if s.on == "" { // where it is a worker's
+		budget, _ = units.ParseSize(s.budget) // checked by defaults
+	}
+	host.LimitOpening(budget)
 	switch {
 	case c.planOnly:
 		checkLog()
 	case !c.plain:
-		budget := int64(0)
-		if s.on == "" { // where it is a worker's
-			budget, _ = units.ParseSize(s.budget) // checked by defaults
-		}
 		c.process = watchProcess(c.id, budget, at, locate)
 	}
 	return c.end

@@ -35,10 +35,13 @@ type sized = door.Plan
 
 // String returns the plan as a tree of stages.
 func (p *Plan) String() string {
-	if p == nil || door.PlanOf(p) == nil {
+	if p != nil && door.PlanOf(p) != nil {
+		return door.PlanOf(p).String()
+	}
+	if p == nil || door.CopyOf(p) == nil {
 		return errNoPlan.Error()
 	}
-	return door.PlanOf(p).String()
+	return door.CopyOf(p).Text
 }
 
 // errNoPlan is the error of a plan that no function of this package made.
@@ -47,10 +50,16 @@ var errNoPlan = errors.New("the *oocore.Plan has no stages: make one with Array.
 // Encode returns what a worker process needs of the plan, whatever its budget. A plan that calls a
 // function of this program cannot be encoded.
 func (p *Plan) Encode() ([]byte, error) {
-	if p == nil || door.PlanOf(p) == nil {
+	if p != nil && door.PlanOf(p) != nil {
+		return door.PlanOf(p).Encode()
+	}
+	if p == nil || door.CopyOf(p) == nil {
 		return nil, fmt.Errorf("encode: %w", errNoPlan)
 	}
-	return door.PlanOf(p).Encode()
+	if c := door.CopyOf(p); c.Error != "" {
+		return nil, errors.New(c.Error)
+	}
+	return door.CopyOf(p).Encoded, nil
 }
 
 // shown returns a plan as programs see it.

@@ -17,13 +17,19 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Folder is the environment variable that names the folder of a kernel's values. Without it nothing is kept.
 const Folder = "GONBEXT_CARRIED"
 
-// Limit is the most bytes that are kept of a variable and what it leads to.
+// Limit is the most bytes that are kept of all variables of a kernel.
 const Limit = 256 << 20
+
+// Room is called before values are loaded, with their names and their bytes. Package gonbext ends a cell there whose
+// budget they do not fit into.
+var Room = func(names string, bytes int64) {}
 
 // Variable is a variable of a cell.
 type Variable struct {
@@ -54,19 +60,23 @@ var loaded []*section
 func Load(file string, at int64, held []reflect.Type, variables ...Variable) {
 	s := &section{filepath.Join(os.Getenv(Folder), filepath.Base(file)), at, variables}
 	if err := s.load(held); err != nil {
-		names := make([]string, len(variables))
-		for i, v := range variables {
-			names[i] = v.name
-		}
-		fmt.Fprintf(os.Stderr, "%s, of an earlier cell: %v\n", strings.Join(names, ", "), err)
+		fmt.Fprintf(os.Stderr, "%s, of an earlier cell: %v\n", s.names(), err)
 		os.Exit(1)
 	}
 	loaded = append(loaded, s)
 }
 
+// Others is what is kept of variables that a cell neither declares nor loads: the bytes of all, and the one that
+// takes most.
+type Others struct {
+	Bytes int64
+	Name  string
+	Most  int64
+}
+
 // Keep writes the variables that a cell declares, and those that it has loaded and does not declare anew. It is
 // called where the cell ends. What was loaded and is as it was is not written again.
-func Keep(cell string, declared ...Variable) {
+func Keep(cell string, others Others, declared ...Variable) {
 	folder := os.Getenv(Folder)
 	if folder == "" {
 		return
@@ -80,12 +90,32 @@ func Keep(cell string, declared ...Variable) {
 		}
 	}
 	if len(all) > 0 {
-		if err := write(folder, cell, all); err != nil {
+		if err := write(folder, cell, others, all); err != nil {
 			fmt.Fprintf(os.Stderr, "the values of this cell are not carried to others: %v\n", err)
 		}
 	}
 	runtime.KeepAlive(all)
 }
 
-// errTooLarge is the error of what is larger than Limit.
-var errTooLarge = errors.New("it takes more than the 256 MiB that are carried: save it to a file")
+// tooLarge is the error of bytes for which others leave no room.
+func (o Others) tooLarge(bytes int64) error {
+	if bytes > Limit {
+		return fmt.Errorf("it takes more than %s, up to which a notebook's values are carried: save it to a file", units.Bytes(Limit))
+	}
+	return fmt.Errorf("with its %s the notebook's values would take %s, and they are carried up to %s in all; %s takes most of them, %s: save one to a file, or forget it with %%rm",
+		units.Bytes(bytes), units.Bytes(o.Bytes+bytes), units.Bytes(Limit), o.Name, units.Bytes(o.Most))
+}
+
+// errRunning is the error of what another goroutine may write to while it is read. A map that is written meanwhile
+// would end the program.
+var errRunning = errors.New("a goroutine of its cell still ran when the cell ended, and may write to it: wait for it there, as with a sync.WaitGroup")
+
+// othersRun reports whether goroutines of cells' own functions run beside this one.
+func othersRun() bool {
+	if runtime.NumGoroutine() == 1 {
+		return false
+	}
+	text := make([]byte, 1<<20)
+	_, others, _ := strings.Cut(string(text[:runtime.Stack(text, true)]), "\n\n")
+	return strings.Contains(others, "\n"+ofCells+".") || strings.Contains(others, "created by "+ofCells+".")
+}

@@ -44,7 +44,8 @@ func carried(t *testing.T, held []reflect.Type, from []Variable, to ...Variable)
 	folder := t.TempDir()
 	t.Setenv(Folder, folder)
 	loaded = nil
-	Keep("a", from...)
+	t.Cleanup(func() { loaded = nil })
+	Keep("a", Others{}, from...)
 	sections, lost, ok := Read(folder, "a")
 	if !ok || len(lost) > 0 {
 		t.Fatalf("%v, lost %v", ok, lost)
@@ -64,7 +65,7 @@ func carried(t *testing.T, held []reflect.Type, from []Variable, to ...Variable)
 		}
 		Load(s.File, s.At, held, variables...)
 	}
-	Keep("b")
+	Keep("b", Others{})
 	if _, _, again := Read(folder, "b"); again && from[0].of.Kind() != reflect.Map { // whose order is another each time
 		t.Error("what is as it was is written again")
 	}
@@ -154,7 +155,7 @@ func TestLibrariesValuesAreCarried(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv(Folder, folder)
 	loaded = nil
-	Keep("a", At("w", &w))
+	Keep("a", Others{}, At("w", &w))
 	sections, lost, _ := Read(folder, "a")
 	var later strings.Builder
 	if len(lost) > 0 {
@@ -213,7 +214,7 @@ func TestSharedMemoryIsSharedAgain(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv(Folder, folder)
 	loaded = nil
-	Keep("a", At("x", &x), At("p", &p), At("all", &all), At("left", &left), At("right", &right), At("s", &s), At("a", &a), At("b", &b), At("m", &m), At("m2", &m2), At("cycle", &cycle))
+	Keep("a", Others{}, At("x", &x), At("p", &p), At("all", &all), At("left", &left), At("right", &right), At("s", &s), At("a", &a), At("b", &b), At("m", &m), At("m2", &m2), At("cycle", &cycle))
 	sections, lost, _ := Read(folder, "a")
 	if len(lost) > 0 || len(sections) != 6 {
 		t.Fatalf("%d sections, lost %v", len(sections), lost)
@@ -290,7 +291,7 @@ func TestWhatHasNoMeaningElsewhereIsLost(t *testing.T) {
 	fine, timer := 1, time.NewTimer(time.Hour)
 	defer timer.Stop()
 	nested := map[string][]any{"a": {c}}
-	Keep("a", At("c", &c), At("f", &f), At("ctx", &ctx), At("wrapped", &wrapped), At("opened", &opened), At("in", &in), At("large", &large), At("fine", &fine), At("timer", &timer), At("nested", &nested))
+	Keep("a", Others{}, At("c", &c), At("f", &f), At("ctx", &ctx), At("wrapped", &wrapped), At("opened", &opened), At("in", &in), At("large", &large), At("fine", &fine), At("timer", &timer), At("nested", &nested))
 	sections, lost, _ := Read(folder, "a")
 	why := map[string]Lost{}
 	for _, l := range lost {
@@ -329,7 +330,7 @@ func TestOtherFilesAreRejected(t *testing.T) {
 	t.Setenv(Folder, folder)
 	loaded = nil
 	v := []string{"a", "b"}
-	Keep("a", At("v", &v))
+	Keep("a", Others{}, At("v", &v))
 	file := filepath.Join(folder, "a.values")
 	whole, err := os.ReadFile(file)
 	if err != nil {
@@ -382,5 +383,91 @@ func TestTypesInWords(t *testing.T) {
 	}
 	if got, err := text(reflect.TypeOf(errors.New("x"))); err == nil {
 		t.Errorf("an unexported type of another package is %s", got)
+	}
+}
+
+// left keeps variables beside others, and returns why those were not kept that were not.
+func left(t *testing.T, others Others, variables ...Variable) (kept []string, why map[string]string) {
+	t.Helper()
+	folder := t.TempDir()
+	t.Setenv(Folder, folder)
+	loaded = nil
+	Keep("a", others, variables...)
+	sections, lost, _ := Read(folder, "a")
+	for _, s := range sections {
+		kept = append(kept, s.Names...)
+	}
+	why = map[string]string{}
+	for _, l := range lost {
+		why[l.Name] = l.Why
+	}
+	return kept, why
+}
+
+// The limit is of all values of a notebook, and memory that several variables lead to counts once.
+func TestLimitIsOfAllValues(t *testing.T) {
+	first, second, small := make([]byte, 2<<20), make([]byte, 3<<20), 1
+	kept, why := left(t, Others{Limit - 3<<20, "big", 200 << 20}, At("first", &first), At("second", &second), At("small", &small))
+	if !reflect.DeepEqual(kept, []string{"first", "small"}) {
+		t.Error(kept, why)
+	}
+	if want := "with its 3 MiB the notebook's values would take 258 MiB, and they are carried up to 256 MiB in all; big takes most of them, 200 MiB: save one to a file, or forget it with %rm"; why["second"] != want {
+		t.Errorf("%s\nwant %s", why["second"], want)
+	}
+	part := second[1<<20:]
+	if kept, why = left(t, Others{Bytes: Limit - 4<<20}, At("second", &second), At("part", &part)); len(kept) != 2 {
+		t.Error(why)
+	}
+}
+
+// What a goroutine that still runs may write to is not read, as a map that is written meanwhile would end the program.
+func TestWhatAGoroutineWritesIsLost(t *testing.T) {
+	m, n, text, at := map[int]int{}, 3, "text", time.Now()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				m[i%1000] = i
+			}
+		}
+	}()
+	time.Sleep(time.Millisecond)
+	for range 20 {
+		kept, why := left(t, Others{}, At("m", &m), At("n", &n), At("text", &text), At("at", &at))
+		if !reflect.DeepEqual(kept, []string{"n", "text", "at"}) || !strings.HasPrefix(why["m"], "a goroutine of its cell still ran") {
+			t.Fatal(kept, why)
+		}
+	}
+	close(stop)
+	<-stopped
+	for othersRun() {
+		time.Sleep(time.Millisecond) // until it has ended
+	}
+	if out := one(t, m); !reflect.DeepEqual(out, m) {
+		t.Error("another map")
+	}
+}
+
+func TestAMapOfAMillionIsCarried(t *testing.T) {
+	m := map[int]float64{}
+	for i := range 1_000_000 {
+		m[i] = float64(i) / 3
+	}
+	if out := one(t, m); !reflect.DeepEqual(out, m) {
+		t.Error("another map")
+	}
+}
+
+// Before values are loaded the cell is asked whether it has room for them.
+func TestRoomIsAskedFor(t *testing.T) {
+	asked, bytes := "", int64(0)
+	Room = func(names string, n int64) { asked, bytes = names, n }
+	defer func() { Room = func(string, int64) {} }()
+	if one(t, make([]byte, 3<<20)); asked != "v" || bytes < 3<<20 || bytes > 3<<20+1000 {
+		t.Error(asked, bytes)
 	}
 }

@@ -20,7 +20,7 @@ func Example() {
 
 	x := []int{1, 2, 3}
 	first := &x[0]
-	carry.Keep("cell", carry.At("x", &x), carry.At("first", &first))
+	carry.Keep("cell", carry.Others{}, carry.At("x", &x), carry.At("first", &first))
 
 	sections, _, _ := carry.Read(folder, "cell")
 	for _, s := range sections { // of variables that share memory

@@ -47,14 +47,22 @@ type image struct {
 	wires  map[wired]unsafe.Pointer
 	types  []reflect.Type // that interfaces hold, in the order in which they were found
 	bytes  int64
+	most   int64 // that are looked at
+	shared bool  // another goroutine may write meanwhile
 }
 
-func newImage() *image {
-	return &image{found: map[allocation]bool{}, maps: map[unsafe.Pointer]*dictionary{}, wires: map[wired]unsafe.Pointer{}}
+// errMost ends what takes more than is looked at.
+var errMost = errors.New("too large")
+
+func newImage(most int64, shared bool) *image {
+	return &image{found: map[allocation]bool{}, maps: map[unsafe.Pointer]*dictionary{}, wires: map[wired]unsafe.Pointer{}, most: most, shared: shared}
 }
 
 // scan finds what a variable leads to. It goes along lists by a loop, not by calls.
 func (m *image) scan(at unsafe.Pointer, of reflect.Type, root int) error {
+	if m.shared && !settled(of) {
+		return errRunning
+	}
 	open := []allocation{{at, of, 1, root}}
 	if of.Size() > 0 {
 		m.add(open[0])
@@ -62,8 +70,8 @@ func (m *image) scan(at unsafe.Pointer, of reflect.Type, root int) error {
 	for len(open) > 0 {
 		a := open[len(open)-1]
 		open = open[:len(open)-1]
-		if m.bytes += int64(a.of.Size()) * int64(a.n); m.bytes > Limit {
-			return errTooLarge
+		if m.bytes += int64(a.of.Size()) * int64(a.n); m.bytes > m.most {
+			return errMost
 		}
 		if plain(a.of) {
 			continue
@@ -113,8 +121,8 @@ func (m *image) value(at unsafe.Pointer, of reflect.Type, next []allocation) (_ 
 	}
 	switch of.Kind() {
 	case reflect.String:
-		if m.bytes += int64(len(*(*string)(at))); m.bytes > Limit {
-			return nil, errTooLarge
+		if m.bytes += int64(len(*(*string)(at))); m.bytes > m.most {
+			return nil, errMost
 		}
 	case reflect.Pointer:
 		to := *(*unsafe.Pointer)(at)
@@ -223,6 +231,7 @@ func (m *image) merge() error {
 	})
 	merged := m.allocs[:0]
 	for _, a := range m.allocs {
+		m.bytes -= int64(a.end() - a.start())
 		if len(merged) == 0 || a.start() >= merged[len(merged)-1].end() {
 			merged = append(merged, a)
 			continue
@@ -240,6 +249,7 @@ func (m *image) merge() error {
 	byID := make([]int, len(merged))
 	for i := range byID {
 		byID[i] = i
+		m.bytes += int64(merged[i].end() - merged[i].start())
 	}
 	slices.SortFunc(byID, func(a, b int) int { return cmp.Compare(merged[a].id, merged[b].id) })
 	for id, i := range byID {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"unsafe"
 )
 
@@ -20,6 +21,14 @@ type section struct {
 	file      string
 	at        int64
 	variables []Variable
+}
+
+func (s *section) names() string {
+	names := make([]string, len(s.variables))
+	for i, v := range s.variables {
+		names[i] = v.name
+	}
+	return strings.Join(names, ", ")
 }
 
 const headBytes = 16
@@ -249,6 +258,7 @@ func (s *section) load(held []reflect.Type) (err error) {
 		return err
 	}
 	defer f.Close()
+	Room(s.names(), body.Size())
 	defer func() { // of a body that was written otherwise
 		if r := recover(); r != nil {
 			err = errNotCarried

@@ -198,3 +198,11 @@ func plain(of reflect.Type) bool {
 }
 
 var plains = map[reflect.Type]bool{}
+
+// settled reports a type whose values lead to nothing that is written to later.
+func settled(of reflect.Type) bool {
+	if plain(of) || forms[of] != nil || of.Kind() == reflect.String {
+		return true
+	}
+	return of.Kind() == reflect.Pointer && forms[of.Elem()] != nil
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,7 +17,7 @@ import (
 
 // Values and index are the two files of a cell: index, which is written last, says what the other has, a line each:
 //
-//	section AT
+//	section AT BYTES
 //	var NAME TYPE SIZE BYTES
 //	held TYPE
 //	lost NAME TYPE WHY
@@ -29,7 +30,7 @@ const (
 )
 
 // write keeps variables in the files of the cell.
-func write(folder, cell string, all []Variable) (err error) {
+func write(folder, cell string, others Others, all []Variable) (err error) {
 	base := filepath.Join(folder, cell)
 	f, err := os.OpenFile(base+valuesExtension, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -51,9 +52,13 @@ func write(folder, cell string, all []Variable) (err error) {
 	var sound []Variable
 	var images []*image
 	bytes := map[string]int64{} // by names
+	running := othersRun()
 	for _, v := range all {
-		m := newImage()
+		m := newImage(Limit, running)
 		err := m.scan(v.at, v.of, 0)
+		if err == errMost {
+			err = others.tooLarge(m.bytes)
+		}
 		if err == nil {
 			_, err = text(v.of)
 		}
@@ -74,14 +79,17 @@ func write(folder, cell string, all []Variable) (err error) {
 		members := make([]Variable, len(group))
 		m := images[group[0]]
 		if len(group) > 1 {
-			m = newImage()
+			m = newImage(math.MaxInt64, false)
 		}
 		for i, k := range group {
 			if members[i] = sound[k]; len(group) > 1 {
 				err = cmp.Or(err, m.scan(members[i].at, members[i].of, i))
 			}
 		}
-		if err = cmp.Or(err, m.merge()); err != nil {
+		if err = cmp.Or(err, m.merge()); err == nil && others.Bytes+m.bytes > Limit {
+			err = others.tooLarge(m.bytes)
+		}
+		if err != nil {
 			for _, v := range members {
 				lost(v, err)
 			}
@@ -92,10 +100,13 @@ func write(folder, cell string, all []Variable) (err error) {
 		if err != nil {
 			return err
 		}
+		if others.Bytes += n; n > others.Most {
+			others.Name, others.Most = members[0].name, n
+		}
 		if isAsLoaded(f, at, n, members) {
 			continue
 		}
-		fmt.Fprintf(&index, "section %d\n", at)
+		fmt.Fprintf(&index, "section %d %d\n", at, n)
 		for _, v := range members {
 			name, _ := text(v.of) // was asked above
 			size, n := v.size(bytes[v.name])
@@ -206,10 +217,11 @@ func (v Variable) size(bytes int64) (string, int64) {
 type Section struct {
 	File  string
 	At    int64
+	Bytes int64
 	Names []string
 	Types []string // of the variables
 	Sizes []string // their shapes, or their lengths
-	Bytes []int64
+	Takes []int64  // their bytes
 	Held  []string // types that interfaces hold
 }
 
@@ -233,7 +245,7 @@ func Read(folder, id string) (sections []Section, lost []Lost, ok bool) {
 		for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
 			quoted, err := strconv.QuotedPrefix(rest)
 			if err != nil {
-				quoted = rest
+				quoted, _, _ = strings.Cut(rest, " ")
 			}
 			word, err := strconv.Unquote(quoted)
 			if err != nil {
@@ -245,13 +257,14 @@ func Read(folder, id string) (sections []Section, lost []Lost, ok bool) {
 		switch {
 		case err != nil || kind != "section" && kind != "lost" && last < 0:
 			return nil, nil, false
-		case kind == "section" && len(words) == 1:
+		case kind == "section" && len(words) == 2:
 			at, _ := strconv.ParseInt(words[0], 10, 64)
-			sections = append(sections, Section{File: id + valuesExtension, At: at})
+			n, _ := strconv.ParseInt(words[1], 10, 64)
+			sections = append(sections, Section{File: id + valuesExtension, At: at, Bytes: n})
 		case kind == "var" && len(words) == 4:
 			s := &sections[last]
 			n, _ := strconv.ParseInt(words[3], 10, 64)
-			s.Names, s.Types, s.Sizes, s.Bytes = append(s.Names, words[0]), append(s.Types, words[1]), append(s.Sizes, words[2]), append(s.Bytes, n)
+			s.Names, s.Types, s.Sizes, s.Takes = append(s.Names, words[0]), append(s.Types, words[1]), append(s.Sizes, words[2]), append(s.Takes, n)
 		case kind == "held" && len(words) == 1:
 			sections[last].Held = append(sections[last].Held, words[0])
 		case kind == "lost" && len(words) == 3:

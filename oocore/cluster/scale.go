@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -40,7 +41,19 @@ func Scaling(on string, p *oocore.Plan, workers ...int) ([]Scale, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.rows(door.PlanOf(p), &Options{}, workers), nil
+	sized, err := sizedOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return b.rows(sized, &Options{}, workers), nil
+}
+
+// sizedOf returns what a plan was sized to, which one that an earlier cell of a notebook has made does not tell.
+func sizedOf(p *oocore.Plan) (*size.Plan, error) {
+	if p == nil || door.PlanOf(p) == nil {
+		return nil, errors.New("the *oocore.Plan has no sizes here: call Array.Plan or PlanAll in this program")
+	}
+	return door.PlanOf(p), nil
 }
 
 func (b *batch) rows(p *size.Plan, o *Options, workers []int) (all []Scale) {
@@ -154,7 +167,10 @@ func PrintScaling(w io.Writer, on string, o Options, p *oocore.Plan) error {
 	if err != nil {
 		return err
 	}
-	sized := door.PlanOf(p)
+	sized, err := sizedOf(p)
+	if err != nil {
+		return err
+	}
 	workers := []int{1, 2, 4, 8, 16, 32, 64, 128, 1000, sized.Workers / max(sized.Each.Workers, 1)}
 	slices.Sort(workers)
 	rows := b.rows(sized, &o, slices.Compact(workers))

@@ -1,6 +1,9 @@
 package host
 
 import (
+	"encoding/json"
+	"errors"
+
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -51,3 +54,33 @@ func PartsOf(c *oocore.Collection) (*Parts, error) { return internals.Parts(c) }
 
 // Join returns the collection of parts.
 func Join(p *Parts) *oocore.Collection { return internals.Join(p) }
+
+// Snapshot is a plan for another process: its figures, its text, and what Encode returns. It is not planned again.
+type Snapshot struct {
+	figures []byte
+	says    *door.PlanCopy
+}
+
+// PlanOf returns a plan for another process. The error is of a nil plan.
+func PlanOf(p *oocore.Plan) (*Snapshot, error) {
+	if p == nil {
+		return nil, errors.New("there is no plan")
+	}
+	figures := *p
+	figures.Plan = nil
+	b, err := json.Marshal(figures)
+	return &Snapshot{b, door.CopyOf(p)}, err
+}
+
+// Restore makes p the plan of the snapshot.
+func (s *Snapshot) Restore(p *oocore.Plan) error {
+	if s == nil || p == nil {
+		return errors.New("there is no plan")
+	}
+	if err := json.Unmarshal(s.figures, p); err != nil {
+		return err
+	}
+	p.Plan = p
+	door.SetCopy(p, s.says)
+	return nil
+}

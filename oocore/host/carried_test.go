@@ -3,11 +3,13 @@ package host_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/linalg"
 )
@@ -81,5 +83,45 @@ func TestWhatDoesNotTravelSaysSo(t *testing.T) {
 	}
 	if err := e.Array().Err(); err == nil || !strings.Contains(err.Error(), "x.npy has changed since it was opened") {
 		t.Error(err)
+	}
+}
+
+// A plan that has travelled has the figures and says the text that it had, also where it cannot be encoded.
+func TestPlansTravel(t *testing.T) {
+	x := oocore.Random(oocore.Float32, 300, 40)
+	portable, err := x.Sub(x.Mean(0)).Plan(filepath.Join(t.TempDir(), "o.npy"), oocore.Memory("256MiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := oocore.FromSlice([]float32{1, 2}, 2).Sqrt().Plan("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*oocore.Plan{portable, own} {
+		var got oocore.Plan
+		s, err := host.PlanOf(p)
+		if err == nil {
+			err = s.Restore(&got)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = host.PlanOf(&got); err == nil { // again
+			err = s.Restore(&got)
+		}
+		if err != nil || got.Plan != &got || got.String() != p.String() || !reflect.DeepEqual(got.Stages, p.Stages) || got.Need != p.Need || got.Peak != p.Peak || got.Budget != p.Budget || got.Read != p.Read || got.Passes != p.Passes {
+			t.Errorf("%v, %s\nwant %s", err, &got, p)
+		}
+		a, errA := got.Encode()
+		b, errB := p.Encode()
+		if !slices.Equal(a, b) || (errA == nil) != (errB == nil) || errA != nil && errA.Error() != errB.Error() {
+			t.Errorf("Encode: %v, want %v", errA, errB)
+		}
+		if _, err := cluster.Scaling("slurm", &got, 2); err == nil {
+			t.Error("a cluster plans what has no sizes")
+		}
+	}
+	if _, err := host.PlanOf(nil); err == nil {
+		t.Error("a nil plan travels")
 	}
 }

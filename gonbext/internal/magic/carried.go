@@ -50,10 +50,11 @@ func (s source) free(in ast.Node) (names []mention) {
 
 // carrying is what a cell takes of earlier ones, and whether it leaves its own.
 type carrying struct {
-	imports string
-	load    string // in front of main's statements
-	global  string // variables that functions mention
-	keeps   bool
+	imports  string
+	load     string                  // in front of main's statements
+	sections map[*carry.Section]bool // which that loads
+	global   string                  // variables that functions mention
+	keeps    bool
 }
 
 // carry finds what the cell mentions of earlier ones. The error is of what was not kept.
@@ -208,7 +209,7 @@ func (r *rewriting) loads(needed, global map[string]bool) {
 			declare(name, inGo(v.typ, named))
 		}
 	}
-	r.carrying.load, r.carrying.global = load.String(), globals.String()
+	r.carrying.load, r.carrying.global, r.carrying.sections = load.String(), globals.String(), done
 	for _, at := range slices.Sorted(maps.Keys(imports)) {
 		r.carrying.imports += fmt.Sprintf("import %s %q; ", imports[at], at)
 		if at == corePath { // package gonbext knows how arrays are carried
@@ -237,7 +238,27 @@ func (r *rewriting) keepOf(locals []string) string {
 	if b.Len() == 0 && r.carrying.load == "" {
 		return ""
 	}
-	return fmt.Sprintf("gonbext_carry.Keep(%q%s); ", r.ID, &b)
+	return fmt.Sprintf("gonbext_carry.Keep(%q, gonbext_carry.Others{%s}%s); ", r.ID, r.others(locals), &b)
+}
+
+// others generates what is carried besides what the cell declares or loads.
+func (r *rewriting) others(locals []string) string {
+	var all, most int64
+	largest, seen := "", map[*carry.Section]bool{}
+	for name, v := range r.session.carried {
+		if v.section == nil || seen[v.section] || r.carrying.sections[v.section] || slices.Contains(locals, name) {
+			continue
+		}
+		seen[v.section] = true
+		all += v.section.Bytes
+		if v.section.Bytes > most || v.section.Bytes == most && name < largest {
+			most, largest = v.section.Bytes, name
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, %q, %d", all, largest, most)
 }
 
 // addressed reports whether something may have the address of a variable: it is not only read and set as a whole.
@@ -356,7 +377,7 @@ func (s *Session) ended(l layer, count int64) {
 			if was, ok := s.carried[name]; ok && was.section != nil && !slices.Contains(l.locals, name) {
 				from = was.cell
 			}
-			s.carried[name] = s.known(variable{section: &section, typ: section.Types[i], size: section.Sizes[i], bytes: section.Bytes[i], cell: from})
+			s.carried[name] = s.known(variable{section: &section, typ: section.Types[i], size: section.Sizes[i], bytes: section.Takes[i], cell: from})
 		}
 	}
 	for _, v := range lost {

@@ -263,8 +263,8 @@ func TestWhatWasNotKeptIsSaid(t *testing.T) {
 	}
 	left("ch := make(chan int)", `lost "ch" "chan int" "a chan int has no meaning in another process"`+"\n")
 	left("failed := 1\npanic(failed)", "")
-	left("%%memory\ntype local struct{}\nv := []local{{}}", "section 0\nvar \"v\" \"[]local\" \"1\" 24\n")
-	left("b := 1", "section 0\nvar \"b\" \"*\\\"github.com/gonbext/gonbext/oocore\\\".Array\" \"2 × 2\" 32\n")
+	left("%%memory\ntype local struct{}\nv := []local{{}}", "section 0 24\nvar \"v\" \"[]local\" \"1\" 24\n")
+	left("b := 1", "section 0 24\nvar \"b\" \"*\\\"github.com/gonbext/gonbext/oocore\\\".Array\" \"2 × 2\" 32\n")
 	for code, want := range map[string]string{
 		"x := 1\nfmt.Println(x, ch)":                    "2:16 ch of type chan int is not carried over from cell [3]: a chan int has no meaning in another process",
 		"failed++":                                      "1:1 failed is not carried over from cell [3]: it did not run to its end",

@@ -110,8 +110,18 @@ func One[T any, A Array[T]](op string, f func(site graph.Site, n *graph.Node) (*
 	return Build[T, A](op, func(site graph.Site, in []*graph.Node) (*graph.Node, error) { return f(site, in[0]) }, a)
 }
 
-// Plan is the sized plan of an oocore.Plan, which embeds it.
-type Plan struct{ sized *size.Plan }
+// Plan is the sized plan of an oocore.Plan, which embeds it; or what is left of one that another process has made.
+type Plan struct {
+	sized *size.Plan
+	copy  *PlanCopy
+}
+
+// PlanCopy is what a plan says to programs.
+type PlanCopy struct {
+	Text    string
+	Encoded []byte
+	Error   string // why there is no Encoded
+}
 
 func (p *Plan) plan() *Plan { return p }
 
@@ -119,4 +129,22 @@ func (p *Plan) plan() *Plan { return p }
 func PlanOf(p interface{ plan() *Plan }) *size.Plan { return p.plan().sized }
 
 // NewPlan returns what an oocore.Plan embeds.
-func NewPlan(s *size.Plan) Plan { return Plan{s} }
+func NewPlan(s *size.Plan) Plan { return Plan{sized: s} }
+
+// CopyOf returns what a plan says; nil for an oocore.Plan that no function has made.
+func CopyOf(p interface{ plan() *Plan }) *PlanCopy {
+	switch own := p.plan(); {
+	case own.copy != nil || own.sized == nil:
+		return own.copy
+	default:
+		c := &PlanCopy{Text: own.sized.String()}
+		var err error
+		if c.Encoded, err = own.sized.Encode(); err != nil {
+			c.Error = err.Error()
+		}
+		return c
+	}
+}
+
+// SetCopy makes an oocore.Plan say what another one says.
+func SetCopy(p interface{ plan() *Plan }, c *PlanCopy) { *p.plan() = Plan{copy: c} }
