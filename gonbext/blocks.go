@@ -15,7 +15,6 @@ type collector func(a *oocore.Array) ([]float64, error)
 // order, which lazy arrays compute out of core. A mean, least or greatest is NaN where no
 // element of its block is finite.
 type blocks struct {
-	counts          []int // of blocks along each axis
 	mean, low, high []float64
 	missing         int64 // elements that are not finite
 }
@@ -38,9 +37,6 @@ func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, e
 	}
 	n := len(values) / len(planes)
 	b := &blocks{}
-	for axis, length := range lengths {
-		b.counts = append(b.counts, (a.Shape()[axis]+length-1)/length)
-	}
 	sizes := blockSizes(a.Shape(), lengths)
 	finite := sizes
 	if float {
@@ -54,6 +50,34 @@ func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, e
 		}
 	}
 	return b, nil
+}
+
+// reduceMeans computes the means of blocks alone, and how many elements are not finite: they are NaN where no element is finite.
+func reduceMeans(a *oocore.Array, lengths []int, collect collector) (mean []float64, missing int64, err error) {
+	x := a.AsType(oocore.Float64)
+	sizes := blockSizes(a.Shape(), lengths)
+	planes := []*oocore.Array{x}
+	if canBeMissing(a.DType()) {
+		finite := x.IsFinite()
+		planes = []*oocore.Array{oocore.Where(finite, x, 0.0), finite.AsType(oocore.Float64)}
+	}
+	for i := range planes {
+		planes[i] = fold(planes[i], lengths, (*oocore.Array).Sum)
+	}
+	if mean, err = collect(oocore.Stack(0, planes...)); err != nil {
+		return nil, 0, err
+	}
+	counts := sizes
+	if len(planes) > 1 {
+		mean, counts = mean[:len(sizes)], mean[len(sizes):]
+	}
+	for i, k := range counts {
+		missing += int64(sizes[i] - k)
+		if mean[i] /= k; k == 0 {
+			mean[i] = math.NaN()
+		}
+	}
+	return mean, missing, nil
 }
 
 // extremes returns the least and the greatest of the values that are numbers; ok is false where none is.
@@ -122,7 +146,10 @@ func foldAxis(a *oocore.Array, axis, length int, reduction func(*oocore.Array, .
 func blockLengths(shape []int, most ...int) []int {
 	lengths := make([]int, len(most))
 	for i, n := range most {
-		lengths[i] = max(1, (shape[i]+n-1)/n)
+		lengths[i] = max(1, blockCount(shape[i], n))
 	}
 	return lengths
 }
+
+// blockCount returns how many blocks of a length n elements are.
+func blockCount(n, length int) int { return (n + length - 1) / length }

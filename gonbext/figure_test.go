@@ -17,6 +17,14 @@ func inBudget(a *oocore.Array) ([]float64, error) {
 	return oocore.Collect[float64](context.Background(), a, oocore.Memory("64MiB"), host.Cell(record.Unreported))
 }
 
+// plotOf is what Plot draws.
+func plotOf(arrays ...*oocore.Array) (l Figure) {
+	for _, a := range arrays {
+		l.Series = append(l.Series, Series{Y: a})
+	}
+	return l
+}
+
 var nan, inf = math.NaN(), math.Inf(1)
 
 // like compares with NaN equal to itself.
@@ -25,7 +33,7 @@ func like(a, b []float64) bool {
 }
 
 func TestPlotReducesBlocksToLeastMeanAndGreatest(t *testing.T) {
-	f, err := plotFigure(inBudget, oocore.Arange(0, 1001, 1)) // 333 blocks of 3 and one of 2
+	f, err := plotFigure(inBudget, plotOf(oocore.Arange(0, 1001, 1))) // 333 blocks of 3 and one of 2
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +65,7 @@ func TestPlotOfFewMissingAndNoElements(t *testing.T) {
 		{"gaps", oocore.FromSlice([]float64{1, nan, inf, -inf, 5}, 5), []float64{1, nan, nan, nan, 5}, 3},
 		{"bool", oocore.FromSlice([]bool{true, false}, 2), []float64{1, 0}, 0},
 	} {
-		f, err := plotFigure(inBudget, c.a)
+		f, err := plotFigure(inBudget, plotOf(c.a))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -78,14 +86,20 @@ func TestFiguresRejectWhatTheyCannotDraw(t *testing.T) {
 		err  func() error
 		want string
 	}{
-		"plot of complex":    {func() error { _, err := plotFigure(inBudget, complexes); return err }, "x.Abs(), x.Real() or x.Imag()"},
-		"plot of a matrix":   {func() error { _, err := plotFigure(inBudget, matrix); return err }, "x.Ravel()"},
-		"plot of nothing":    {func() error { _, err := plotFigure(inBudget); return err }, "one array to 8"},
-		"hist of complex":    {func() error { _, err := histFigure(inBudget, complexes, [2]float64{}); return err }, "complex numbers"},
-		"heat map of a line": {func() error { _, err := heatMapFigure(inBudget, line); return err }, "of two"},
-		"image of a line":    {func() error { _, err := imageFigure(inBudget, line, [2]float64{}); return err }, "rows × columns"},
-		"image of 2 colours": {func() error { _, err := imageFigure(inBudget, line.Reshape(1, 3, 2), [2]float64{}); return err }, "3 or 4"},
-		"a failed array":     {func() error { _, err := histFigure(inBudget, line.Reshape(5), [2]float64{}); return err }, "reshape"},
+		"plot of complex":  {func() error { _, err := plotFigure(inBudget, plotOf(complexes)); return err }, "x.Abs(), x.Real() or x.Imag()"},
+		"plot of a matrix": {func() error { _, err := plotFigure(inBudget, plotOf(matrix)); return err }, "x.Ravel()"},
+		"plot of nothing":  {func() error { _, err := plotFigure(inBudget, Figure{}); return err }, "one array to 8"},
+		"hist of complex":  {func() error { _, err := histFigure(inBudget, complexes, [2]float64{}); return err }, "complex numbers"},
+		"heat map of a line": {func() error {
+			_, err := heatMapFigure(inBudget, Figure{}, line, record.HeatMapFigure, maxSide)
+			return err
+		}, "of two"},
+		"image of a line": {func() error { _, err := imageFigure(inBudget, Figure{Range: [2]float64{}}, line); return err }, "rows × columns"},
+		"image of 2 colours": {func() error {
+			_, err := imageFigure(inBudget, Figure{Range: [2]float64{}}, line.Reshape(1, 3, 2))
+			return err
+		}, "3 or 4"},
+		"a failed array": {func() error { _, err := histFigure(inBudget, line.Reshape(5), [2]float64{}); return err }, "reshape"},
 		"hist too wide": {func() error {
 			_, err := histFigure(inBudget, oocore.FromSlice([]float64{-1e308, 1e308}, 2), [2]float64{})
 			return err
@@ -127,8 +141,8 @@ func TestHistCountsEveryFiniteElement(t *testing.T) {
 	}
 }
 
-// 101 × 161 elements make blocks of 3 × 3, of which the last ones are shorter; without the
-// one NaN, each mean is that of rows and columns.
+// 101 × 161 elements make blocks of 2 × 3, of which the last ones are shorter; without the
+// one NaN, each mean is that of rows and columns, to a 65,000th of the range.
 func TestHeatMapAveragesBlocks(t *testing.T) {
 	const rows, cols = 101, 161
 	values := make([]float64, rows*cols)
@@ -136,24 +150,24 @@ func TestHeatMapAveragesBlocks(t *testing.T) {
 		values[i] = float64(i/cols)*1000 + float64(i%cols)
 	}
 	values[0] = nan
-	f, err := heatMapFigure(inBudget, oocore.FromSlice(values, rows, cols))
+	f, err := heatMapFigure(inBudget, Figure{}, oocore.FromSlice(values, rows, cols), record.HeatMapFigure, 54)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Rows != 34 || f.Cols != 54 || !slices.Equal(f.Block, []int{3, 3}) || f.Missing != 1 {
+	if f.Rows != 51 || f.Cols != 54 || !slices.Equal(f.Block, []int{2, 3}) || f.Missing != 1 {
 		t.Fatalf("%d × %d blocks of %v, %d missing", f.Rows, f.Cols, f.Block, f.Missing)
 	}
 	for r := range f.Rows {
 		for c := range f.Cols {
 			var sum, n float64
-			for i := 3 * r; i < min(3*r+3, rows); i++ {
+			for i := 2 * r; i < min(2*r+2, rows); i++ {
 				for j := 3 * c; j < min(3*c+3, cols); j++ {
 					if v := values[i*cols+j]; v == v {
 						sum, n = sum+v, n+1
 					}
 				}
 			}
-			if got := f.Means[r*f.Cols+c]; math.Abs(got-sum/n) > 1e-9 {
+			if got := f.Values()[r*f.Cols+c]; math.Abs(got-sum/n) > 100e3/65e3/2 {
 				t.Fatalf("block %d, %d: %g, not %g", r, c, got, sum/n)
 			}
 		}
@@ -162,26 +176,34 @@ func TestHeatMapAveragesBlocks(t *testing.T) {
 
 func TestImagePixels(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		a    *oocore.Array
-		want []byte
+		name      string
+		a         *oocore.Array
+		grey      []float64
+		low, high float64
+		colours   []byte
 	}{
-		{"bytes", oocore.FromSlice([]uint8{0, 100, 255}, 1, 3), []byte{0, 0, 0, 255, 100, 100, 100, 255, 255, 255, 255, 255}},
-		{"stretched greys", oocore.FromSlice([]float64{-1, nan, 1}, 1, 3), []byte{0, 0, 0, 255, 0, 0, 0, 0, 255, 255, 255, 255}},
-		{"black and white", oocore.FromSlice([]bool{false, true}, 2, 1), []byte{0, 0, 0, 255, 255, 255, 255, 255}},
-		{"colours", oocore.FromSlice([]float32{0, 0.5, 7}, 1, 1, 3), []byte{0, 128, 255, 255}},
-		{"opacity", oocore.FromSlice([]uint8{1, 2, 3, 4}, 1, 1, 4), []byte{1, 2, 3, 4}},
-		{"nothing finite", oocore.FromSlice([]float64{nan}, 1, 1), nil},
-		{"nothing", oocore.FromSlice([]uint8{}, 0, 5), nil},
+		{"bytes", oocore.FromSlice([]uint8{0, 100, 255}, 1, 3), []float64{0, 100, 255}, 0, 255, nil},
+		{"stretched greys", oocore.FromSlice([]float64{-1, nan, 1}, 1, 3), []float64{-1, nan, 1}, -1, 1, nil},
+		{"black and white", oocore.FromSlice([]bool{false, true}, 2, 1), []float64{0, 1}, 0, 1, nil},
+		{"colours", oocore.FromSlice([]float32{0, 0.5, 7}, 1, 1, 3), nil, 0, 1, []byte{0, 128, 255, 255}},
+		{"opacity", oocore.FromSlice([]uint8{1, 2, 3, 4}, 1, 1, 4), nil, 0, 255, []byte{1, 2, 3, 4}},
+		{"nothing finite", oocore.FromSlice([]float64{nan}, 1, 1), nil, 0, 0, nil},
+		{"nothing", oocore.FromSlice([]uint8{}, 0, 5), nil, 0, 0, nil},
 	} {
-		f, err := imageFigure(inBudget, c.a, [2]float64{})
-		if err != nil || !slices.Equal(f.Pixels, c.want) {
-			t.Errorf("%s: %v, %v", c.name, f.Pixels, err)
+		f, err := imageFigure(inBudget, Figure{}, c.a)
+		if err != nil || !slices.Equal(f.Pixels, c.colours) || f.Low != c.low || f.High != c.high {
+			t.Errorf("%s: %v from %g to %g, %v", c.name, f.Pixels, f.Low, f.High, err)
+			continue
+		}
+		for i, v := range f.Values() {
+			if !(math.Abs(v-c.grey[i]) < 0.005) && !(math.IsNaN(v) && math.IsNaN(c.grey[i])) {
+				t.Errorf("%s: pixel %d is %g, not %g", c.name, i, v, c.grey[i])
+			}
 		}
 	}
-	f, err := imageFigure(inBudget, oocore.Random(oocore.Float32, 1, 1000, 500), [2]float64{})
-	if err != nil || f.Rows != 334 || f.Cols != 167 || len(f.Pixels) != 4*334*167 {
-		t.Errorf("%d × %d of %d bytes: %v", f.Rows, f.Cols, len(f.Pixels), err)
+	f, err := imageFigure(inBudget, Figure{}, oocore.Random(oocore.Float32, 1, 3000, 1500))
+	if err != nil || f.Rows != 1000 || f.Cols != 500 || len(f.Levels) != 2*1000*500 {
+		t.Errorf("%d × %d of %d bytes: %v", f.Rows, f.Cols, len(f.Levels), err)
 	}
 }
 
@@ -191,7 +213,7 @@ func TestFiguresOfManyPointsStayWithinBudget(t *testing.T) {
 	if testcases.Full() {
 		n = 1_000_000_000
 	}
-	f, err := plotFigure(inBudget, oocore.Arange(0, n, 1))
+	f, err := plotFigure(inBudget, plotOf(oocore.Arange(0, n, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,8 +221,8 @@ func TestFiguresOfManyPointsStayWithinBudget(t *testing.T) {
 	if len(c.Mean) != 400 || c.Low[0] != 0 || c.High[399] != float64(n-1) || c.Mean[0] != float64(c.Step-1)/2 {
 		t.Errorf("%d points from %g to %g, the first mean %g", len(c.Mean), c.Low[0], c.High[399], c.Mean[0])
 	}
-	h, err := heatMapFigure(inBudget, oocore.Random(oocore.Float32, 1, n/20_000, 20_000))
-	if err != nil || h.Rows != 50 || h.Cols != 80 {
+	h, err := heatMapFigure(inBudget, Figure{}, oocore.Random(oocore.Float32, 1, n/20_000, 20_000), record.HeatMapFigure, maxSide)
+	if err != nil || h.Rows != 1000 || h.Cols != 1000 {
 		t.Errorf("%d × %d: %v", h.Rows, h.Cols, err)
 	}
 }
@@ -212,8 +234,8 @@ func TestRangeOfFigures(t *testing.T) {
 	if err != nil || len(f.Counts) != 60 || f.Edges[0] != 10 || f.Edges[60] != 70 || f.Counts[0] != 1 || f.Counts[59] != 2 { // 69 and 70
 		t.Errorf("%+v, %v", f, err)
 	}
-	f, err = imageFigure(inBudget, x.Reshape(10, 10), [2]float64{0, 51})
-	if err != nil || f.Pixels[4] != 5 || f.Pixels[4*99] != 255 || f.High != 51 {
+	f, err = imageFigure(inBudget, Figure{Range: [2]float64{0, 51}}, x.Reshape(10, 10))
+	if err != nil || f.Low != 0 || f.High != 51 || math.Abs(f.Values()[99]-99) > 0.01 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

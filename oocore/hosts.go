@@ -68,6 +68,16 @@ func (internals) Warnings(a *Array) []string {
 	return all
 }
 
+// Attributes returns the attributes that an array would be saved with; nil where it has none.
+func (internals) Attributes(a *Array) json.RawMessage {
+	root, err := a.expression()
+	if err != nil {
+		return nil
+	}
+	d, _ := (&output.Settings{}).Details(root, "")
+	return d.Attributes
+}
+
 // Holding says how many bytes the program holds during a run, in addition to what it held when
 // its algorithm was planned by Fits.
 func (internals) Holding(bytes int64) Option {

@@ -4,6 +4,8 @@
 package host
 
 import (
+	"encoding/json"
+
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
@@ -57,6 +59,10 @@ func Warn(f func(warning string)) oocore.Option { return internals.Warn(f) }
 
 // Warnings returns what the plan of collecting an array would warn of.
 func Warnings(a *oocore.Array) []string { return internals.Warnings(a) }
+
+// Attributes returns the attributes of an array as a JSON object: what long_name, units and the like it would be saved
+// with (see oocore.Attributes). It is nil where it has none.
+func Attributes(a *oocore.Array) json.RawMessage { return internals.Attributes(a) }
 
 // Target tells oocore.EvalContext where the expression will be saved, "" where it will be
 // collected. A run that EvalContext makes at once is then rejected where the budget is too

@@ -42,6 +42,7 @@ var commands = []func() *cobra.Command{
 	newKernel,
 	newTask, newJobs,
 	newReport,
+	newDraw,
 	newCompletion, newMan,
 }
 

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -57,6 +60,43 @@ func newReport() *cobra.Command {
 	}
 	c.Flags().StringVar(&mode, "chart", "", "how charts are drawn: auto, svg or none")
 	return c
+}
+
+// newDraw is what a cell runs to save the picture of a figure.
+func newDraw() *cobra.Command {
+	return &cobra.Command{
+		Use:     gonbext.DrawCommand + " CARD FILE",
+		Short:   "Save the picture of a figure",
+		Example: "  gonbext " + gonbext.DrawCommand + " CARD map.pdf",
+		Hidden:  true,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			card, err := record.ReadCard(args[0])
+			if err != nil {
+				return err
+			}
+			picture, err := chart.Picture(card, strings.ToLower(filepath.Ext(args[1])))
+			if err != nil {
+				return err
+			}
+			return replaceFile(args[1], picture)
+		},
+	}
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".gonbext-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // where it is not renamed
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // showCard shows an array of the cell.

@@ -11,34 +11,41 @@ import (
 
 // dataFigure draws a figure of a cell's data.
 func dataFigure(c *record.Card, o Options) (Output, error) {
-	f := c.Figure
-	s := sheet{Title: plain(c.Title), Quiet: true}
-	var drawn *figure
-	switch f.Kind {
-	case record.PlotFigure:
-		s.Verdict = curvesLine(f)
-		drawn = plotDrawing(f, s.Verdict)
-	case record.HistFigure:
-		s.Verdict = histLine(c)
-		drawn = histDrawing(f, s.Verdict)
-	case record.HeatMapFigure:
-		s.Verdict = blocksLine(c, "cell")
-		drawn = heatMapDrawing(c, s.Verdict)
-	case record.ImageFigure:
-		s.Verdict = blocksLine(c, "pixel")
-		drawn = imageDrawing(f, s.Verdict)
-	default:
-		s.Verdict = fmt.Sprintf("A %s, which this version of gonbext does not draw", plain(f.Kind))
-	}
-	if f.Missing > 0 {
-		s.Note = units.Count(f.Missing) + " elements are not finite and left out."
-	}
+	s, drawn := figureSheet(c)
 	if drawn != nil {
 		s.Figures = []figure{*drawn}
 	}
 	out, err := s.output(o)
 	out.Text = plainLines(c.Text)
 	return out, err
+}
+
+// figureSheet says what a figure shows, and draws it: nil where there is nothing to draw.
+func figureSheet(c *record.Card) (s *sheet, drawn *figure) {
+	f := c.Figure
+	s = &sheet{Title: plain(c.Title), Quiet: true}
+	switch f.Kind {
+	case record.PlotFigure:
+		s.Verdict = curvesLine(f)
+		drawn = plotDrawing(f, s.Verdict+trends(f))
+	case record.PanelsFigure:
+		s.Verdict, drawn = panelsLine(f)
+	case record.HistFigure:
+		s.Verdict = histLine(c)
+		drawn = histDrawing(f, s.Verdict)
+	case record.FacetsFigure:
+		s.Verdict = cellsLine(c)
+		drawn = facetsDrawing(c, s.Verdict)
+	case record.HeatMapFigure, record.ContourFigure, record.ScatterFigure, record.ImageFigure:
+		s.Verdict = cellsLine(c)
+		drawn = cellsDrawing(c, s.Verdict+where(f))
+	default:
+		s.Verdict = fmt.Sprintf("A %s, which this version of gonbext does not draw", plain(f.Kind))
+	}
+	if f.Missing > 0 {
+		s.Note = units.Count(f.Missing) + " elements are not finite and left out."
+	}
+	return s, drawn
 }
 
 // finite returns the least and the greatest finite value of several lists; ok is false where there is none.
@@ -127,9 +134,5 @@ func nothingFinite(c *record.Card) string {
 	return units.Shape(c.Shape) + " " + plain(c.DType) + ": no element is finite, so there is nothing to draw"
 }
 
-// heatShades is how many colours a picture of a heat map has: noise takes two thirds of the bytes
-// that it would take in all of them.
-const heatShades = 63
-
 // maxImage is how many bytes a picture has at most.
-const maxImage = 13_000
+const maxImage = 300_000

@@ -3,10 +3,12 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -23,23 +25,25 @@ const maxMarked = 60
 
 // curvesLine says what a plot shows.
 func curvesLine(f *record.Figure) string {
-	var parts []string
+	var lists []record.Floats
+	longest, step := 0, 1
 	for _, c := range f.Curves {
-		part := counted(c.Length, "element", "elements")
-		if low, high, ok := finite(c.Mean, c.Low, c.High); ok {
-			part += fmt.Sprintf(" from %.6g to %.6g", low, high)
-		} else if c.Length > 0 {
-			part += ", none of them finite"
-		}
-		if len(f.Curves) > 1 {
-			part = clip(plain(c.Name), 30) + ": " + part
-		}
-		if c.Step > 1 {
-			part += ", " + units.Count(int64(c.Step)) + " behind a point"
-		}
-		parts = append(parts, part)
+		lists = append(lists, c.Mean, c.Low, c.High)
+		longest, step = max(longest, c.Length), max(step, c.Step)
 	}
-	return strings.Join(parts, " · ")
+	line := counted(longest, "element", "elements")
+	if n := len(f.Curves); n > 1 {
+		line = fmt.Sprintf("%d series of up to %s", n, line)
+	}
+	if low, high, ok := finite(lists...); ok {
+		line += fmt.Sprintf(" from %.6g to %.6g", low, high)
+	} else if longest > 0 {
+		line += ", none of them finite"
+	}
+	if step > 1 {
+		line += ", " + units.Count(int64(step)) + " behind a point"
+	}
+	return line
 }
 
 // merged joins neighbouring blocks of curves that have more values together than maxPlotted.
@@ -55,33 +59,45 @@ func merged(curves []record.Curve) []record.Curve {
 	all := slices.Clone(curves)
 	for i := range all {
 		c := &all[i]
-		if len(c.Mean) <= most {
+		n := max(len(c.Mean), len(c.Low))
+		if n <= most || c.Points {
 			continue
 		}
 		if len(c.Low) == 0 {
 			c.Low, c.High = c.Mean, c.Mean
 		}
-		each := int(ceilDiv(int64(len(c.Mean)), int64(most)))
-		m := record.Curve{Name: c.Name, Length: c.Length, Step: c.Step * each}
-		for from := 0; from < len(c.Mean); from += each {
-			to := min(from+each, len(c.Mean))
-			low, high, ok := finite(c.Low[from:to], c.High[from:to])
-			mean, elements := math.NaN(), 0.0
-			if !ok {
-				low, high = mean, mean
-			}
-			for k, v := range c.Mean[from:to] {
-				n := float64(min(c.Step, c.Length-(from+k)*c.Step))
-				switch {
-				case math.IsNaN(v):
-				case elements == 0:
-					mean, elements = v, n
-				default:
-					elements += n
-					mean += (v - mean) * (n / elements)
+		each := int(ceilDiv(int64(n), int64(most)))
+		m := record.Curve{Name: c.Name, Length: c.Length, Step: c.Step * each, Band: c.Band}
+		for from := 0; from < n; from += each {
+			to := min(from+each, n)
+			mean := func(of []float64) float64 { // without what is not finite
+				mean, elements := math.NaN(), 0.0
+				for k, v := range of[from:to] {
+					n := float64(min(c.Step, c.Length-(from+k)*c.Step))
+					switch {
+					case math.IsNaN(v):
+					case elements == 0:
+						mean, elements = v, n
+					default:
+						elements += n
+						mean += (v - mean) * (n / elements)
+					}
 				}
+				return mean
 			}
-			m.Mean, m.Low, m.High = append(m.Mean, mean), append(m.Low, low), append(m.High, high)
+			low, high, ok := finite(c.Low[from:to], c.High[from:to])
+			if !ok {
+				low, high = math.NaN(), math.NaN()
+			}
+			if c.Band {
+				low, high = mean(c.Low), mean(c.High)
+			}
+			if m.Low, m.High = append(m.Low, low), append(m.High, high); len(c.Mean) > 0 {
+				m.Mean = append(m.Mean, mean(c.Mean))
+			}
+			if c.X != nil {
+				m.X = append(m.X, mean(c.X))
+			}
 		}
 		*c = m
 	}
@@ -90,58 +106,227 @@ func merged(curves []record.Curve) []record.Curve {
 
 // plotDrawing draws curves; nil where there is nothing to draw.
 func plotDrawing(f *record.Figure, alt string) *figure {
-	curves := merged(f.Curves)
+	g, said := plotGraph(f)
+	if g == nil {
+		return nil
+	}
+	out := &figure{Caption: said, Alt: "Line chart: " + alt, live: live{Height: 360}}
+	if g.scale != nil {
+		out.Alt, out.Picture = "Scatter plot: "+alt, g.svg(float64(out.Height)-20)
+		return out
+	}
+	return g.draw(out)
+}
+
+// plotAxis returns the axis of values; those of a logarithmic one are greater than 0.
+func plotAxis(low, high float64, kind, name string) axis {
+	a := axis{kind: kind, name: plain(name), low: low, high: high}
+	if high <= low {
+		a.low, a.high, _ = numberAxis(low, high)
+		if kind == "log" {
+			a.low, a.high = low/2, high*2
+		}
+	}
+	a.ticks = a.rounded(8)
+	return a
+}
+
+// plotGraph describes curves, and says how their lines come about; it is nil where there is nothing to draw.
+func plotGraph(f *record.Figure) (g *graph, said string) {
+	curves := slices.Clone(merged(f.Curves))
+	logX, logY := strings.Contains(f.Log, "x"), strings.Contains(f.Log, "y")
 	var lists []record.Floats
-	length := 0
-	for _, c := range curves {
+	var places record.Floats
+	lost, colours, sizes := 0, record.Floats{}, record.Floats{}
+	for i := range curves {
+		c := &curves[i]
+		n := max(len(c.Mean), len(c.Low))
+		if len(c.X) != n {
+			c.X = make([]float64, n)
+			for j := range c.X { // the middle of a block
+				c.X[j] = float64(j*c.Step+min((j+1)*c.Step, c.Length)-1) / 2
+			}
+		}
+		for _, list := range []*record.Floats{&c.Mean, &c.Low, &c.High} {
+			*list = slices.Clone(*list)
+			for j, v := range *list {
+				if math.IsInf(v, 0) {
+					(*list)[j] = math.NaN()
+				} else if logY && v <= 0 || logX && c.X[j] <= 0 {
+					(*list)[j] = math.NaN()
+					lost++
+				}
+			}
+			for j, v := range *list {
+				if !math.IsNaN(v) {
+					places = append(places, c.X[j])
+				}
+			}
+		}
 		lists = append(lists, c.Mean, c.Low, c.High)
-		length = max(length, c.Length)
+		colours, sizes = append(colours, c.Color...), append(sizes, c.Size...)
 	}
 	low, high, ok := finite(lists...)
-	if f.Low < f.High {
+	left, right, _ := finite(places)
+	ranged := f.Low < f.High
+	if ranged {
 		low, high = f.Low, f.High
 	}
 	bottom, top, step := numberAxis(low, high)
-	if f.Low < f.High {
+	if ranged {
 		bottom, top = low, high
 	}
 	if !ok || !(top-bottom <= math.MaxFloat64) { // longer than a float64 counts
-		return nil
+		return nil, ""
 	}
-	out := &figure{Title: cmp.Or(plain(f.Title), "Plot"), Alt: "Line chart: " + alt, live: live{Height: 300}}
-	for _, c := range curves {
-		if c.Step > 1 {
-			out.Caption = "Lines are means of blocks; the bands around them reach from the least to the greatest element."
+	g = &graph{fine: true, legend: len(curves) > 1, base: axis{kind: "value", name: plain(f.X), low: left, high: right}}
+	g.value = axis{kind: "value", name: plain(f.Y), low: bottom, high: top, ticks: ticksAt(bottom, top, step, numberLabel), format: "gonbext:number"}
+	if logY && (!ranged || low > 0) {
+		g.value = plotAxis(low/1.1, high*1.1, "log", f.Y)
+		g.value.ticks = g.value.rounded(6)
+	}
+	switch a := f.Across; {
+	case a != nil && len(a.Texts) > 0:
+		g.base.names = a.Texts
+		g.base.low, g.base.high = -0.5, float64(len(a.Texts))-0.5
+		for i, every := 0, 1+(len(a.Texts)-1)/12; i < len(a.Texts); i += every {
+			g.base.ticks = append(g.base.ticks, tick{float64(i), clip(plain(a.Texts[i]), 60*every/len(a.Texts)+6)})
 		}
+	case a != nil && a.Time:
+		g.base = plotAxis(left, right, "date", f.X)
+	case logX:
+		g.base = plotAxis(left, right, "log", f.X)
+	case len(f.Curves[0].X) == 0: // indices
+		g.base.low, g.base.high, g.base.step = 0, max(right, 1), 1
+		for _, c := range curves {
+			g.base.high = max(g.base.high, float64(c.Length-1))
+		}
+		g.base.ticks = roundTicks(0, g.base.high, 8, 1, countLabel)
+	default:
+		g.base = plotAxis(left, right, "value", f.X)
 	}
-	g := graph{
-		base:   axis{kind: "value", name: plain(f.X), high: float64(max(length-1, 1)), step: 1, ticks: roundTicks(0, float64(max(length-1, 1)), 8, 1, countLabel)},
-		value:  axis{kind: "value", name: plain(f.Y), low: bottom, high: top, ticks: ticksAt(bottom, top, step, numberLabel), format: "gonbext:number"},
-		legend: len(curves) > 1,
+	if slices.ContainsFunc(curves, func(c record.Curve) bool { return c.Points }) && f.Across != nil && len(f.Across.Texts) == 0 { // no mark is cut
+		pad(&g.base, 0.02)
 	}
+	if low, high, ok := finite(colours); ok {
+		g.scale = newColourScale(low, high, false, plain(f.Label))
+	}
+	least, most, _ := finite(sizes)
+	lines := 0
 	for i := range curves {
-		c := within(curves[i], bottom, top)
-		s := series{key: key{cmp.Or(clip(plain(c.Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]},
-			width: 2, marks: c.Step == 1 && len(c.Mean) <= maxMarked}
+		c := within(curves[i], g.value.low, g.value.high)
+		s := series{key: key{cmp.Or(clip(plain(c.Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[lines%len(curveColors)], curveStrokes[lines%len(curveStrokes)]},
+			width: 2, marks: c.Step == 1 && len(c.Mean) <= maxMarked && len(c.Low) == 0, x: c.X}
 		short := func(list []float64) []float64 {
 			for j, v := range list {
-				if list[j] = digits(v, 6); !s.marks {
-					list[j] = near(v, bottom, top, 1000)
+				if list[j] = digits(v, 6); !s.marks && !c.Points && g.value.kind != "log" {
+					list[j] = near(v, bottom, top, 2000)
 				}
 			}
 			return list
 		}
-		for j := range max(len(c.Mean), len(c.Low)) { // the middle of a block
-			first := j * c.Step
-			s.x = append(s.x, float64(first+min(first+c.Step, c.Length)-1)/2)
-		}
 		if len(c.Low) > 0 {
-			g.series = append(g.series, series{key: s.key, kind: asBand, x: s.x, low: short(c.Low), y: short(c.High)})
+			band := series{key: s.key, kind: asBand, x: s.x, low: short(c.Low), y: short(c.High)}
+			if len(c.Mean) == 0 {
+				band.kind, band.line = asSpread, ""
+			} else if !c.Band {
+				said = "Lines are means of blocks; the bands around them reach from the least to the greatest element."
+			}
+			g.series = append(g.series, band)
 		}
-		s.y = short(c.Mean)
+		if len(c.Mean) == 0 { // the line that follows has its colour
+			continue
+		}
+		lines++
+		if s.y = short(c.Mean); c.Points {
+			s.kind, s.width, s.marks, s.line = asPoints, min(max(60/math.Sqrt(float64(len(s.y)+1)), 3), 7), false, ""
+			for j := range c.Color {
+				s.colors = append(s.colors, hexOf(g.scale.at(c.Color[j])))
+			}
+			for _, v := range c.Size { // by their areas
+				size := 3.0
+				if most > least && !math.IsNaN(v) {
+					size = math.Round(2*(3+15*math.Sqrt((v-least)/(most-least)))) / 2
+				}
+				s.sizes = append(s.sizes, size)
+			}
+		}
 		g.series = append(g.series, s)
 	}
-	return g.draw(out)
+	if lost > 0 {
+		said = strings.TrimSpace(said + " " + counted(lost, "value has", "values have") + " no place on a logarithmic axis.")
+	}
+	return g, said
+}
+
+// pad makes an axis longer at both ends.
+func pad(a *axis, by float64) {
+	if a.kind == "log" {
+		k := math.Pow(a.high/a.low, by)
+		a.low, a.high = a.low/k, a.high*k
+		return
+	}
+	length := a.high - a.low
+	a.low, a.high = a.low-by*length, a.high+by*length
+}
+
+func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+// panelsDrawing draws plots below each other along one axis.
+func panelsDrawing(f *record.Figure, alt string) *figure {
+	var all []*graph
+	var base axis
+	left := 70.0
+	for i := range f.Panels {
+		g, _ := plotGraph(&f.Panels[i])
+		if g == nil {
+			continue
+		}
+		if g.title = plain(f.Panels[i].Title); len(all) == 0 {
+			base = g.base
+		}
+		if g.base.kind == base.kind {
+			base.low, base.high = min(base.low, g.base.low), max(base.high, g.base.high)
+			base.name = cmp.Or(g.base.name, base.name)
+		}
+		for _, t := range g.value.ticks {
+			left = max(left, 22+6.8*float64(utf8.RuneCountInString(t.label)))
+		}
+		all = append(all, g)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if base.names == nil {
+		base.ticks = base.rounded(8)
+	}
+	height := max(130, 260-30*float64(len(all)))
+	d := newDrawing(760, 40)
+	for i, g := range all {
+		y, legend := d.height-40, 0.0
+		if g.legend {
+			legend = 24
+		}
+		if g.base.kind == base.kind { // else it has its own
+			g.base = base
+			if i < len(all)-1 {
+				g.base.ticks = slices.Clone(base.ticks)
+				for k := range g.base.ticks {
+					g.base.ticks[k].label = ""
+				}
+				g.base.name = ""
+			}
+		}
+		g.inset = &[4]float64{left, 26, 16, 8}
+		if i == len(all)-1 || g.base.name != "" || g.base.kind != base.kind {
+			g.inset[3] = 44
+		}
+		h := height + legend + g.inset[3]
+		g.into(d, 0, y, d.width, h)
+		d.height += h
+	}
+	d.height -= 40
+	return &figure{Alt: "Line charts below each other: " + alt, Picture: d.done()}
 }
 
 // within returns a curve whose values are clamped to a range.

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,7 +28,7 @@ func histDrawing(f *record.Figure, alt string) *figure {
 	if n == 0 || len(f.Edges) != n+1 {
 		return nil
 	}
-	out := &figure{Title: cmp.Or(plain(f.Title), "Histogram"), Alt: "Histogram: " + alt, live: live{Height: 280}}
+	out := &figure{Alt: "Histogram: " + alt, live: live{Height: 320}}
 	low, high := f.Edges[0], f.Edges[n]
 	_, top, _ := numberAxis(0, float64(slices.Max(f.Counts)))
 	g := graph{

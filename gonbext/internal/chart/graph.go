@@ -20,17 +20,31 @@ type graph struct {
 	spans       []span        // named above the plot
 	gap         float64       // between bars, as a share of the room of each
 	tooltip     types.FuncStr // a formatter of report.js; ECharts has its own if it is empty
+	// What only pictures have; a figure with a raster has no live chart.
+	fine   bool         // lines are drawn to tenths of pixels: those of data
+	title  string       // above the plot
+	raster string       // the address of a picture in the plot, behind the series
+	scale  *colourScale // of the picture or of points, beside the plot
+	notes  []note       // over the series
+	inset  *[4]float64  // room at the left, top, right and bottom, where figures beside each other share it
+}
+
+// note is a text in the plot, on a ground that makes it readable.
+type note struct {
+	x, y float64
+	text string
 }
 
 // axis is one of the two axes of a graph.
 type axis struct {
-	kind      string // of ECharts: value, time or category
+	kind      string // of ECharts: value, time, log or category; or date, of seconds since 1970
 	name      string
 	low, high float64
 	step      float64       // the least between ticks of the live chart; 0 lets ECharts choose
 	ticks     []tick        // of the picture
 	stretches bool          // a label names all that is between its tick and the next one
 	format    types.FuncStr // a formatter of report.js
+	names     []string      // of the places 0, 1, …
 }
 
 // tick is a place on an axis with its label.
@@ -47,6 +61,8 @@ type series struct {
 	low    []float64 // of a band
 	width  float64   // of a line
 	marks  bool      // each point of a line has one
+	colors []string  // of points, one for each; none: that of the key
+	sizes  []float64 // likewise, in pixels
 	packed bool      // y goes to the figure's Points; packed series come first and have the same x
 	names  []string  // of bars, for their tooltips
 }
@@ -54,10 +70,12 @@ type series struct {
 type seriesKind int
 
 const (
-	asLine seriesKind = iota
-	asArea            // stacked
-	asBars            // stacked
-	asBand            // from low to y, around the line that follows; the legend does not list it
+	asLine   seriesKind = iota
+	asArea              // stacked
+	asBars              // stacked
+	asBand              // from low to y, around the line that follows; the legend does not list it
+	asSpread            // the same, a series of its own
+	asPoints
 )
 
 // stackedSeries returns series with the same x, one for each key that has a value above 0.
@@ -135,7 +153,11 @@ func timeAxis(end float64) axis {
 }
 
 // share returns the place of v on the axis, from 0 to 1.
-func (a *axis) share(v float64) float64 { // of halves: the whole may be more than a float64 counts
+func (a *axis) share(v float64) float64 {
+	if a.kind == "log" {
+		return (math.Log10(v) - math.Log10(a.low)) / (math.Log10(a.high) - math.Log10(a.low))
+	}
+	// Of halves: the whole may be more than a float64 counts.
 	return (v/2 - a.low/2) / (a.high/2 - a.low/2)
 }
 

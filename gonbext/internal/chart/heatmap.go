@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
@@ -148,7 +149,6 @@ type heatMap struct {
 	name                func(float64) string // the ends of the scale
 	unknown, marked     string               // what grey cells and borders mean
 	shades              int                  // how many colours the picture has: with that of unknown cells, 16 are a PNG of four bits a pixel
-	across, down        axis                 // along the sides of a matrix
 }
 
 // draw sets the live chart of a figure and its picture: one pixel, made large, for each cell. The
@@ -165,9 +165,6 @@ func (m heatMap) draw(f *figure) *figure {
 
 	const top = 40
 	d := newDrawing(760, top+m.height+12)
-	if m.across.ticks != nil {
-		d.height += 20
-	}
 	colours, cols, values := f.Switch[0], f.Cells.Cols, f.Cells.Columns[0]
 	rows := (len(values) + cols - 1) / cols
 	w, h := m.width/float64(cols), m.height/float64(rows)
@@ -186,16 +183,10 @@ func (m heatMap) draw(f *figure) *figure {
 			fmt.Fprintf(&marked, "M%s %sh%sv%sh-%[3]sz", num(m.left+float64(i%cols)*w+1), num(top+float64(i/cols)*h+1), num(w-3), num(h-3))
 		}
 	}
-	d.raster(m.left, top, m.width, m.height, cells.Paletted)
-	if m.across.ticks == nil && w >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
+	d.raster(m.left, top, m.width, m.height, pngURL(cells.Paletted))
+	if w >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
 		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %sh%s"/>`, num(m.height), num(w-1), num(m.left), num(top+m.height/2), num(m.width))
 		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %dv%s"/></g>`, num(m.width), num(h-1), num(m.left+m.width/2), top, num(m.height))
-	}
-	for _, t := range m.across.ticks {
-		d.text(m.left+m.width*m.across.share(t.at), top+m.height+16, "m k", t.label)
-	}
-	for _, t := range m.down.ticks {
-		d.text(m.left-6, top+4+m.height*m.down.share(t.at), "m r", t.label)
 	}
 	x := d.scale(m.name(colours.Min), m.name(colours.Max))
 	if unknown {
@@ -258,4 +249,24 @@ func axisNames(axes []int) string {
 		return "axis " + names[0]
 	}
 	return "axes " + cmp.Or(strings.Join(names, ", "), "none")
+}
+
+// palette is the scale of heat maps in 256 steps.
+var palette = sync.OnceValue(func() (all [256]color.NRGBA) {
+	for i := range all {
+		x := float64(i) / 255 * float64(len(heat)-1)
+		at := min(int(x), len(heat)-2)
+		mix := func(k int) uint8 {
+			a, b := channel(heat[at], k), channel(heat[at+1], k)
+			return uint8(math.Round(17 * (a + (x-float64(at))*(b-a))))
+		}
+		all[i] = color.NRGBA{mix(0), mix(1), mix(2), 255}
+	}
+	return all
+})
+
+// shade returns the colour of x, from 0 to 1, on the scale of heat maps with so many colours.
+func shade(x float64, of int) color.NRGBA {
+	last := float64(of - 1)
+	return palette()[int(255*math.Round(min(max(x, 0), 1)*last)/last)]
 }

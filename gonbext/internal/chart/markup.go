@@ -161,7 +161,9 @@ func (p *page) figures(all []figure, folded bool) {
 
 func (p *page) figure(f figure) {
 	p.add("\n")
-	p.head(f.Title)
+	if f.Title != "" {
+		p.head(f.Title)
+	}
 	if f.Caption != "" {
 		p.add("<small>%s</small>", f.Caption)
 	}
@@ -169,11 +171,7 @@ func (p *page) figure(f figure) {
 	if f.ID != "" {
 		p.add(` id="%s"`, f.ID)
 	}
-	if f.Width > 0 {
-		p.add(`><img class="gonbext-pixels" width="%s"`, f.Width)
-	} else {
-		p.add(`><img style="width:100%;max-width:760px"`)
-	}
+	p.add(`><img style="width:100%;max-width:760px"`)
 	alt := f.Alt
 	if alt == "" {
 		alt = f.Title

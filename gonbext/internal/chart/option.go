@@ -11,9 +11,12 @@ import (
 // option returns the live chart, and adds the values of packed series to the figure's Points.
 func (g *graph) option(f *figure) any {
 	unit := 1.0
-	if g.base.kind == "time" {
+	switch g.base.kind {
+	case "time":
 		f.Unit = timeUnit(g.base.high)
 		unit = f.Unit
+	case "date": // ECharts counts milliseconds
+		unit = 1e-3
 	}
 	c := charts.NewLine()
 	base(&c.BaseConfiguration, opts.Grid{Left: "8", Right: "24", Top: "10", Bottom: "8", ContainLabel: opts.Bool(true)})
@@ -36,9 +39,13 @@ func (g *graph) option(f *figure) any {
 			one.Stack, one.AreaStyle, one.LineStyle = "classes", &opts.AreaStyle{Opacity: opts.Float(0.9), Color: s.color}, &opts.LineStyle{Width: 0.7, Color: edgeColor}
 		case asBars:
 			one.Type, one.Stack, one.BarCategoryGap, one.ShowSymbol = "bar", "classes", fmt.Sprintf("%.0f%%", 100*g.gap), nil
-		case asBand:
-			one.Name += ", least to greatest"
-			one.ItemStyle.Opacity, one.LineStyle = opts.Float(0.4), &opts.LineStyle{Width: 1, Color: s.color, Opacity: opts.Float(0.4)}
+		case asPoints:
+			one.ShowSymbol, one.SymbolSize, one.LineStyle = opts.Bool(true), s.width, &opts.LineStyle{Opacity: opts.Float(0), Color: s.color}
+		case asBand, asSpread:
+			if s.kind == asBand {
+				one.Name += ", band"
+			}
+			one.LineStyle, one.AreaStyle = &opts.LineStyle{Width: 0.5, Color: s.color, Opacity: opts.Float(0.4)}, &opts.AreaStyle{Opacity: opts.Float(0.3), Color: s.color}
 		case asLine:
 			one.LineStyle = &opts.LineStyle{Width: float32(s.width), Type: lineType(s.line), Color: s.color}
 			if g.horizontal {
@@ -68,7 +75,11 @@ func (g *graph) option(f *figure) any {
 
 // live returns the axis of the live chart.
 func (a *axis) live(unit float64) opts.XAxis {
-	x := opts.XAxis{Type: a.kind, Name: a.name, MinInterval: a.step, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: a.format, HideOverlap: opts.Bool(true)}}
+	kind := a.kind
+	if kind == "date" {
+		kind = "time"
+	}
+	x := opts.XAxis{Type: kind, Name: a.name, MinInterval: a.step, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: a.format, HideOverlap: opts.Bool(true)}}
 	if a.kind != "category" {
 		x.Min, x.Max = a.low/unit, a.high/unit
 	}
@@ -119,15 +130,25 @@ func (g *graph) liveData(s *series, unit float64) (all []any) {
 			all = append(all, [2]any{x, y})
 		}
 	}
+	if s.kind == asBand || s.kind == asSpread { // there and back again: what is filled below one is emptied below the other
+		for from, to := range numbers(s.low) {
+			for i := from; i < to; i++ {
+				point(s.x[i]/unit, s.y[i])
+			}
+			for i := to - 1; i >= from; i-- {
+				point(s.x[i]/unit, s.low[i])
+			}
+			point(s.x[from]/unit, s.y[from])
+			point(s.x[from]/unit, math.NaN())
+		}
+		return all
+	}
 	for i, y := range s.y {
 		switch {
 		case s.kind != asBars:
 			x := s.x[i]
 			if unit != 1 {
 				x = round(x/unit, 1e5)
-			}
-			if s.kind == asBand {
-				point(x, s.low[i])
 			}
 			point(x, y)
 		case g.base.kind == "category":

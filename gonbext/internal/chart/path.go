@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// polyline writes the path of a line in an SVG, in relative steps of whole pixels: every report
+// polyline writes the path of a line in an SVG, in relative steps of whole pixels or tenths: every report
 // in a notebook carries its figures, so their bytes count. Consecutive horizontal or vertical steps
 // in one direction are merged.
 type polyline struct {
@@ -14,13 +14,25 @@ type polyline struct {
 	x, y   int // the end of what is written
 	dx, dy int // the step that is not written yet
 	begun  bool
+	fine   bool // the steps are of tenths of pixels
+}
+
+// number writes a length.
+func (p *polyline) number(n int) string {
+	if !p.fine {
+		return strconv.Itoa(n)
+	}
+	return strconv.FormatFloat(float64(n)/10, 'f', -1, 64)
 }
 
 func (p *polyline) to(x, y float64) {
+	if p.fine {
+		x, y = 10*x, 10*y
+	}
 	px, py := int(math.Round(x)), int(math.Round(y))
 	if !p.begun {
 		p.begun, p.x, p.y = true, px, py
-		p.WriteString("M" + strconv.Itoa(px) + " " + strconv.Itoa(py))
+		p.WriteString("M" + p.number(px) + " " + p.number(py))
 		return
 	}
 	dx, dy := px-p.x-p.dx, py-p.y-p.dy
@@ -38,15 +50,15 @@ func (p *polyline) flush() {
 	case p.dx == 0 && p.dy == 0:
 		return
 	case p.dy == 0:
-		p.WriteString("h" + strconv.Itoa(p.dx))
+		p.WriteString("h" + p.number(p.dx))
 	case p.dx == 0:
-		p.WriteString("v" + strconv.Itoa(p.dy))
+		p.WriteString("v" + p.number(p.dy))
 	default:
-		p.WriteString("l" + strconv.Itoa(p.dx))
+		p.WriteString("l" + p.number(p.dx))
 		if p.dy >= 0 {
 			p.WriteByte(' ')
 		}
-		p.WriteString(strconv.Itoa(p.dy))
+		p.WriteString(p.number(p.dy))
 	}
 	p.x, p.y, p.dx, p.dy = p.x+p.dx, p.y+p.dy, 0, 0
 }

@@ -1,8 +1,11 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,42 +13,79 @@ import (
 // svg returns the picture.
 func (g *graph) svg(height float64) markup {
 	d := newDrawing(760, height)
-	p := &plot{drawing: d, graph: g, left: 70, right: d.width - 16, top: 16, bottom: d.height - 38}
+	g.into(d, 0, 0, d.width, height)
+	return d.done()
+}
+
+// into draws the graph into a part of a drawing.
+func (g *graph) into(d *drawing, x, y, width, height float64) {
+	p := &plot{drawing: d, graph: g, left: x + 70, right: x + width - 16, top: y + 16, bottom: y + height - 38}
 	down := &g.value
 	if g.horizontal {
 		down = &g.base
 	}
 	for _, t := range down.ticks {
-		p.left = max(p.left, 22+6.8*float64(utf8.RuneCountInString(t.label)))
+		p.left = max(p.left, x+22+6.8*float64(utf8.RuneCountInString(t.label)))
+	}
+	if g.inset != nil {
+		p.left, p.top, p.right, p.bottom = x+g.inset[0], y+g.inset[1], x+width-g.inset[2], y+height-g.inset[3]
 	}
 	marks := make([]string, len(g.series))
+	row := 0.0 // room for texts right above the plot, which is that of the inset
+	if (g.inset == nil || g.legend) && (g.value.name != "" || g.title != "" || g.scale != nil && g.scale.name != "") {
+		row = 12
+		if g.legend {
+			row = 16
+		}
+	}
 	if g.legend {
-		p.top = d.legend(g.series, marks)
+		top := d.legend(x+12, p.top-16, width-12, g.series, marks)
+		p.top += top - 16
 	}
 	if len(g.spans) > 0 {
 		p.top += spanHeight
 		p.drawSpans()
 	}
-	if g.value.name != "" {
-		p.top += 12
-		d.text(p.left, p.top-6, "", clip(g.value.name, 80))
-	}
+	p.top += row
+	d.text(p.left, p.top-6, "", clip(g.value.name, int((p.right-p.left)/7)))
+	d.text((p.left+p.right)/2, p.top-6, "k", clip(g.title, int((p.right-p.left)/6)))
 	if g.base.name != "" {
-		d.text((p.left+p.right)/2, d.height-6, "k", clip(g.base.name, 80))
-		p.bottom -= 8
+		d.text((p.left+p.right)/2, y+height-6, "k", clip(g.base.name, 80))
+		if g.inset == nil {
+			p.bottom -= 8
+		}
+	}
+	if g.scale != nil && g.inset == nil {
+		p.right = x + width - barWidth
+	}
+	if g.raster != "" {
+		d.raster(p.left, p.top, p.right-p.left, p.bottom-p.top, g.raster)
+	}
+	if g.scale != nil {
+		d.colourBar(g.scale, p.right+14, p.top, p.bottom, x+width)
 	}
 	p.lines()
 	p.baseline()
 	p.stack(marks)
 	for i := range g.series {
-		if s := &g.series[i]; s.kind == asBand {
-			p.band(s)
-		} else if s.kind == asLine {
+		switch s := &g.series[i]; s.kind {
+		case asBand, asSpread:
+			p.band(s, marks[i])
+		case asLine:
 			p.line(s, marks[i])
+		case asPoints:
+			p.points(s, marks[i])
 		}
 	}
-	return d.done()
+	for _, n := range g.notes {
+		w := 6.4*float64(utf8.RuneCountInString(n.text)) + 4
+		d.printf(`<rect class="c" x="%s" y="%s" width="%s" height="14" fill-opacity=".75"/>`, num(p.along(n.x)-w/2), num(p.up(n.y)-7), num(w))
+		d.text(p.along(n.x), p.up(n.y)+4, "k", n.text)
+	}
 }
+
+// barWidth is the room for a bar of colours.
+const barWidth = 90
 
 // plot is the place of a graph in a drawing.
 type plot struct {
@@ -70,6 +110,9 @@ func (p *plot) up(v float64) float64 {
 	return p.bottom - (p.bottom-p.top)*p.value.share(v)
 }
 
+// path returns one that is not begun.
+func (p *plot) path() polyline { return polyline{fine: p.fine} }
+
 // to continues a line.
 func (p *plot) to(line *polyline, along, up float64) {
 	if p.horizontal {
@@ -91,7 +134,11 @@ func (p *plot) lines() {
 			p.text(p.left-6, at+4, "", t.label)
 		}
 	}
-	p.printf(`</g><path class="g" d="%s"/>`, lines.String())
+	p.printf(`</g>`)
+	if p.graph.raster != "" { // which is not to be crossed
+		return
+	}
+	p.printf(`<path class="g" d="%s"/>`, lines.String())
 }
 
 // baseline draws the base axis with its labels.
@@ -177,7 +224,7 @@ func (p *plot) stack(marks []string) {
 
 // outline returns the path around the area below the tops of a series.
 func (p *plot) outline(s *series, tops []float64) string {
-	var path polyline
+	var path polyline // of whole pixels: bars have sharp edges
 	floor := p.up(p.value.low)
 	p.to(&path, p.along(s.x[0]), floor)
 	for i, top := range tops {
@@ -206,7 +253,7 @@ func (p *plot) outline(s *series, tops []float64) string {
 func (p *plot) line(s *series, mark string) {
 	var path, dots strings.Builder
 	for from, to := range numbers(s.y) {
-		var line polyline
+		line := p.path()
 		for i := from; i < to; i++ {
 			along, up := p.along(s.x[i]), p.up(s.y[i])
 			p.to(&line, along, up)
@@ -230,10 +277,11 @@ func (p *plot) line(s *series, mark string) {
 }
 
 // band fills the space between low and y.
-func (p *plot) band(s *series) {
+func (p *plot) band(s *series, mark string) {
 	var path strings.Builder
+	path.WriteString(mark)
 	for from, to := range numbers(s.low) {
-		var line polyline
+		line := p.path()
 		for i := from; i < to; i++ {
 			p.to(&line, p.along(s.x[i]), p.up(s.y[i]))
 		}
@@ -243,4 +291,37 @@ func (p *plot) band(s *series) {
 		path.WriteString(line.done() + "z")
 	}
 	p.printf(`<path d="%s" fill="%s" fill-opacity=".3" stroke="%[2]s" stroke-opacity=".3"/>`, path.String(), s.color)
+}
+
+// points draws marks that no line joins, those of one colour and size together. The largest are below.
+func (p *plot) points(s *series, mark string) {
+	type look struct {
+		size  float64
+		color string
+	}
+	all := map[look]*strings.Builder{{s.width, s.color}: {}}
+	all[look{s.width, s.color}].WriteString(mark)
+	for i, y := range s.y {
+		l := look{s.width, s.color}
+		if math.IsNaN(y) {
+			continue
+		}
+		if s.colors != nil {
+			l.color = s.colors[i]
+		}
+		if s.sizes != nil {
+			l.size = s.sizes[i]
+		}
+		if all[l] == nil {
+			all[l] = new(strings.Builder)
+		}
+		fmt.Fprintf(all[l], "M%s %sh0", num(p.along(s.x[i])), num(p.up(y)))
+	}
+	for _, l := range slices.SortedFunc(maps.Keys(all), func(a, b look) int {
+		return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(a.color, b.color))
+	}) {
+		if path := all[l]; path.Len() > 0 {
+			p.printf(`<path d="%s" stroke="%s" stroke-width="%s" stroke-linecap="round" stroke-opacity=".8"/>`, path, l.color, num(l.size))
+		}
+	}
 }

@@ -23,9 +23,9 @@ func seriesFigure(s record.Series) *figure {
 		}
 	}
 	said := fmt.Sprintf("first %.6g, last %.6g, of %d.", s.Values[0], s.Values[len(s.Values)-1], len(s.Values))
-	f := plotDrawing(&record.Figure{Title: strings.ToUpper(name[:1]) + name[1:], Curves: []record.Curve{{Name: name, Length: len(values), Step: 1, Mean: values}}}, said)
+	f := plotDrawing(&record.Figure{Curves: []record.Curve{{Name: name, Length: len(values), Step: 1, Mean: values}}}, said)
 	if f != nil {
-		f.Caption = strings.ToUpper(said[:1]) + said[1:]
+		f.Title, f.Caption = strings.ToUpper(name[:1])+name[1:], strings.ToUpper(said[:1])+said[1:]
 	}
 	return f
 }

@@ -74,6 +74,9 @@ func (d *drawing) done() markup {
 
 // text writes s at x, y, with styles by class: k is around x, r to the left of it.
 func (d *drawing) text(x, y float64, class, s string) {
+	if s == "" {
+		return
+	}
 	if class != "" {
 		class = ` class="` + class + `"`
 	}
@@ -116,19 +119,21 @@ func (d *drawing) scale(least, most string) float64 {
 	return x + 30 + 6.6*float64(len(most))
 }
 
-// legend writes the names of series in rows from the top. It returns the height that they took, and
+// legend writes the names of series in rows from a place near the top. It returns the height that they took, and
 // sets the path of each one's mark, a box or a dash, which what it names begins with.
-func (d *drawing) legend(all []series, marks []string) (height float64) {
-	x, y := 12.0, 18.0
+func (d *drawing) legend(left, top, width float64, all []series, marks []string) (height float64) {
+	x, y := left, top+18
 	for i, s := range all {
 		if s.kind == asBand {
 			continue
 		}
 		w := 30 + 6.6*float64(len([]rune(s.name)))
-		if x+w > d.width && x > 12 {
-			x, y = 12, y+18
+		if x+w > left+width && x > left {
+			x, y = left, y+18
 		}
-		if s.line != "" {
+		if s.kind == asPoints {
+			marks[i] = fmt.Sprintf("M%.0f %.0fh0", x+7, y-4)
+		} else if s.line != "" {
 			marks[i] = fmt.Sprintf("M%.0f %.0fh14", x, y-4)
 		} else {
 			marks[i] = fmt.Sprintf("M%.0f %.0fh12v10h-12z", x+1, y-9)
@@ -136,7 +141,7 @@ func (d *drawing) legend(all []series, marks []string) (height float64) {
 		d.text(x+19, y, "", s.name)
 		x += w
 	}
-	return y + 10
+	return y + 10 - top
 }
 
 // roundStep is 1, 2 or 5 times a power of ten that gives at most n ticks.

@@ -129,7 +129,6 @@ type figure struct {
 	Title, Caption string
 	Alt            string // what a picture says to those who do not see it; its title and caption if empty
 	Picture        markup
-	Width          int  // of a picture of few pixels, 0 where it takes the room there is
 	Folded         bool // it is detail: shown when it is asked for
 }
 
