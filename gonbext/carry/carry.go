@@ -15,10 +15,9 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
-
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Folder is the environment variable that names the folder of a kernel's values. Without it nothing is kept.
@@ -100,11 +99,14 @@ func Keep(cell string, others Others, declared ...Variable) {
 // tooLarge is the error of bytes for which others leave no room.
 func (o Others) tooLarge(bytes int64) error {
 	if bytes > Limit {
-		return fmt.Errorf("it takes more than %s, up to which a notebook's values are carried: save it to a file", units.Bytes(Limit))
+		return fmt.Errorf("it takes more than %s, up to which a notebook's values are carried: save it to a file", mebibytes(Limit))
 	}
 	return fmt.Errorf("with its %s the notebook's values would take %s, and they are carried up to %s in all; %s takes most of them, %s: save one to a file, or forget it with %%rm",
-		units.Bytes(bytes), units.Bytes(o.Bytes+bytes), units.Bytes(Limit), o.Name, units.Bytes(o.Most))
+		mebibytes(bytes), mebibytes(o.Bytes+bytes), mebibytes(Limit), o.Name, mebibytes(o.Most))
 }
+
+// mebibytes writes bytes without package units, which every cell would have to link.
+func mebibytes(n int64) string { return strconv.FormatFloat(float64(n)/(1<<20), 'g', 3, 64) + " MiB" }
 
 // errRunning is the error of what another goroutine may write to while it is read. A map that is written meanwhile
 // would end the program.

@@ -45,7 +45,12 @@ func (r *rewriting) answer(s *Session, specials []special) {
 			r.explain(c.help())
 			continue
 		}
-		if m, _ := s.scopeBefore(above, before, items(tokens(above))).find(name); m.typ != nil {
+		names := s.scopeBefore(above, before, items(tokens(above)))
+		if text, markdown := s.explainCarried("", name, names); text != "" {
+			r.explain(text, markdown)
+			continue
+		}
+		if m, _ := names.find(name); m.typ != nil {
 			var text bytes.Buffer
 			_ = printer.Fprint(&text, token.NewFileSet(), m.typ) // to memory
 			signature := name + strings.TrimPrefix(text.String(), "func")

@@ -1,10 +1,12 @@
 package magic
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/printer"
 	"go/token"
 	"maps"
 	"os"
@@ -48,12 +50,23 @@ func (s source) free(in ast.Node) (names []mention) {
 	return names
 }
 
+// function is a function of cells that may mention carried variables.
+type function struct {
+	files       *token.FileSet
+	declaration *ast.FuncDecl
+	mentions    []mention
+	types       map[string]string // of carried variables, with which it compiled
+	out         bool              // GoNB has it without its body
+}
+
 // carrying is what a cell takes of earlier ones, and whether it leaves its own.
 type carrying struct {
+	name     string // of package carry in the cell
 	imports  string
 	load     string                  // in front of main's statements
 	sections map[*carry.Section]bool // which that loads
 	global   string                  // variables that functions mention
+	left     string                  // functions without their bodies, or with them again
 	keeps    bool
 }
 
@@ -77,22 +90,27 @@ func (r *rewriting) carry() error {
 		}
 		return v, !at.qualifies || kept.kind != token.IMPORT && v.hasMembers()
 	}
+	n := readNames(tokens(r.lines))
+	for r.carrying.name = "gonbext_carry"; n.binds[r.carrying.name] || n.qualifies[r.carrying.name]; r.carrying.name += "_" {
+	}
 	r.source.open = append(r.source.open, r.keys()...)
-	functions := maps.Clone(s.mentions)
+	functions := maps.Clone(s.functions)
+	uses := r.source.mainFunc != nil
 	for _, d := range r.source.declarations {
 		f, is := d.(*ast.FuncDecl)
 		if is && f != r.source.mainFunc {
-			functions[functionName(f)] = r.source.free(f)
+			functions[functionName(f)] = function{files: r.source.files, declaration: f, mentions: r.source.free(f)}
 		}
 		for _, name := range r.source.free(d) {
-			if v, ok := carried(name, true); ok && !is {
+			v, ok := carried(name, true)
+			if uses = uses || ok; ok && !is {
 				return r.fault(r.source.place(name.Pos()), fmt.Sprintf("%s is a value of %s, and a variable outside of statements is set before it is there: write it as a statement, with :=", name.Name, v.cell))
 			}
 		}
 	}
 	r.globals = r.layer.locals
-	r.layer.mentions, r.layer.globals, r.layer.locals = functions, r.globals, append(r.source.locals(), r.globals...)
-	if r.source.mainFunc == nil {
+	r.layer.functions, r.layer.globals, r.layer.locals = functions, r.globals, append(r.source.locals(), r.globals...)
+	if !uses {
 		return nil
 	}
 	global, needed := map[string]bool{}, map[string]bool{}
@@ -108,29 +126,63 @@ func (r *rewriting) carry() error {
 				fault = cmp.Or(fault, r.fault(r.source.place(at.Pos()), v.explain(name)))
 			} else if !seen[name] {
 				seen[name] = true
-				visit(functions[name], true)
+				visit(functions[name].mentions, true)
 			}
 		}
 	}
-	visit(r.source.free(r.source.mainFunc), false)
+	if r.carrying.keeps = r.source.mainFunc != nil; r.carrying.keeps {
+		r.layer.runs = true
+		visit(r.source.free(r.source.mainFunc), false)
+	}
 	for name := range s.initialised { // which GoNB has with its first value
 		if _, own := r.scope.names[name]; !own && s.carried[name].section != nil {
 			global[name] = true
 		}
 	}
-	for function, names := range functions {
-		for _, name := range names {
-			if v, ok := carried(name, true); ok && v.section != nil {
-				global[name.Name] = true
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		f, types := functions[name], map[string]string{}
+		for _, at := range f.mentions {
+			if v, ok := carried(at, true); ok && v.section != nil {
+				global[at.Name], types[at.Name] = true, v.typ
 			}
 		}
-		if strings.Contains(function, ".") { // a value has it, which no name tells of
-			visit(names, true)
+		isMethod := strings.Contains(name, ".")
+		if isMethod && r.carrying.keeps { // a value has it, which no name tells of
+			visit(f.mentions, true)
 		}
+		functions[name] = r.withTypes(name, f, types, seen[name] || isMethod)
 	}
-	r.carrying.keeps, r.layer.runs = true, true
 	r.loads(needed, global)
 	return fault
+}
+
+// withTypes is a function where carried variables have types, which it may have compiled without: the cell has it
+// without its body as long as nothing calls it, since it might not compile, and as it was where something does.
+func (r *rewriting) withTypes(name string, f function, types map[string]string, called bool) function {
+	changed := ""
+	for _, variable := range slices.Sorted(maps.Keys(types)) {
+		if was := f.types[variable]; was != "" && was != types[variable] {
+			changed = variable
+		}
+	}
+	if changed != "" && called {
+		v := r.session.carried[changed]
+		r.Hint = fmt.Sprintf("Function %s was written for %s of type %s, which is a %s since %s: declare %s again.", name, changed, plainType(f.types[changed]), plainType(types[changed]), v.cell, name)
+	}
+	declaration, was := *f.declaration, f.out
+	if f.out = !called && (f.out || changed != ""); f.out {
+		body := &ast.CallExpr{Fun: ast.NewIdent("panic"), Args: []ast.Expr{ast.NewIdent("nil")}} // ends any function
+		declaration.Body = &ast.BlockStmt{List: []ast.Stmt{&ast.ExprStmt{X: body}}}
+	} else {
+		f.types = types
+	}
+	if f.out == was {
+		return f
+	}
+	var text bytes.Buffer
+	_ = printer.Fprint(&text, f.files, &declaration) // to memory
+	r.carrying.left += "\n" + text.String()
+	return f
 }
 
 // keys are the names among the keys of maps that are written out, which Go's parser leaves open: they could be
@@ -168,7 +220,7 @@ func (r *rewriting) loads(needed, global map[string]bool) {
 	carried, imports := r.session.carried, map[string]string{}
 	named := func(path string) string {
 		if imports[path] == "" {
-			imports[path] = fmt.Sprintf("carry_%d", len(imports))
+			imports[path] = fmt.Sprintf("%s_%d", r.carrying.name, len(imports))
 		}
 		return imports[path]
 	}
@@ -181,7 +233,14 @@ func (r *rewriting) loads(needed, global map[string]bool) {
 		}
 	}
 	done := map[*carry.Section]bool{}
-	for _, name := range slices.Sorted(maps.Keys(needed)) {
+	isType := func(name string) bool { return slices.Contains(basicTypes, name) || name == "any" || name == "error" }
+	byName := slices.SortedFunc(maps.Keys(needed), func(a, b string) int { // others have these types
+		if isType(a) != isType(b) {
+			return map[bool]int{true: 1, false: -1}[isType(a)]
+		}
+		return cmp.Compare(a, b)
+	})
+	for _, name := range byName {
 		section := carried[name].section
 		if section == nil || done[section] {
 			continue
@@ -191,25 +250,25 @@ func (r *rewriting) loads(needed, global map[string]bool) {
 		for i, member := range section.Names {
 			typ := inGo(section.Types[i], named)
 			if carried[member].section != section { // it was declared anew since
-				member = fmt.Sprintf("%s_%d_%d", member, section.At, len(done))
+				member = fmt.Sprintf("%s_%s_%d", r.carrying.name, member, len(done))
 			}
 			declare(member, typ)
-			fmt.Fprintf(&variables, ", gonbext_carry.At(%q, &%s)", section.Names[i], member)
+			fmt.Fprintf(&variables, ", %s.At(%q, &%s)", r.carrying.name, section.Names[i], member)
 		}
 		for i, typ := range section.Held {
 			if i > 0 {
 				held.WriteString(", ")
 			}
-			fmt.Fprintf(&held, "gonbext_carry.Type[%s]()", inGo(typ, named))
+			fmt.Fprintf(&held, "%s.Type[%s]()", r.carrying.name, inGo(typ, named))
 		}
-		fmt.Fprintf(&load, "gonbext_carry.Load(%q, %d, gonbext_carry.Held(%s)%s); ", section.File, section.At, &held, &variables)
+		fmt.Fprintf(&load, "%s.Load(%q, %d, %[1]s.Held(%[4]s)%s); ", r.carrying.name, section.File, section.At, &held, &variables)
 	}
 	for _, name := range slices.Sorted(maps.Keys(global)) {
 		if v := carried[name]; !done[v.section] {
 			declare(name, inGo(v.typ, named))
 		}
 	}
-	r.carrying.load, r.carrying.global, r.carrying.sections = load.String(), globals.String(), done
+	r.carrying.load, r.carrying.global, r.carrying.sections = load.String(), globals.String()+r.carrying.left, done
 	for _, at := range slices.Sorted(maps.Keys(imports)) {
 		r.carrying.imports += fmt.Sprintf("import %s %q; ", imports[at], at)
 		if at == corePath { // package gonbext knows how arrays are carried
@@ -229,16 +288,16 @@ func (r *rewriting) keep() string {
 func (r *rewriting) keepOf(locals []string) string {
 	var b strings.Builder
 	for _, name := range locals {
-		form := "gonbext_carry.Of(%q, %s)"
+		form := "%s.Of(%q, %s)"
 		if slices.Contains(r.globals, name) || r.source.addressed(name) {
-			form = "gonbext_carry.At(%q, &%s)"
+			form = "%s.At(%q, &%s)"
 		}
-		fmt.Fprintf(&b, ", "+form, name, name)
+		fmt.Fprintf(&b, ", "+form, r.carrying.name, name, name)
 	}
 	if b.Len() == 0 && r.carrying.load == "" {
 		return ""
 	}
-	return fmt.Sprintf("gonbext_carry.Keep(%q, gonbext_carry.Others{%s}%s); ", r.ID, r.others(locals), &b)
+	return fmt.Sprintf("%s.Keep(%q, %[1]s.Others{%[3]s}%s); ", r.carrying.name, r.ID, r.others(locals), &b)
 }
 
 // others generates what is carried besides what the cell declares or loads.
@@ -342,14 +401,14 @@ func (s *Session) ended(l layer, count int64) {
 	defer s.sweep()
 	if l.reset {
 		clear(s.carried)
-		clear(s.mentions)
+		clear(s.functions)
 	}
 	for _, name := range l.removed {
 		delete(s.carried, name)
-		delete(s.mentions, name)
+		delete(s.functions, name)
 	}
-	if l.mentions != nil {
-		s.mentions = l.mentions
+	if l.functions != nil {
+		s.functions = l.functions
 	}
 	cell := "an earlier cell"
 	if count > 0 {

@@ -13,10 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/gonbext/carry"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
@@ -77,11 +79,60 @@ var notebooks = [][]string{
 	{"json := 3", "json++", "fmt.Println(json)"},
 	{"import \"bytes\"\nfunc text() string { var b bytes.Buffer; b.WriteString(\"t\"); return b.String() }\nbytes := 5\nfmt.Println(bytes)", "fmt.Println(text(), bytes+1)", "bytes++\nfmt.Println(text(), bytes)"},
 	{"func first() string { return strings.ToUpper(\"a\") }\nstrings := []int{1}", "strings[0]++\nfmt.Println(first(), strings)"},
+	{"type set map[string]struct{}\nfunc (s set) has(k string) bool { _, ok := s[k]; return ok }\ns := set{\"a\": {}}", "s[\"b\"] = struct{}{}", "fmt.Println(s.has(\"b\"), s.has(\"c\"), len(s))"},
+	{"nan, inf, zero := math.NaN(), math.Inf(-1), math.Copysign(0, -1)", "fmt.Println(nan == nan, inf, 1/zero, math.Signbit(zero))"},
+	{"c64, r, u := complex64(1+2i), []rune(\"héß\"), []uint16{1, 65535}", "r[0] = 'H'\nfmt.Println(c64*c64, string(r), u)"},
+	{"names := [...]string{2: \"b\", 0: \"a\"}", "other := names\nother[1] = \"c\"", "fmt.Println(len(names), names, other, names == other)"},
+	{"type leaf struct{ parent *branch; n int }\ntype branch struct{ leaves []*leaf }\nb := &branch{}\nfor i := range 3 { b.leaves = append(b.leaves, &leaf{b, i}) }", "b.leaves[1].n = 10", "fmt.Println(b.leaves[1].parent.leaves[1].n, b.leaves[2].parent == b)"},
+	{"type inner struct{ n int }\nfunc (i *inner) add() { i.n++ }\ntype outer struct{ *inner; name string }\no := outer{&inner{1}, \"o\"}\nsame := o.inner", "o.add()", "same.add()\nfmt.Println(o.n, same.n, o.name)"},
+	{"type speaker interface{ speak() string }\ntype dog struct{ name string }\nfunc (d dog) speak() string { return d.name }\ntype owner struct{ speaker; age int }\no := owner{dog{\"rex\"}, 3}", "o.speaker = dog{\"bo\"}", "fmt.Println(o.speak(), o.age)"},
+	{"type op struct{ f func(int) int; ch chan int; n int }\no := op{n: 1}", "o.n++", "fmt.Println(o.f == nil, o.ch == nil, o.n)"},
+	{"r := big.NewRat(1, 3)\nf := big.NewFloat(1.5)", "r.Add(r, big.NewRat(1, 6))\nf.Mul(f, f)", "fmt.Println(r, f)"},
+	{"u, err := url.Parse(\"https://a:b@host/p?q=1#f\")", "u.Path = \"/other\"\nfmt.Println(err)", "fmt.Println(u, u.Query()[\"q\"], u.User.Username())"},
+	{"r := ring.New(3)\nfor i := range 3 { r.Value = i; r = r.Next() }", "r.Value = \"first\"", "r.Do(func(v any) { fmt.Print(v, \" \") })\nfmt.Println()"},
+	{"r := strings.NewReader(\"some text\")", "b := make([]byte, 4)\nn, err := r.Read(b)", "rest, err := io.ReadAll(r)\nfmt.Printf(\"%d %s %q %v\\n\", n, b, rest, err)"},
+	{"var count atomic.Int64\ncount.Add(2)", "var wg sync.WaitGroup\nfor range 10 { wg.Go(func() { count.Add(1) }) }\nwg.Wait()", "fmt.Println(count.Load())"},
+	{"rng := rand.New(rand.NewPCG(3, 4))\nfmt.Println(rng.IntN(1000))", "fmt.Println(rng.IntN(1000))\nperm := rng.Perm(5)", "fmt.Println(perm, rng.Float64())"},
+	{"days := map[time.Month][]time.Time{time.May: {time.Date(2020, 5, 1, 0, 0, 0, 0, time.UTC)}}", "days[time.May] = append(days[time.May], days[time.May][0].AddDate(0, 0, 2))", "fmt.Println(days[time.May][1].Format(time.DateOnly), len(days))"},
+	{"raw := json.RawMessage(`{\"a\": [1, 2]}`)\nvar v map[string]any", "err := json.Unmarshal(raw, &v)", "v[\"b\"] = v[\"a\"].([]any)[1]\nout, _ := json.Marshal(v)\nfmt.Println(string(out), err)"},
+	{"type temperature float64\ntype reading struct{ At time.Time; T temperature; Tags map[string]*string }\nname := \"x\"\nr := reading{T: 3.5, Tags: map[string]*string{\"n\": &name}}", "*r.Tags[\"n\"] = \"y\"\nr.T *= 2", "fmt.Println(name, r.T, r.At.IsZero())"},
+	{"p := &[]int{1, 2, 3}\nq := &(*p)[1]", "*q = 9", "*p = append(*p, 4)\nfmt.Println(*p, *q)"},
+	{"people := []struct{ Name string; Age int }{{\"b\", 2}, {\"a\", 1}}", "sort.Slice(people, func(i, j int) bool { return people[i].Age < people[j].Age })", "fmt.Printf(\"%+v\\n\", people)"},
+	{"type tree[T cmp.Ordered] struct{ l, r *tree[T]; v T }\nfunc (t *tree[T]) put(v T) *tree[T] { if t == nil { return &tree[T]{v: v} }; if v < t.v { t.l = t.l.put(v) } else { t.r = t.r.put(v) }; return t }\nfunc sum[T cmp.Ordered](t *tree[T]) (all []T) { if t == nil { return nil }; return append(append(sum(t.l), t.v), sum(t.r)...) }\nvar root *tree[string]\nfor _, s := range []string{\"m\", \"c\", \"x\"} { root = root.put(s) }", "root = root.put(\"d\")", "fmt.Println(sum(root))"},
+	{"func apply[T, U any](in []T, f func(T) U) (out []U) { for _, v := range in { out = append(out, f(v)) }; return out }\nwords := []string{\"a\", \"bbb\"}", "lengths := apply(words, func(s string) int { return len(s) })", "fmt.Println(lengths, apply(lengths, strconv.Itoa))"},
+	{"func count(n int) iter.Seq[int] { return func(yield func(int) bool) { for i := range n { if !yield(i) { return } } } }\ntotal := 0\nfor i := range count(4) { total += i }", "for i := range count(3) { if i == 2 { break }; total += 10 * i }", "fmt.Println(total)"},
+	{"type failure struct{ code int }\nfunc (f *failure) Error() string { return fmt.Sprint(\"code \", f.code) }\nerr := error(&failure{3})", "err = fmt.Errorf(\"wrapped: %w\", err)\nfmt.Println(err)\nvar f *failure\nfound := errors.As(err, &f)\nerr = f", "f.code++\nfmt.Println(found, err)"},
+	{"kind := func(v any) string { switch v.(type) { case int: return \"int\"; case fmt.Stringer: return \"stringer\"; default: return \"other\" } }\nkinds := []string{kind(1), kind(time.Second), kind(nil)}", "fmt.Println(kinds)"},
+	{"a, b := 1, 2", "a, b = b, a+b\na, b = b, a+b", "fmt.Println(a, b, min(a, b), max(a, b))"},
+	{"n := 0\nloop:\nif n < 5 { n++; goto loop }", "fmt.Println(n)"},
+	{"func safe(f func()) (out any) { defer func() { out = recover() }(); f(); return nil }\ncaught := safe(func() { panic(\"no\") })", "fmt.Println(caught)\ncaught = safe(func() {})", "fmt.Println(caught)"},
+	{"results := make([]int, 4)\nvar wg sync.WaitGroup\nfor i := range results { wg.Add(1); go func() { defer wg.Done(); results[i] = i * i }() }\nwg.Wait()", "results[0] = -1", "fmt.Println(results)"},
+	{"ch := make(chan int, 3)\nvar got []int\ngo func() { defer close(ch); for i := range 3 { ch <- i } }()\nfor v := range ch { got = append(got, v) }", "fmt.Println(got)"},
+	{"ctx, cancel := context.WithTimeout(context.Background(), time.Hour)\ncancel()\nreason := ctx.Err().Error()", "fmt.Println(reason)"},
+	{"const limit = 3\nconst (\n\tkb = 1 << (10 * (iota + 1))\n\tmb\n)\nx := limit * kb", "x += mb", "fmt.Println(x, limit)"},
+	{"int := 3\nx := 4", "int++\nx += int", "fmt.Println(int, x)"},
+	{"string := []byte(\"s\")\nlen := 2", "len++\nstring[0] = 't'", "fmt.Println(len, string)"},
+	{"gonbext_carry, carry_0, defers := 1, \"two\", time.UTC", "gonbext_carry++\nwhen := time.Unix(5, 0).In(defers)", "fmt.Println(gonbext_carry, carry_0, when)"},
+	{"error, any := 1, 2", "error += any", "fmt.Println(error, any)"},
+	{"type point struct{ X int }\nfirst := point{1}", "point := first\npoint.X++", "fmt.Println(first, point)"},
+	{"m := map[string]int{}\nfor i, w := range strings.Fields(\"a b a\") { m[w] += i }", "keys := slices.Sorted(maps.Keys(m))", "fmt.Println(keys, m)"},
+	{"x := 1\nx, y := x+1, x+2", "x, z := y, x", "fmt.Println(x, y, z)"},
+	{"s := []int{3, 1, 2}\nslices.Sort(s)", "s = slices.Insert(s, 1, 9)\ni, found := slices.BinarySearch(s, 9)", "fmt.Println(s, i, found)"},
+	{"var w strings.Builder\nt := template.Must(template.New(\"t\").Parse(\"{{.}}!\"))\nerr := t.Execute(&w, 5)", "fmt.Println(w.String(), err)"},
 	{"ID, carry, gonbext := 1, 2, 3", "fmt.Println(ID, carry, gonbext)"},
 }
 
-// shared is a notebook whose functions use a statement's variable, which functions of one program cannot.
-var shared, sharedPrints = []string{"total := 10.5", "func twice() float64 { return total * 2 }\nfmt.Println(twice())", "total = 3\nfmt.Println(twice())", "total := twice()\nfmt.Println(total)", "fmt.Println(twice())"}, "21\n6\n6\n12\n"
+// shared are notebooks whose functions use a statement's variable, which functions of one program cannot, and what they
+// print.
+var shared = []struct {
+	cells  []string
+	prints string
+}{
+	{[]string{"total := 10.5", "func twice() float64 { return total * 2 }\nfmt.Println(twice())", "total = 3\nfmt.Println(twice())", "total := twice()\nfmt.Println(total)", "fmt.Println(twice())"}, "21\n6\n6\n12\n"},
+	{[]string{"total := 1.5", "func twice() float64 { return total * 2 }", "fmt.Println(twice())"}, "3\n"},
+	{[]string{"total := 1.5", "func twice() float64 { return total * 2 }\nfmt.Println(twice())", "total := \"text\"", "fmt.Println(total)", "func shout() string { return strings.ToUpper(total) }\nfmt.Println(shout())", "total := 4.0", "fmt.Println(twice())", "total := true", "fmt.Println(total)"}, "3\ntext\nTEXT\n8\ntrue\n"},
+	{[]string{"x := 1", "func show() { fmt.Println(\"x is\", x) }\nshow()", "x := \"text\"", "fmt.Println(1)", "show()", "x := 2.5\nfmt.Println(x)", "show()"}, "x is 1\n1\nx is text\n2.5\nx is 2.5\n"},
+}
 
 // asOneProgram is the Go program that the cells of a notebook are together.
 func asOneProgram(t *testing.T, cells []string) string {
@@ -92,12 +143,12 @@ func asOneProgram(t *testing.T, cells []string) string {
 	return imported(asGoNB(cell.Code))
 }
 
-var libraries = map[string]string{"list": "container/list", "big": "math/big", "rand": "math/rand/v2"}
+var libraries = map[string]string{"list": "container/list", "big": "math/big", "rand": "math/rand/v2", "ring": "container/ring", "url": "net/url", "atomic": "sync/atomic", "json": "encoding/json", "template": "text/template"}
 
 // imported adds imports as goimports does.
 func imported(program string) string {
-	for _, name := range []string{"fmt", "strings", "time", "big", "bytes", "list", "regexp", "os", "strconv", "sync", "rand"} {
-		if strings.Contains(program, name+".") && !strings.Contains(program, "import "+name) && !strings.Contains(program, fmt.Sprintf("import %q", name)) {
+	for _, name := range []string{"fmt", "strings", "time", "big", "bytes", "list", "regexp", "os", "strconv", "sync", "rand", "math", "url", "ring", "io", "atomic", "json", "sort", "cmp", "iter", "errors", "context", "slices", "maps", "template"} {
+		if regexp.MustCompile(`(^|[^\w."])`+name+`\.\w`).MatchString(program) && !strings.Contains(program, "import "+name) && !strings.Contains(program, fmt.Sprintf("import %q", name)) {
 			program = strings.Replace(program, "package main", fmt.Sprintf("package main;import %q", cmp.Or(libraries[name], name)), 1)
 		}
 	}
@@ -108,7 +159,7 @@ func imported(program string) string {
 type memory map[string]string
 
 // program is what GoNB compiles of a cell, whose declarations it keeps.
-func (m memory) program(t *testing.T, code string) string {
+func (m memory) program(t testing.TB, code string) string {
 	t.Helper()
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", asGoNB(code), 0)
@@ -152,45 +203,102 @@ func (m memory) program(t *testing.T, code string) string {
 	return imported("package main\n" + imports + strings.Join(all, "\n") + "\n" + main)
 }
 
-// What is printed by cells, each compiled into a process of its own, is what the one Go program prints that they are.
-func TestCellsAreOneProgram(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
+// module is a folder of programs that cells are compiled to.
+type module struct {
+	testing.TB
+	dir string
+}
+
+func newModule(t testing.TB) module {
+	m := module{t, t.TempDir()}
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("go.mod", "module cells\n\ngo 1.26\n")
-	write("go.work", fmt.Sprintf("go 1.26.0\n\nuse .\nuse %q\n", root))
-	n := 5
+	m.write("go.mod", "module cells\n\ngo 1.26\n")
+	m.write("go.work", fmt.Sprintf("go 1.26.0\n\nuse .\nuse %q\n", root))
+	return m
+}
+
+func (m module) write(name, text string) {
+	name = filepath.Join(m.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		m.Fatal(err)
+	}
+}
+
+func (m module) build(step string) {
+	m.Helper()
+	c := exec.Command("go", "build", "-o", step+"bin/", "./"+step+"/...")
+	c.Dir = m.dir
+	c.Env = append(os.Environ(), "GOWORK="+filepath.Join(m.dir, "go.work"), "GOFLAGS=")
+	if out, err := c.CombinedOutput(); err != nil {
+		m.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func (m module) run(program, values string) (string, error) {
+	c := exec.Command(filepath.Join(m.dir, program))
+	c.Env = append(os.Environ(), carry.Folder+"="+values)
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// BenchmarkCell is from a cell as it is written to its end: one that mentions ten values of earlier ones, one that declares
+// these itself, where none are carried, and one that mentions none.
+func BenchmarkCell(b *testing.B) {
+	const declare = "a, b, c, d, e := 1, \"text\", 2.5, make([]float64, 1000), map[string]int{\"k\": 1}\nf, g, h, i, j := struct{ X, y int }{1, 2}, time.Now(), big.NewInt(7), [][]string{{\"x\"}}, &a\n"
+	const mention = "fmt.Println(%d, a, b, c, len(d), e, f, g, h, i, *j)"
+	for _, c := range []struct{ name, first, code string }{{"none", declare, "fmt.Println(%d)"}, {"declared", "", declare + mention}, {"ten", declare, mention}} {
+		m, s, kept, n := newModule(b), newSession(), memory{}, 0
+		s.newID = func() string { n++; return strconv.Itoa(n) }
+		if c.first != "" {
+			s.CarryIn(b.TempDir())
+		}
+		cell := func(code string) {
+			c, err := s.Rewrite(code)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m.write("step/n/main.go", kept.program(b, c.Code))
+			m.build("step")
+			if out, err := m.run("stepbin/n", s.folder); err != nil {
+				b.Fatal(err, out)
+			}
+			s.Compiled(c.ID, int64(n), true)
+		}
+		cell(c.first + "fmt.Println(0)")
+		b.Run(c.name, func(b *testing.B) {
+			least := time.Hour // the mean is of what else the machine does
+			for b.Loop() {
+				begun := time.Now()
+				cell(fmt.Sprintf(c.code, n))
+				least = min(least, time.Since(begun))
+			}
+			b.ReportMetric(float64(least.Microseconds())/1000, "least-ms/op")
+		})
+	}
+}
+
+// What is printed by cells, each compiled into a process of its own, is what the one Go program prints that they are.
+func TestCellsAreOneProgram(t *testing.T) {
+	m, n := newModule(t), 5
 	if testcases.Full() {
 		n = 16
 	}
-	cases := append([][]string{shared}, testcases.Sample(t, notebooks, n, func([]string) []string { return []string{"notebook"} })...)
-	sessions, memories, printed, wanted := map[int]*Session{}, map[int]memory{}, map[int]string{}, map[int]string{}
-	folder := func(i int) string { return filepath.Join(dir, fmt.Sprintf("values%d", i)) }
-	build := func(step string) {
-		t.Helper()
-		c := exec.Command("go", "build", "-o", step+"bin/", "./"+step+"/...")
-		c.Dir = dir
-		c.Env = append(os.Environ(), "GOWORK="+filepath.Join(dir, "go.work"), "GOFLAGS=")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	var cases [][]string
+	for _, s := range shared {
+		cases = append(cases, s.cells)
 	}
+	cases = append(cases, testcases.Sample(t, notebooks, n, func([]string) []string { return []string{"notebook"} })...)
+	sessions, memories, printed, wanted := map[int]*Session{}, map[int]memory{}, map[int]string{}, map[int]string{}
+	folder := func(i int) string { return filepath.Join(m.dir, fmt.Sprintf("values%d", i)) }
 	run := func(step string, i int) string {
-		c := exec.Command(filepath.Join(dir, step+"bin", fmt.Sprint("n", i)))
-		c.Env = append(os.Environ(), carry.Folder+"="+folder(i))
-		out, err := c.CombinedOutput()
+		out, err := m.run(fmt.Sprintf("%sbin/n%d", step, i), folder(i))
 		if err != nil {
 			t.Errorf("%q: %v\n%s", cases[i], err, out)
 		}
-		return string(out)
+		return out
 	}
 	for i, cells := range cases {
 		sessions[i], memories[i] = newSession(), memory{}
@@ -200,14 +308,17 @@ func TestCellsAreOneProgram(t *testing.T) {
 		if err := os.Mkdir(folder(i), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if i > 0 {
-			write(fmt.Sprintf("one/n%d/main.go", i), asOneProgram(t, cells))
+		if i >= len(shared) {
+			m.write(fmt.Sprintf("one/n%d/main.go", i), asOneProgram(t, cells))
 		}
 	}
-	build("one")
-	wanted[0] = sharedPrints
-	for i := range cases[1:] {
-		wanted[i+1] = run("one", i+1)
+	m.build("one")
+	for i := range cases {
+		if i < len(shared) {
+			wanted[i] = shared[i].prints
+		} else {
+			wanted[i] = run("one", i)
+		}
 	}
 	for step := 0; ; step++ {
 		name, any := fmt.Sprint("step", step), false
@@ -222,12 +333,12 @@ func TestCellsAreOneProgram(t *testing.T) {
 				continue
 			}
 			any, ids[i] = true, cell.ID
-			write(fmt.Sprintf("%s/n%d/main.go", name, i), memories[i].program(t, cell.Code))
+			m.write(fmt.Sprintf("%s/n%d/main.go", name, i), memories[i].program(t, cell.Code))
 		}
 		if !any {
 			break
 		}
-		build(name)
+		m.build(name)
 		for i := range ids {
 			printed[i] += run(name, i)
 			sessions[i].Compiled(ids[i], int64(step+1), true)
@@ -299,5 +410,41 @@ func TestWhatWasNotKeptIsSaid(t *testing.T) {
 	left("%reset\nprintln(3)", "")
 	if _, err := s.Rewrite("println(ch)"); err != nil {
 		t.Error("%reset leaves what was lost:", err)
+	}
+}
+
+// Tab and Shift-Tab know the variables of earlier cells, by themselves and, where gopls is asked, by their declaration.
+func TestCarriedVariablesAreKnown(t *testing.T) {
+	s := newSession()
+	s.carried["total"] = s.known(variable{section: &carry.Section{}, typ: "[]float64", size: "3", bytes: 48, cell: "cell [3]"})
+	s.carried["when"] = s.known(variable{section: &carry.Section{}, typ: `"time".Time`, bytes: 24, cell: "cell [2]"})
+	s.carried["gone"] = variable{typ: "chan int", cell: "cell [1]", why: "a chan int has no meaning in another process"}
+	inspect := func(code string) relay.Inspection {
+		before, after, _ := strings.Cut(code, "|")
+		return s.Inspect(before+after, len([]rune(before)))
+	}
+	for code, want := range map[string]string{
+		"x := 2\nfmt.Println(tot|al)": "var total []float64\n\nof cell [3], 3, 48 bytes",
+		"wh|en":                       "var when time.Time\n\nof cell [2], 24 bytes",
+		"total := 1\nto|tal++":        "",
+		"p.tot|al":                    "",
+		"go|ne":                       "",
+	} {
+		if got, _ := inspect(code).Help["text/plain"].(string); got != want {
+			t.Errorf("%q: %q, want %q", code, got, want)
+		}
+	}
+	if i := inspect("d := when.Ye|ar()"); !i.Pass || i.Code != "import time \"time\"; var when time.Time; \n%%\nd := when.Year()" || i.Code[i.Cursor:i.Cursor+2] != "ar" {
+		t.Errorf("gopls gets %q", i.Code)
+	}
+	if c, ok := s.Complete("y := tot", 8, ""); !ok || !slices.Contains(c.Matches, "total") {
+		t.Error(c, ok)
+	}
+	cell, err := s.Rewrite("total?")
+	if err != nil || len(cell.Displays) == 0 || !strings.Contains(fmt.Sprint(cell.Displays[0].Data["text/plain"]), "of cell [3]") {
+		t.Error(cell, err)
+	}
+	if cell, err := s.Rewrite("total"); err != nil || !strings.Contains(cell.Code, "Show(total)") {
+		t.Error("the last line is not shown:", cell.Code, err)
 	}
 }

@@ -230,8 +230,9 @@ func openQuote(text string) int {
 
 // Pad returns code with our magics blanked, each to its own length, so that
 // GoNB completes and inspects Go at unchanged positions. A magic that starts
-// main leaves GoNB's own mark for that, and a cell of statements gets one before it, of
-// so many characters; whatever would end GoNB is blanked too.
+// main leaves GoNB's own mark for that, and a cell of statements gets one before it, behind the
+// variables that it mentions of earlier ones, of so many characters in all; whatever would end GoNB is
+// blanked too.
 func (s *Session) Pad(code string) (padded string, before int) {
 	lines, specials := readCell(code)
 	if isForeign(specials) {
@@ -262,10 +263,11 @@ func (s *Session) Pad(code string) (padded string, before int) {
 		main = main || starts
 	}
 	padded = strings.Join(texts, "\n")
+	carried := s.declareCarried(tokens(lines))
 	if _, first := statements(lines, specials); first >= 0 {
-		return mainMark + padded, len(mainMark)
+		carried += mainMark
 	}
-	return padded, 0
+	return carried + padded, utf8.RuneCountInString(carried)
 }
 
 // mainMark is GoNB's own mark of a cell of statements.

@@ -36,11 +36,11 @@ type layer struct {
 	reset   bool     // by %reset
 	removed []string // by %rm
 	names   map[string]meaning
-	// Of what is carried: what each function mentions that nothing in it declares, and the variables of main.
-	mentions map[string][]mention
-	locals   []string
-	globals  []string // of locals, those that functions need, which GoNB has
-	runs     bool     // main
+	// Of what is carried: the functions of cells, and the variables of main.
+	functions map[string]function
+	locals    []string
+	globals   []string // of locals, those that functions need, which GoNB has
+	runs      bool     // main
 }
 
 // command notes what a command of GoNB's takes away.
@@ -90,7 +90,7 @@ func (s *Session) Compiled(id string, count int64, ok bool) {
 	}
 	s.running = layer{}
 	if !ok {
-		l.names, l.mentions, l.locals, l.globals = nil, nil, nil, nil
+		l.names, l.functions, l.locals, l.globals = nil, nil, nil, nil
 	}
 	l.applyTo(s.kept)
 	s.ended(l, count)

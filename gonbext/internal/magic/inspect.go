@@ -54,11 +54,19 @@ func (s *Session) Inspect(code string, cursor int) relay.Inspection {
 		plain, markdown := c.help()
 		return relay.Inspection{Help: map[string]any{"text/plain": plain, "text/markdown": markdown}}
 	}
+	if text, markdown := s.explainCarried(s.member(upTo(lines, specials, text, at))); text != "" {
+		return relay.Inspection{Help: map[string]any{"text/plain": text, "text/markdown": markdown}}
+	}
 	return pass(at)
 }
 
 // lookUpAt is the function or other name of this module's that has the character at a place.
 func (s *Session) lookUpAt(lines []line, specials []special, text []rune, at int) (callable, bool) {
+	return s.lookUp(upTo(lines, specials, text, at))
+}
+
+// upTo is a cell up to the end of the name that has the character at a place.
+func upTo(lines []line, specials []special, text []rune, at int) ([]line, []special) {
 	end := at
 	for end < len(text) && (text[end] == '_' || unicode.IsLetter(text[end]) || unicode.IsDigit(text[end])) {
 		end++
@@ -66,7 +74,7 @@ func (s *Session) lookUpAt(lines []line, specials []special, text []rune, at int
 	row, before := rowOf(text, end), string(text[:end])
 	above := slices.Clone(lines[:row+1])
 	above[row].text = before[strings.LastIndexByte(before, '\n')+1:]
-	return s.lookUp(above, slices.DeleteFunc(slices.Clone(specials), func(c special) bool { return c.at > row }))
+	return above, slices.DeleteFunc(slices.Clone(specials), func(c special) bool { return c.at > row })
 }
 
 // rowOf is the line that the cursor is in, from 0.

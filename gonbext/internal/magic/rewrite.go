@@ -221,7 +221,7 @@ func (r *rewriting) text() string {
 	texts := make([]string, len(r.lines), len(r.lines)+1)
 	imports := r.imports + r.carrying.imports
 	if r.began && (r.keep() != "" || r.carrying.load != "") {
-		imports += fmt.Sprintf("import gonbext_carry %q; ", carryPath)
+		imports += fmt.Sprintf("import %s %q; ", r.carrying.name, carryPath)
 	}
 	for i, l := range r.lines {
 		texts[i] = l.text
@@ -234,7 +234,10 @@ func (r *rewriting) text() string {
 		}
 	}
 	if r.began {
-		texts = append(texts, cmp.Or(r.keep(), r.uses)+ending+r.carrying.global)
+		texts = append(texts, cmp.Or(r.keep(), r.uses)+ending)
+	}
+	if r.carrying.global != "" {
+		texts[len(texts)-1] += r.carrying.global
 	}
 	return strings.Join(texts, "\n")
 }

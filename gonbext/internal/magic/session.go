@@ -32,10 +32,10 @@ type Session struct {
 	goSource  func() string      // the folder of Go's library
 	library   map[string][]callable
 
-	folder      string               // of the values that cells carry; "" where they carry none
-	carried     map[string]variable  // by name
-	mentions    map[string][]mention // by functions
-	initialised map[string]bool      // variables that GoNB has with their first values
+	folder      string              // of the values that cells carry; "" where they carry none
+	carried     map[string]variable // by name
+	functions   map[string]function // of cells, by name
+	initialised map[string]bool     // variables that GoNB has with their first values
 }
 
 // nominal is how gonbext check has cells planned.
@@ -76,7 +76,7 @@ func NewSession() *Session {
 		notebook: notebook, newID: func() string { return notebook + rand.Text() },
 		kept: map[string]meaning{}, api: func() []callable { return nil },
 		goSource: sync.OnceValue(setup.GoSource), library: map[string][]callable{},
-		carried: map[string]variable{}, initialised: map[string]bool{}, mentions: map[string][]mention{},
+		carried: map[string]variable{}, initialised: map[string]bool{}, functions: map[string]function{},
 	}
 }
 
@@ -149,7 +149,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	if r.main != nil {
 		r.begin(*r.main)
 	}
-	if r.main == nil && !r.began && !r.Watch && !r.shows && len(r.Displays)+len(r.Late) == 0 && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+	if r.main == nil && !r.began && r.carrying.global == "" && !r.Watch && !r.shows && len(r.Displays)+len(r.Late) == 0 && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
 		cell := relay.Cell{Code: code}
 		if s.wait(r.layer) {
 			cell.ID = r.ID

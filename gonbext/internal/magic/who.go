@@ -2,6 +2,7 @@ package magic
 
 import (
 	"fmt"
+	"go/token"
 	"maps"
 	"slices"
 	"strings"
@@ -39,4 +40,44 @@ func (r *rewriting) who(operands []string, s *Session, whole bool) error {
 	_ = w.Flush() // to memory
 	r.say(strings.TrimSuffix(text.String(), "\n"))
 	return nil
+}
+
+// explainCarried says what is known of a name, where that is a variable of an earlier cell.
+func (s *Session) explainCarried(_, name string, names *scope) (text, markdown string) {
+	v := s.carried[name]
+	if _, at := names.find(name); at == nil || at.outer != nil || v.section == nil {
+		return "", ""
+	}
+	declared, from := fmt.Sprintf("var %s %s", name, plainType(v.typ)), "of "+v.cell
+	for _, more := range []string{v.size, units.Bytes(v.bytes)} {
+		if more != "" {
+			from += ", " + more
+		}
+	}
+	return declared + "\n\n" + from, "```go\n" + declared + "\n```\n" + from
+}
+
+// declareCarried declares the variables of earlier cells that a text mentions, for gopls. Below imports it would not be Go.
+func (s *Session) declareCarried(all []goToken) string {
+	if slices.ContainsFunc(all, func(t goToken) bool { return t.Token == token.IMPORT }) {
+		return ""
+	}
+	var imports, variables string
+	named := func(path string) string {
+		if one := fmt.Sprintf("import %s %q; ", packageName(path), path); !strings.Contains(imports, one) {
+			imports += one
+		}
+		return packageName(path)
+	}
+	done := map[string]bool{}
+	for _, t := range all {
+		if v := s.carried[t.text]; t.Token == token.IDENT && v.section != nil && !done[t.text] {
+			done[t.text] = true
+			variables += fmt.Sprintf("var %s %s; ", t.text, inGo(v.typ, named))
+		}
+	}
+	if variables == "" {
+		return ""
+	}
+	return imports + variables + "\n"
 }

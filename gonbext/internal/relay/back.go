@@ -309,6 +309,9 @@ func (r *relay) restore(m message, j *job) message {
 		r.rewriting.Lock()
 		for i := range faults {
 			faults[i].explain(j.source, r.magic.Explain)
+			if f := &faults[i]; f.Cell > 0 || f.Line == 0 {
+				f.Hint = cmp.Or(f.Hint, j.cell.Hint)
+			}
 		}
 		r.rewriting.Unlock()
 		maps.Copy(content, faults.content(j.source))

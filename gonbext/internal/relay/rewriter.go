@@ -55,6 +55,7 @@ type Cell struct {
 	Plain    bool     // of those runs, show what takes its time and one line at the end of each
 	Lines    int      // how far below their own the lines of main are, where they come twice; else 0
 	ID       string   // the record's Header.Cell, passed into the generated call; "" where Code is the user's and declares nothing
+	Hint     string   // of faults in earlier cells, and in what stands below the cell's lines
 	Chart    string   // how the report draws: auto, svg or none; "" is auto
 }
 
