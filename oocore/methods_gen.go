@@ -6,28 +6,31 @@
 // [Array.Arccos], [Array.Arccosh], [Array.Arcsin], [Array.Arcsinh], [Array.Arctan],
 // [Array.Arctan2], [Array.Arctanh], [Array.AsType], [Array.BitwiseAnd], [Array.BitwiseOr],
 // [Array.BitwiseXor], [Array.Cbrt], [Array.Ceil], [Array.Choose], [Array.Clip], [Array.Conj],
-// [Array.Copysign], [Array.Cos], [Array.Cosh], [Array.DecodeCF], [Array.Degrees], [Array.Div],
-// [Array.Equal], [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1], [Array.FloatPower],
-// [Array.Floor], [Array.FloorDiv], [Array.Fmax], [Array.Fmin], [Array.Fmod], [Array.Frexp],
-// [Array.FullLike], [Array.Greater], [Array.GreaterEqual], [Array.Heaviside], [Array.Hypot],
+// [Array.Copysign], [Array.Cos], [Array.Cosh], [Array.Day], [Array.DayOfWeek],
+// [Array.DayOfYear], [Array.DecodeCF], [Array.Degrees], [Array.Div], [Array.Equal],
+// [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1], [Array.FloatPower], [Array.Floor],
+// [Array.FloorDiv], [Array.Fmax], [Array.Fmin], [Array.Fmod], [Array.Frexp], [Array.FullLike],
+// [Array.Greater], [Array.GreaterEqual], [Array.Heaviside], [Array.Hour], [Array.Hypot],
 // [Array.I0], [Array.Imag], [Array.Invert], [Array.IsClose], [Array.IsComplex],
 // [Array.IsFinite], [Array.IsInf], [Array.IsNaN], [Array.IsNegInf], [Array.IsPosInf],
 // [Array.IsReal], [Array.Ldexp], [Array.LeftShift], [Array.Less], [Array.LessEqual],
 // [Array.LinspaceTo], [Array.Log], [Array.Log10], [Array.Log1p], [Array.Log2],
 // [Array.LogAddExp], [Array.LogAddExp2], [Array.LogicalAnd], [Array.LogicalNot],
-// [Array.LogicalOr], [Array.LogicalXor], [Array.Maximum], [Array.Minimum], [Array.Mod],
-// [Array.Modf], [Array.Mul], [Array.NaNToNum], [Array.Neg], [Array.NextAfter],
-// [Array.NotEqual], [Array.Pow], [Array.Radians], [Array.Real], [Array.Reciprocal],
-// [Array.RightShift], [Array.Rint], [Array.Round], [Array.Sign], [Array.Signbit], [Array.Sin],
-// [Array.Sinc], [Array.Sinh], [Array.Spacing], [Array.Sqrt], [Array.Square], [Array.Sub],
-// [Array.Tan], [Array.Tanh], [Array.Trunc], [Linspace], [Select], [Where].
+// [Array.LogicalOr], [Array.LogicalXor], [Array.Maximum], [Array.Minimum], [Array.Minute],
+// [Array.Mod], [Array.Modf], [Array.Month], [Array.Mul], [Array.NaNToNum], [Array.Neg],
+// [Array.NextAfter], [Array.NotEqual], [Array.Pow], [Array.Quarter], [Array.Radians],
+// [Array.Real], [Array.Reciprocal], [Array.RightShift], [Array.Rint], [Array.Round],
+// [Array.Season], [Array.Second], [Array.Sign], [Array.Signbit], [Array.Sin], [Array.Sinc],
+// [Array.Sinh], [Array.Spacing], [Array.Sqrt], [Array.Square], [Array.Sub], [Array.Tan],
+// [Array.Tanh], [Array.Trunc], [Array.Year], [Linspace], [Select], [Where].
 //
 // Reductions and statistics: [Array.All], [Array.Any], [Array.ArgMax], [Array.ArgMin],
 // [Array.Average], [Array.Bincount], [Array.Coarsen], [Array.Corrcoef], [Array.CountNonzero],
 // [Array.Cov], [Array.GroupBy], [Array.Histogram], [Array.Histogram2D],
 // [Array.HistogramBinEdges], [Array.HistogramDD], [Array.LogSumExp], [Array.Max], [Array.Mean],
 // [Array.Min], [Array.Moment], [Array.NanCumprod], [Array.NanCumsum], [Array.Prod],
-// [Array.Ptp], [Array.Reduce], [Array.Std], [Array.Sum], [Array.Var].
+// [Array.Ptp], [Array.Reduce], [Array.Resample], [Array.Rolling], [Array.Std], [Array.Sum],
+// [Array.Var].
 //
 // Products and linear algebra: [Array.Cross], [Array.Dot], [Array.Inner], [Array.Kron],
 // [Array.Outer], [Array.Tensordot], [Array.Vdot], [Array.Vecdot], [Einsum].
@@ -40,9 +43,10 @@
 // [Array.Transpose], [Array.Tril], [Array.Triu], [Array.Unstack], [Blocks], [Concatenate],
 // [Eye], [Full], [Indices], [Meshgrid], [Ones], [Stack], [Tri], [Zeros].
 //
-// Selection by index and condition: [Array.ArgWhere], [Array.At], [Array.Compress],
-// [Array.FlatNonzero], [Array.Mask], [Array.Nonzero], [Array.Repeat], [Array.Take],
-// [Array.TakeAlong], [Array.UnravelIndex], [RavelMultiIndex].
+// Selection by index, condition and label: [Array.ArgWhere], [Array.At], [Array.Compress],
+// [Array.Coord], [Array.FlatNonzero], [Array.Mask], [Array.Nonzero], [Array.Repeat],
+// [Array.Sel], [Array.Take], [Array.TakeAlong], [Array.UnravelIndex], [Array.WithCoord],
+// [Near], [RavelMultiIndex].
 //
 // Sorting, searching and sets: [Array.ArgTopK], [Array.Argsort], [Array.ArgsortDescending],
 // [Array.Digitize], [Array.IsIn], [Array.Median], [Array.MedianWith], [Array.Percentile],
@@ -52,7 +56,7 @@
 //
 // Along an axis: sums, differences, windows: [Array.Cumprod], [Array.Cumsum],
 // [Array.CumulativeProd], [Array.CumulativeSum], [Array.Diff], [Array.EDiff1D],
-// [Array.Gradient], [Array.GradientAt], [Array.Rolling], [Array.SlidingWindows].
+// [Array.Gradient], [Array.GradientAt], [Array.SlidingWindows].
 //
 // Random numbers: [Array.Choice], [Array.Permuted], [Array.RandomBeta], [Array.RandomBinomial],
 // [Array.RandomGamma], [Array.RandomGeometric], [Array.RandomHypergeometric],
@@ -74,6 +78,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 	"github.com/gonbext/gonbext/oocore/internal/op/edit"
 	"github.com/gonbext/gonbext/oocore/internal/op/elements"
+	"github.com/gonbext/gonbext/oocore/internal/op/group"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/random"
@@ -348,7 +353,7 @@ func (a *Array) Clip(low, high any) *Array {
 // Passes: 1. Held at once: an accumulator for each result.
 func (a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) *Array {
 	in := called("coarsen")
-	return in.Result(stats.BuildCoarsen(in.Site, stats.CoarsenArgs{X: in.Node(a), Reduction: r.String(), Factors: factors, Trim: bool(rest)}))
+	return in.Result(group.Coarsen(in.Site, group.CoarsenArgs{X: in.Node(a), Reduction: r.String(), Factors: factors, Trim: bool(rest)}))
 }
 
 // Compress returns the parts along an axis where a condition of one dimension is not zero.
@@ -471,6 +476,30 @@ func (a *Array) CumulativeProd(from types.Beginning, axis ...int) *Array {
 func (a *Array) CumulativeSum(from types.Beginning, axis ...int) *Array {
 	in := called("cumulative_sum")
 	return in.Result(scan.Along(in.Site, scan.CumulativeArgs{Name: "cumulative_sum", X: in.Node(a), Axis: axis, Initial: bool(from)}))
+}
+
+// Day returns days of the month, from 1 on, of dates: stored numbers whose attribute units is
+// such as "days since 2000-01-01", in their own calendar, or what DecodeCF returns. They are
+// int64. A date that is missing is an error of the run.
+func (a *Array) Day() *Array {
+	in := called("day")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "day"}))
+}
+
+// DayOfWeek returns days of the week, from 0 for Monday on, of dates: stored numbers whose
+// attribute units is such as "days since 2000-01-01", in their own calendar, or what DecodeCF
+// returns. They are int64. A date that is missing is an error of the run.
+func (a *Array) DayOfWeek() *Array {
+	in := called("dayofweek")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "dayofweek"}))
+}
+
+// DayOfYear returns days of the year, from 1 on, of dates: stored numbers whose attribute units
+// is such as "days since 2000-01-01", in their own calendar, or what DecodeCF returns. They are
+// int64. A date that is missing is an error of the run.
+func (a *Array) DayOfYear() *Array {
+	in := called("dayofyear")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "dayofyear"}))
 }
 
 // DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the
@@ -736,6 +765,14 @@ func (a *Array) GreaterEqual(b any) *Array {
 func (a *Array) Heaviside(b any) *Array {
 	in := called("heaviside")
 	return in.Result(elements.Heaviside(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
+}
+
+// Hour returns hours, from 0 on, of dates: stored numbers whose attribute units is such as
+// "days since 2000-01-01", in their own calendar, or what DecodeCF returns. They are int64. A
+// date that is missing is an error of the run.
+func (a *Array) Hour() *Array {
+	in := called("hour")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "hour"}))
 }
 
 // RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where
@@ -1034,6 +1071,14 @@ func (a *Array) Minimum(b any) *Array {
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)}))
 }
 
+// Minute returns minutes, from 0 on, of dates: stored numbers whose attribute units is such as
+// "days since 2000-01-01", in their own calendar, or what DecodeCF returns. They are int64. A
+// date that is missing is an error of the run.
+func (a *Array) Minute() *Array {
+	in := called("minute")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "minute"}))
+}
+
 // Modf returns the fractional and the integral parts, which both have the sign. Complex numbers
 // are an error.
 func (a *Array) Modf() (fraction, integral *Array) {
@@ -1048,6 +1093,14 @@ func (a *Array) Modf() (fraction, integral *Array) {
 func (a *Array) Moment(order int, axes ...int) *Array {
 	in := called("moment")
 	return in.Result(stats.Moment(in.Site, stats.MomentArgs{X: in.Node(a), Order: order, Axes: axes}))
+}
+
+// Month returns months, from 1 on, of dates: stored numbers whose attribute units is such as
+// "days since 2000-01-01", in their own calendar, or what DecodeCF returns. They are int64. A
+// date that is missing is an error of the run.
+func (a *Array) Month() *Array {
+	in := called("month")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "month"}))
 }
 
 // MoveAxis puts an axis at another place, the others staying in their order.
@@ -1203,6 +1256,14 @@ func (a *Array) Ptp(axes ...int) *Array {
 	return in.Result(stats.PeakToPeak(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
 }
 
+// Quarter returns quarters of the year, from 1 on, of dates: stored numbers whose attribute
+// units is such as "days since 2000-01-01", in their own calendar, or what DecodeCF returns.
+// They are int64. A date that is missing is an error of the run.
+func (a *Array) Quarter() *Array {
+	in := called("quarter")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "quarter"}))
+}
+
 // Radians returns degrees as radians. Complex numbers are an error.
 func (a *Array) Radians() *Array {
 	in := called("radians")
@@ -1289,7 +1350,7 @@ func (a *Array) RollAxis(axis, start int) *Array {
 // Held at once: what the windows of a box show, and 16 bytes for each element of a window.
 func (a *Array) Rolling(r Reduction, o RollingOptions) *Array {
 	in := called("rolling")
-	return in.Result(window.BuildRolling(in.Site, window.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof}))
+	return in.Result(group.Rolling(in.Site, group.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof}))
 }
 
 // Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.
@@ -1313,6 +1374,22 @@ func (a *Array) Round(decimals int) *Array {
 func (a *Array) SearchSorted(values *Array, side types.Side) *Array {
 	in := called("searchsorted")
 	return in.Result(order.BuildSearchSorted(in.Site, order.SideArgs{A: in.Node(a), B: in.Node(values), Side: side.String()}))
+}
+
+// Season returns seasons: 0 is DJF, 1 JJA, 2 MAM and 3 SON, of dates: stored numbers whose
+// attribute units is such as "days since 2000-01-01", in their own calendar, or what DecodeCF
+// returns. They are int64. A date that is missing is an error of the run.
+func (a *Array) Season() *Array {
+	in := called("season")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "season"}))
+}
+
+// Second returns seconds, from 0 on, of dates: stored numbers whose attribute units is such as
+// "days since 2000-01-01", in their own calendar, or what DecodeCF returns. They are int64. A
+// date that is missing is an error of the run.
+func (a *Array) Second() *Array {
+	in := called("second")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "second"}))
 }
 
 // Set returns a new array with a region replaced by values, an array or a number: NumPy's
@@ -1645,6 +1722,14 @@ func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
 func Where(condition *Array, x, y any) *Array {
 	in := called("where")
 	return in.Result(elements.Where(in.Site, elements.WhereArgs{Condition: in.Node(condition), X: in.Node(x), Y: in.Node(y)}))
+}
+
+// Year returns years, of dates: stored numbers whose attribute units is such as "days since
+// 2000-01-01", in their own calendar, or what DecodeCF returns. They are int64. A date that is
+// missing is an error of the run.
+func (a *Array) Year() *Array {
+	in := called("year")
+	return in.Result(cf.BuildField(in.Site, cf.FieldArgs{X: in.Node(a), Field: "year"}))
 }
 
 // RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents,

@@ -146,6 +146,12 @@ type AxisKeeper interface {
 	KeptAxes() []int
 }
 
+// AxisMover is an Op along some of whose axes elements stand in other places than those of the input, as sorted ones do: labels
+// of places do not go with them.
+type AxisMover interface {
+	Moves(axis int) bool
+}
+
 var registry = struct {
 	sync.RWMutex
 	types  map[string]reflect.Type

@@ -20,6 +20,9 @@ func nameAxes(c *op.Call) {
 		return
 	}
 	for i, v := range c.Values[1:] {
+		if i+1 < len(c.Params) && c.Params[i+1].Kind == op.Any {
+			continue // which may be text
+		}
 		if v.Text != nil && !isOption(c, *v.Text) && occurrences(c.Names, *v.Text) == 1 {
 			c.Values[1+i] = value{Number: int64(slices.Index(c.Names, *v.Text))}
 		}

@@ -17,6 +17,8 @@ import (
 // recorder gives zeros for what is asked of it, and remembers that.
 type recorder struct{ asked []op.Decomposition }
 
+func (r *recorder) Labels(*graph.Node) (any, error) { return nil, errors.New("no labels") }
+
 func (r *recorder) Integers(string, *graph.Node) ([]int64, error) { return []int64{1}, nil }
 
 func (r *recorder) Decompose(d op.Decomposition) (*op.Decomposed, error) {

@@ -51,6 +51,8 @@ type Host interface {
 	// Integers are the elements of a small array of int64 that a shape depends on, as
 	// that of what a mask selects does. op is the function that asks.
 	Integers(op string, n *graph.Node) ([]int64, error)
+	// Labels are the elements of labels of places, []int64 or []float64.
+	Labels(n *graph.Node) (any, error)
 	// Decompose runs an algorithm.
 	Decompose(d op.Decomposition) (*op.Decomposed, error)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
 	"github.com/gonbext/gonbext/oocore/internal/op/group"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
 	"github.com/gonbext/gonbext/oocore/internal/op/linalg"
 	"github.com/gonbext/gonbext/oocore/internal/op/nn"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
@@ -52,7 +53,7 @@ var Families = []Family{
 	{"Reductions and statistics", slices.Concat(stats.Rows, group.Rows)},
 	{"Products and linear algebra", slices.Concat(contract.Rows, linalg.Rows, decompose.Rows)},
 	{"Shape, order of axes and joins", slices.Concat(shape.Rows, pad.Rows, edit.Rows)},
-	{"Selection by index and condition", index.Rows},
+	{"Selection by index, condition and label", slices.Concat(index.Rows, label.Rows)},
 	{"Sorting, searching and sets", order.Rows},
 	{"Along an axis: sums, differences, windows", slices.Concat(scan.Rows, window.Rows)},
 	{"Random numbers", random.Rows},
@@ -109,7 +110,11 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 			return value{}, err
 		}
 	}
+	if f.Name == "near" {
+		return value{Number: op.Near(c.Values[0])}, nil
+	}
 	if p.host != nil {
+		c.Labels = p.host.Labels
 		c.Run = func(n *graph.Node) ([]int64, error) { return p.host.Integers(f.Name, n) }
 		c.Decompose = p.decomposed
 	}

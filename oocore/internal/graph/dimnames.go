@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
@@ -11,13 +12,15 @@ import (
 type Axis struct {
 	Of    *Node
 	Index int
+	// At are the places along it that another axis consists of, integers in one dimension; nil: all, in their order.
+	At *Node
 }
 
 // AllAxes returns the axes of a node.
 func AllAxes(n *Node) []Axis {
 	axes := make([]Axis, len(n.Shape))
 	for d := range axes {
-		axes[d] = Axis{n, d}
+		axes[d] = Axis{Of: n, Index: d}
 	}
 	return axes
 }
@@ -43,10 +46,23 @@ func named(out, n *Node, v grid.View) *Node {
 	after := make([]Axis, len(v.Shape))
 	for d, axis := range v.Axis {
 		if axis >= 0 {
-			after[axis] = n.NamedAfter[d]
+			after[axis] = n.NamedAfter[d].through(v, d)
 		}
 	}
 	return NameAxes(out, after...)
+}
+
+// through is an axis, of which array axis d of a view consists, as that view shows it.
+func (a Axis) through(v grid.View, d int) Axis {
+	length := v.Shape[v.Axis[d]]
+	switch {
+	case a.Of == nil || v.Start[d] == 0 && v.Step[d] == 1 && (a.At != nil && a.At.Shape[0] == length || a.At == nil && a.Of.Shape[a.Index] == length):
+	case a.At != nil:
+		a.At = pushDownView(a.At.Site, a.At, v.Along(d))
+	default:
+		a.At = &Node{Kind: Iota, Shape: []int{length}, DType: dtype.Int64, First: dtype.ValueOf(int64(v.Start[d])), Delta: dtype.ValueOf(int64(v.Step[d])), Site: a.Of.Site}
+	}
+	return a
 }
 
 // DimNames returns the names of the node's dimensions, as far as the stored arrays that it
@@ -59,6 +75,8 @@ func dimNames(n *Node, known map[*Node][]string) (names []string) {
 		return names
 	}
 	switch kind := n.Kind; {
+	case n.Labels != "":
+		names = []string{n.Labels}
 	case len(n.NamedAfter) > 0 && len(n.NamedAfter) == len(n.Shape):
 		names = make([]string, len(n.Shape))
 		for d, a := range n.NamedAfter {

@@ -71,9 +71,12 @@ type Node struct {
 	// Details are the attributes and fill value of a computed array, where the operation
 	// knows them; nil: what follows from the inputs.
 	Details *store.Details
-	// NamedAfter has for each axis the one whose name it has, where the operation knows
+	// NamedAfter has for each axis the one whose name and labels it has, where the operation knows
 	// that; nil: what follows from the inputs. See NameAxes.
 	NamedAfter []Axis
+	// Labels is, of an array of one dimension that labels a dimension of others, the name of that dimension, which
+	// is its own too.
+	Labels string
 }
 
 // Stored is a stored array seen as a shape of its own: a reshape of a file

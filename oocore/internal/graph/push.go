@@ -21,6 +21,9 @@ func pushDownView(site Site, n *Node, v grid.View) *Node {
 	case n.Kind == Cast && n.In[0].Kind != Cast:
 		moved := *n
 		moved.Shape, moved.In = v.Shape, []*Node{pushDownView(site, n.In[0], v)}
+		if len(v.Shape) != 1 {
+			moved.Labels = ""
+		}
 		return &moved
 	}
 	return &Node{Kind: View, Shape: v.Shape, DType: n.DType, In: []*Node{n}, View: v, Site: site}
@@ -28,7 +31,7 @@ func pushDownView(site Site, n *Node, v grid.View) *Node {
 
 func seeConstant(n *Node, v grid.View) *Node {
 	moved := *n
-	moved.Shape, moved.Weak, moved.NamedAfter = v.Shape, false, nil
+	moved.Shape, moved.Weak, moved.NamedAfter, moved.Labels = v.Shape, false, nil, ""
 	return &moved
 }
 
@@ -114,7 +117,7 @@ func viewKey(v grid.View) string {
 func (p *Pusher) push(n *Node, v grid.View, site Site) *Node {
 	stop := p.Stop != nil && p.Stop(n)
 	moved := *n // same operation, of what its inputs show
-	moved.NamedAfter = nil
+	moved.NamedAfter, moved.Labels = nil, ""
 	switch {
 	case n.Kind == Constant:
 		return p.made(seeConstant(n, v))

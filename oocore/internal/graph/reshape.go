@@ -137,7 +137,7 @@ func (r *reshaper) once(n *Node, to []int) (*Node, error) {
 		n = r.pusher.Whole(n)
 	}
 	moved := *n
-	moved.Shape, moved.Weak, moved.NamedAfter = to, false, nil // axes of another shape are others
+	moved.Shape, moved.Weak, moved.NamedAfter, moved.Labels = to, false, nil, "" // axes of another shape are others
 	switch n.Kind {
 	case Constant, Inline, Iota, Random:
 		return &moved, nil

@@ -85,6 +85,9 @@ func Squeeze(site Site, n *Node, axes ...int) (*Node, error) {
 	return viewed(site, "squeeze", n, v, nil)
 }
 
+// Along returns an array of one dimension as a view shows what stands along axis d of the array that it is of.
+func Along(n *Node, v grid.View, d int) *Node { return pushDownView(n.Site, n, v.Along(d)) }
+
 func viewed(site Site, op string, n *Node, v grid.View, err error) (*Node, error) {
 	if err == nil && len(v.Shape) > grid.MaxDims {
 		err = fmt.Errorf("%d dimensions are more than %d", len(v.Shape), grid.MaxDims)

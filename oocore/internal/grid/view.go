@@ -29,6 +29,12 @@ func Identity(shape []int) View {
 	return v
 }
 
+// Along is what the view shows along axis d of the array, which an axis of the domain stands for, as a view of an array of that
+// dimension alone.
+func (v View) Along(d int) View {
+	return View{Shape: []int{v.Shape[v.Axis[d]]}, Axis: []int{0}, Start: v.Start[d : d+1], Step: v.Step[d : d+1]}
+}
+
 func newView(shape []int, dims int) View {
 	v := View{Shape: shape, Axis: make([]int, dims), Start: make([]int, dims), Step: make([]int, dims)}
 	for d := range dims {

@@ -25,7 +25,7 @@ import (
 // A field is an argument, with its name in lower case, of the kind that its type has in kinds: an
 // array, several, integers, numbers, text. A bool is a flag, a word in double quotes. Slices are lists
 // of as many elements as one likes; two lists of numbers are equally long. Words stand anywhere among
-// the arguments. A Run is set where the operation computes something. Tags say the rest:
+// the arguments. A Run is set where the operation computes something, and a Read where it reads labels. Tags say the rest:
 //
 //	default:"-1"        what it is where it is left out; "" is the zero value
 //	least:"1"           a list has so many elements at least
@@ -47,6 +47,9 @@ type Builder struct {
 
 // Run computes the elements of a small array of integers that a shape depends on.
 type Run = func(n *graph.Node) ([]int64, error)
+
+// Labels computes labels of places: []int64 of integers, []float64 of floats.
+type Labels = func(n *graph.Node) (any, error)
 
 // Shapes of arguments that many operations have.
 type (
@@ -254,7 +257,7 @@ func read(r Row) (*Operation, error) {
 			without = slices.Delete(without, at, at+1)
 			continue
 		}
-		if f.Anonymous || !f.IsExported() || f.Tag.Get("usage") == "-" || f.Type == reflect.TypeFor[Run]() {
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("usage") == "-" || f.Type == reflect.TypeFor[Run]() || f.Type == reflect.TypeFor[Labels]() {
 			continue
 		}
 		name := ""

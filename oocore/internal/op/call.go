@@ -21,6 +21,9 @@ type Value struct {
 	at     int
 }
 
+// Near is a label that need not be there: the nearest is meant. It is the Number of a Value.
+type Near Value
+
 // Int is an integer.
 func Int(n int) Value { return Value{Number: int64(n)} }
 
@@ -77,8 +80,10 @@ type Call struct {
 	Fail func(at int, format string, args ...any) error
 	// Names are those of the first argument's dimensions, where the operation takes axes.
 	Names []string
-	// Run and Decompose are nil where nothing is computed.
+	// Run, Labels and Decompose are nil where nothing is computed. Labels computes the elements of labels of places, []int64 or
+	// []float64, also where a run is only planned: they are small, as what headers say is.
 	Run       Run
+	Labels    Labels
 	Decompose func(d Decomposition) (*Decomposed, error)
 }
 
@@ -185,6 +190,9 @@ func (c *Call) bind(run Run) (args reflect.Value, part int, err error) {
 	args.Set(preset)
 	if f := args.FieldByName("Run"); f.IsValid() {
 		f.Set(reflect.ValueOf(run))
+	}
+	if f := args.FieldByName("Read"); f.IsValid() {
+		f.Set(reflect.ValueOf(c.Labels))
 	}
 	for i, p := range c.Params {
 		if p.Kind == Part {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -61,7 +60,7 @@ type times struct {
 // Forms are compiled when they are first used, as few programs have dates.
 var (
 	sinceForm = lazily(`^\s*(\S+)\s+since\s+(.*?)\s*$`)
-	dateForm  = lazily(`^([+-]?\d{1,6})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?\s*(?:(Z|UTC|GMT)|([+-])(\d{1,2})(?::?(\d{2}))?)?$`)
+	dateForm  = lazily(`^([+-]?\d{1,6})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?)?)?\s*(?:(Z|UTC|GMT)|([+-])(\d{1,2})(?::?(\d{2}))?)?$`)
 )
 
 func lazily(form string) func() *regexp.Regexp {
@@ -69,7 +68,7 @@ func lazily(form string) func() *regexp.Regexp {
 }
 
 // reform is the first date of the calendar of today, in seconds since 1970.
-var reform = time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC).Unix()
+const reform = reformed * 86400
 
 // timesOf reads the attributes units and calendar; nil where they are not those of dates.
 func timesOf(all map[string]json.RawMessage, unit string) (*times, error) {
@@ -99,7 +98,7 @@ func timesOf(all map[string]json.RawMessage, unit string) (*times, error) {
 		t.standard = true
 	case "proleptic_gregorian":
 	default:
-		return nil, fmt.Errorf("dates of the calendar %q are not decoded: those of standard and proleptic_gregorian are", calendar)
+		return nil, fmt.Errorf("dates of the calendar %q are not decoded: those of standard and proleptic_gregorian are; year, month, sel and groupby take them as they are", calendar)
 	}
 	if t.from, ok = unitOf(parts[1]); !ok {
 		return nil, fmt.Errorf("attribute units: %q counts in %q, which is not one of days, hours, minutes, seconds, milliseconds, microseconds and nanoseconds", text, parts[1])
@@ -113,31 +112,23 @@ func timesOf(all map[string]json.RawMessage, unit string) (*times, error) {
 
 // setStart reads the date that is counted from.
 func (t *times) setStart(text string) error {
-	m := dateForm().FindStringSubmatch(text)
-	if m == nil {
-		return fmt.Errorf("%q is not a date such as 2000-01-01 12:00:00", text)
+	calendar := Gregorian
+	if t.standard {
+		calendar = Standard
 	}
-	field := func(i int) int { n, _ := strconv.Atoi(m[i]); return n }
-	at := time.Date(field(1), time.Month(field(2)), field(3), field(4), field(5), field(6), 0, time.UTC)
-	if at.Month() != time.Month(field(2)) || at.Day() != field(3) || at.Hour() != field(4) || at.Minute() != field(5) || at.Second() != field(6) {
-		return fmt.Errorf("there is no date %q", text)
+	at, err := instantOf(text, calendar)
+	if err != nil {
+		return err
 	}
-	seconds := at.Unix()
-	if t.standard && seconds < reform {
+	if t.standard && at.Day < reformed {
 		return fmt.Errorf("%q is before 1582-10-15, where the calendar standard is not proleptic_gregorian: set the attribute calendar to the one that is meant", text)
 	}
-	shift := int64(3600*field(10) + 60*field(11))
-	if m[9] == "-" {
-		shift = -shift
-	}
-	seconds -= shift
-	fraction := m[7] + strings.Repeat("0", 9-len(m[7]))
-	nano, _ := strconv.ParseInt(fraction, 10, 64)
-	for nano%(1e9/units[t.to].each) != 0 { // what the unit cannot say
+	for at.Nano%(1e9/units[t.to].each) != 0 { // what the unit cannot say
 		t.to++
 	}
-	t.start = new(big.Int).Mul(big.NewInt(seconds), big.NewInt(units[t.to].each))
-	t.start.Add(t.start, big.NewInt(nano/(1e9/units[t.to].each)))
+	each := units[t.to].each
+	t.start = new(big.Int).Mul(big.NewInt(int64(at.Day)), big.NewInt(86400*each))
+	t.start.Add(t.start, big.NewInt(at.Nano/(1e9/each)))
 	return nil
 }
 

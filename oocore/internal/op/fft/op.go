@@ -42,6 +42,9 @@ type Lines struct {
 // target is about the bytes of a box of lines.
 const target = 4 << 20
 
+// Moves reports the axis of the lines.
+func (f Lines) Moves(axis int) bool { return axis == f.Axis }
+
 // Chunks are whole lines: as many neighbours as make rows of the file long, up to
 // about the target.
 func (f Lines) Chunks() []int {

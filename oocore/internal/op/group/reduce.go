@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
@@ -23,6 +24,20 @@ type Labels struct {
 	Groups int
 
 	unsigned bool // the labels are uint64, which Node has the bits of
+	// coord labels the groups; nil: nothing does.
+	coord *graph.Node
+	// places returns the labels.
+	places func() ([]int64, error)
+}
+
+// Of are the labels of groups that follow from what labels the array's own dimension.
+func Of(site graph.Site, op string, n *graph.Node, g label.Groups, err error) (Labels, error) {
+	if err != nil {
+		return Labels{}, graph.Reject(site, op, err, n)
+	}
+	m := &graph.Maker{Site: site}
+	node := m.Bytes(dtype.Bytes(g.Of), dtype.Int64, len(g.Of))
+	return Labels{Node: node, Axis: g.Axis, Groups: g.Count, coord: g.Coord, places: func() ([]int64, error) { return g.Of, nil }}, m.Err
 }
 
 // New checks labels of an array. groups is how many there are; with 0 it is one more than
@@ -45,6 +60,7 @@ func New(site graph.Site, n, labels *graph.Node, axis, groups int, run op.Run) (
 	if l.Node, err = index.Integers(site, labels); err != nil {
 		return l, err
 	}
+	l.places = func() ([]int64, error) { return run(l.Node) }
 	if l.Groups = groups; groups > 0 || length == 0 {
 		return l, nil
 	}
@@ -69,41 +85,39 @@ func New(site graph.Site, n, labels *graph.Node, axis, groups int, run op.Run) (
 	return l, nil
 }
 
-// Reduction names what groups are reduced to.
-type Reduction string
-
-// The reductions.
-const (
-	Sum   Reduction = "sum"
-	Mean  Reduction = "mean"
-	Var   Reduction = "var"
-	Min   Reduction = "min"
-	Max   Reduction = "max"
-	Count Reduction = "count"
-	First Reduction = "first"
-	Last  Reduction = "last"
-)
-
 // Reduce reduces the elements of each group, with an axis of the groups in the place of
 // that of the labels. A group that has none has a sum and a count of zero, and NaN for all
 // else, which of integers is an error when it is computed. Count, first and last look at
 // the labels alone, and at one element of each group; a mean is a sum by a count.
-func Reduce(site graph.Site, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
+func Reduce(site graph.Site, r string, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
 	out, err := reduce(&graph.Maker{Site: site}, r, n, l, ddof)
 	if err != nil {
 		return nil, graph.Reject(site, "groupby", graph.Unnamed(err), n, l.Node)
 	}
-	if r == Count { // a list
-		return out, nil
+	if r == "count" { // a list
+		return graph.NameAxes(out, l.axis()), nil
 	}
 	axes := graph.AllAxes(n)
-	axes[l.Axis] = graph.Axis{}
+	axes[l.Axis] = l.axis()
 	return graph.NameAxes(out, axes...), nil
 }
 
-func reduce(m *graph.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
-	if ddof != 0 && r != Var {
-		return nil, errors.New("has no use for a ddof, which is var's")
+// axis is that of the groups.
+func (l Labels) axis() graph.Axis { return graph.Axis{Of: l.coord} }
+
+// Spread puts what a group was reduced to in the place of each of its elements.
+func Spread(site graph.Site, reduced, n *graph.Node, l Labels) (*graph.Node, error) {
+	out, err := index.Take(site, reduced, l.Node, l.Axis)
+	if err != nil {
+		return nil, graph.Reject(site, "groupby", graph.Unnamed(err), n, l.Node)
+	}
+	return graph.NameAxes(out, graph.AllAxes(n)...), nil
+}
+
+func reduce(m *graph.Maker, r string, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {
+	plain, skips := skipsNaN(r, n.DType)
+	if spread := plain == "var" || plain == "std"; ddof != 0 && !spread {
+		return nil, errors.New("has no use for a ddof, which is var's and std's")
 	}
 	if err := graph.CheckDDof(ddof); err != nil {
 		return nil, err
@@ -114,13 +128,25 @@ func reduce(m *graph.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) 
 	complexes := n.DType.Kind() == dtype.KindComplex
 	t := accumulator(n.DType)
 	if grid.Size(lengths) == 0 && l.Groups == 0 {
-		return m.Full(dtype.FromInt(result(r, n.DType), 0), lengths...), m.Err
+		empty, err := Named(m.Site, named(r), m.Full(dtype.FromInt(n.DType, 1), 1), []int{0}, 0)
+		if err != nil {
+			return nil, err
+		}
+		return m.Full(dtype.FromInt(empty.DType, 0), lengths...), m.Err
 	}
 	ones := m.Full(dtype.ValueOf(int64(1)), length)
-	switch r {
-	case Count:
+	switch {
+	case r == "count":
 		return l.reduce(m, kernel.Sum, ones, 0, 0), m.Err
-	case Sum:
+	case skips:
+		return l.withoutNaN(m, plain, n, ddof)
+	case r == "std":
+		v, err := reduce(m, "var", n, l, ddof)
+		if err != nil {
+			return nil, err
+		}
+		return m.Apply(kernel.Sqrt, v), m.Err
+	case r == "sum":
 		return m.Cast(l.reduce(m, kernel.Sum, m.Cast(n, t), l.Axis, 0), kernel.Sum.Result(n.DType)), m.Err
 	}
 	along := slices.Repeat([]int{1}, len(n.Shape))
@@ -141,29 +167,29 @@ func reduce(m *graph.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) 
 		return m.Apply(kernel.Where, none, m.Full(nan), out)
 	}
 	switch r {
-	case Mean:
+	case "mean":
 		if t != dtype.Complex128 {
 			t = dtype.Float64
 		}
 		sum := l.reduce(m, kernel.Sum, m.Cast(n, t), l.Axis, 0)
 		return m.Cast(m.Apply(kernel.Divide, sum, m.Cast(count, dtype.Float64)), kernel.Mean.Result(n.DType)), m.Err
-	case Var:
+	case "var":
 		if complexes {
 			return nil, errors.New("var takes real numbers: add those of Real and Imag")
 		}
 		return m.Cast(l.reduce(m, kernel.Var, m.Cast(n, dtype.Float64), l.Axis, ddof), kernel.Var.Result(n.DType)), m.Err
-	case Min, Max:
+	case "min", "max":
 		if complexes {
 			return nil, fmt.Errorf("%s takes real numbers, not %s", r, n.DType)
 		}
 		kind := kernel.Min
-		if r == Max {
+		if r == "max" {
 			kind = kernel.Max
 		}
 		return known(m.Cast(l.reduce(m, kind, m.Cast(n, t), l.Axis, 0), n.DType)), m.Err
-	case First, Last:
+	case "first", "last":
 		kind := kernel.Min
-		if r == Last {
+		if r == "last" {
 			kind = kernel.Max
 		}
 		if length == 0 {
@@ -173,22 +199,15 @@ func reduce(m *graph.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) 
 		at = m.Apply(kernel.Maximum, m.Apply(kernel.Minimum, at, m.Number(length-1)), m.Number(0))
 		return known(m.Make(func() (*graph.Node, error) { return index.Take(m.Site, m.Cast(n, n.DType), at, l.Axis) })), m.Err
 	}
-	return nil, fmt.Errorf("has no %q: use sum, mean, var, min, max, count, first or last", r)
+	return l.bySize(m, r, n, ddof)
 }
 
-// result is the type of a reduction.
-func result(r Reduction, t dtype.Type) dtype.Type {
-	switch r {
-	case Sum:
-		return kernel.Sum.Result(t)
-	case Mean:
-		return kernel.Mean.Result(t)
-	case Var:
-		return kernel.Var.Result(t)
-	case Count:
-		return dtype.Int64
+// named is a reduction that is not of groups alone.
+func named(r string) string {
+	if r == "count" || r == "first" || r == "last" {
+		return map[bool]string{true: "count_nonzero", false: "max"}[r == "count"]
 	}
-	return t
+	return r
 }
 
 // accumulator is the type that elements are accumulated in.

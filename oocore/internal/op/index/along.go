@@ -27,6 +27,9 @@ type Along struct {
 	Item  int   // bytes of an element
 }
 
+// Moves reports the axis of the lines.
+func (o Along) Moves(axis int) bool { return axis == o.Axis }
+
 // Chunks are whole lines where the axis is not the last: a box of rows would read the
 // whole input.
 func (o Along) Chunks() []int { return o.Cut }

@@ -471,6 +471,9 @@ func external(site graph.Site, name string, in []*graph.Node, sorting Sorting, a
 	return rows, nil
 }
 
+// Moves reports the axis of the lines.
+func (s Runs) Moves(axis int) bool { return axis == s.Dims-1 }
+
 // KeptAxes are the lines' axes and, of the rows, that of the lines.
 func (s Runs) KeptAxes() []int { return append(grid.UpTo(s.Dims), -1) }
 

@@ -22,6 +22,9 @@ type Lines struct {
 // lineBytes is about what an operation on whole lines reads at once.
 const lineBytes = 4 << 20
 
+// Moves reports the axis of the lines.
+func (s Lines) Moves(axis int) bool { return axis == s.Axis }
+
 // Chunks are whole lines.
 func (s Lines) Chunks() []int {
 	box := slab(s.Shape, []int{s.Axis}, s.item(), lineBytes)

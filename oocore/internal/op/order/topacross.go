@@ -274,6 +274,9 @@ func (s TopAcrossJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 	})
 }
 
+// Moves reports the axis of the lines.
+func (s TopAcross) Moves(axis int) bool { return axis == s.Axis }
+
 // KeptAxes are those of the input, that of the lines for its parts.
 func (s TopAcross) KeptAxes() []int {
 	axes := append(grid.UpTo(s.Axis+1), -1)

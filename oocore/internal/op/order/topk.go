@@ -195,6 +195,9 @@ func (s TopConcat) Fill(ctx context.Context, t *blockwise.Task) error {
 	})
 }
 
+// Moves reports the axis of the lines.
+func (s TopRows) Moves(axis int) bool { return axis == s.Dims-1 }
+
 // KeptAxes are the lines' axes and, of the rows, that of the lines.
 func (s TopRows) KeptAxes() []int { return append(grid.UpTo(s.Dims), -1) }
 

@@ -35,13 +35,14 @@ func Diff(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error) 
 	if n.DType == dtype.Bool {
 		op = kernel.NotEqual
 	}
+	later := m.Part(n, axis, times, n.Shape[axis]) // whose labels the differences have, as xarray's
 	for range times {
 		length := n.Shape[axis]
 		if n = m.Apply(op, m.Part(n, axis, min(1, length), length), m.Part(n, axis, 0, max(length-1, 0))); m.Err != nil {
 			return nil, m.Err
 		}
 	}
-	return n, nil
+	return graph.NameAxes(n, graph.AllAxes(later)...), m.Err
 }
 
 // maxTimes bounds what differences of differences take: each reads the one before in two

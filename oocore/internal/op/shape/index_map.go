@@ -48,6 +48,9 @@ type IndexMap struct {
 	Item   int              // bytes of an element
 }
 
+// Moves reports an axis whose elements are not where they were.
+func (o IndexMap) Moves(axis int) bool { return o.Axes[axis] != Axis{Len: o.Axes[axis].Len} }
+
 // run is indices of the result whose elements follow each other in the input, Step
 // apart; also several such runs, one after the other.
 type run struct {

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -28,8 +27,6 @@ var Rows = []op.Row{
 		Go: "(a *Array) Cov(more *Array, o CovOptions) = a, more, o.Columns, o.Bias, o.ddof(), o.FWeights, o.AWeights", Doc: `Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are variables and whose columns are observations, or a list, one variable. more, which may be nil, has further variables of the same observations.`},
 	{Name: "corrcoef", NumPy: `np.corrcoef; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: op.Build(Corrcoef), Examples: `corrcoef(n, "columns")`,
 		Go: "(a *Array) Corrcoef(more *Array, variables types.Variables) = a, more, bool(variables)", Doc: `Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their standard deviations. Variables are Rows of the matrices, or Columns; more is as in Cov.`},
-	{Name: "coarsen", NumPy: "da.coarsen", Passes: "1", Holds: "an accumulator for each result", Build: op.Build(BuildCoarsen), Examples: `coarsen(x, "sum", 2, 2)`,
-		Go: "(a *Array) Coarsen(r Reduction, rest types.Remainder, factors ...int) = a, r.String(), factors, bool(rest)", Doc: `Coarsen reduces blocks of so many elements along each axis, of which factors has one, to one element each: dask.array's coarsen. Elements at the end of an axis that fill no block are left out with Trim; with Exact they are an error.`},
 	{Name: "nancumsum", Without: "Initial", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: op.Build(NaNCumulative).With(scan.CumulativeArgs{Name: "nancumsum"}), Examples: "nancumsum(x, 0)",
 		Go: "(a *Array) NanCumsum(axis ...int)", Doc: `NanCumsum is Cumsum with zero for NaN.`},
 	{Name: "nancumprod", Without: "Initial", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: op.Build(NaNCumulative).With(scan.CumulativeArgs{Name: "nancumprod", Product: true}),
@@ -72,13 +69,6 @@ type (
 		X       *graph.Node
 		Y       *graph.Node `default:""`
 		Columns bool
-	}
-	CoarsenArgs struct {
-		X         *graph.Node
-		Reduction string `usage:"mean"`
-		Factors   []int  `least:"1"`
-		Trim      bool
-		DDof      float64 `word:"1"`
 	}
 	BincountArgs struct {
 		X         *graph.Node
@@ -186,16 +176,6 @@ func BuildCov(site graph.Site, a CovArgs) (*graph.Node, error) {
 		o.DDof, o.Bias = ddof[0], ddof[0] == 0
 	}
 	return Cov(site, x, y, o)
-}
-
-// BuildCoarsen is Coarsen with the name of a reduction.
-func BuildCoarsen(site graph.Site, a CoarsenArgs) (*graph.Node, error) {
-	for _, r := range kernel.Reductions() {
-		if r.Name == a.Reduction {
-			return Coarsen(site, r.Reduction, a.X, a.Factors, a.Trim, a.DDof)
-		}
-	}
-	return nil, graph.Reject(site, "coarsen", errors.New("takes the name of a reduction"), a.X)
 }
 
 func histogramOf(c *op.Call) (*graph.Node, error) {

@@ -1,27 +1,36 @@
-package stats
+package group
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // Coarsen reduces blocks of so many elements along each axis to one element, as dask.array's
 // coarsen. With trim, elements that fill no block at the end of an axis are left out; else
 // they are an error.
-func Coarsen(site graph.Site, kind kernel.Reduction, n *graph.Node, factors []int, trim bool, ddof float64) (*graph.Node, error) {
-	out, err := coarsen(site, kind, n, factors, trim, ddof)
+func Coarsen(site graph.Site, a CoarsenArgs) (*graph.Node, error) {
+	out, err := coarsen(site, a.Reduction, a.X, a.Factors, a.Trim, a.DDof)
 	if err != nil {
-		return nil, graph.Reject(site, "coarsen", err, n)
+		return nil, graph.Reject(site, "coarsen", graph.Unnamed(err), a.X)
 	}
-	return graph.NameAxes(out, graph.AllAxes(n)...), nil
+	return graph.NameAxes(out, graph.AllAxes(a.X)...), nil
 }
 
-func coarsen(site graph.Site, kind kernel.Reduction, n *graph.Node, factors []int, trim bool, ddof float64) (*graph.Node, error) {
+// CoarsenArgs are the arguments of coarsen.
+type CoarsenArgs struct {
+	X         *graph.Node
+	Reduction string `usage:"mean"`
+	Factors   []int  `least:"1"`
+	Trim      bool
+	DDof      float64 `word:"1"`
+}
+
+func coarsen(site graph.Site, name string, n *graph.Node, factors []int, trim bool, ddof float64) (*graph.Node, error) {
 	switch {
-	case kind == kernel.ArgMin || kind == kernel.ArgMax:
-		return nil, fmt.Errorf("%v of a block has no one place in the array", kind)
+	case strings.HasSuffix(name, "argmin") || strings.HasSuffix(name, "argmax"):
+		return nil, fmt.Errorf("%s of a block has no one place in the array", name)
 	case len(factors) != len(n.Shape):
 		return nil, fmt.Errorf("it has %d axes, and there are %d factors", len(n.Shape), len(factors))
 	}
@@ -45,5 +54,6 @@ func coarsen(site graph.Site, kind kernel.Reduction, n *graph.Node, factors []in
 		split = append(split, length/f, f)
 		inner = append(inner, len(split)-1)
 	}
-	return m.Reduce(kind, m.Reshape(n, split...), graph.ReduceOptions{Axes: inner, NoAxes: len(inner) == 0, DDof: ddof}), m.Err
+	n = m.Reshape(n, split...)
+	return m.Make(func() (*graph.Node, error) { return Named(site, name, n, inner, ddof) }), m.Err
 }

@@ -1,0 +1,103 @@
+package oocore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/internal/door"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
+)
+
+// labels computes labels of places. They are read also where a run is only planned, and by themselves: they are small.
+func labels(ctx context.Context) op.Labels {
+	return func(n *graph.Node) (any, error) {
+		a := made(n, nil)
+		if n.DType.Integer() {
+			return Collect[int64](ctx, a.AsType(Int64))
+		}
+		return Collect[float64](ctx, a.AsType(Float64))
+	}
+}
+
+func (h *host) Labels(n *graph.Node) (any, error) { return labels(h.ctx)(n) }
+
+// NearLabel is a label of which the nearest is meant: see Near.
+type NearLabel struct{ label any }
+
+// Near is, in [Array.Sel], the label that is nearest to a number or, as text, to a date; of two that are equally near, the first.
+func Near(label any) NearLabel { return NearLabel{label} }
+
+// Sel returns the part of an array whose labels are those that are given, as pairs of a dimension's name and a label:
+//
+//	x.Sel("time", "2001-03/2002-06", "lat", "60/30", "lon", oocore.Near(11.5))
+//
+// A label is a number, or a date as text, whose dimension is then gone; a date that says less than the labels do, such as a month
+// among days, or a range "low/high", with both ends included and in the order of the labels, of which either end may be left out,
+// whose dimension stays; [Near]; or an array of labels. Labels are those of [Array.Coord], which are read when Sel is called. One
+// that is not there is an error, which names the nearest; of a range that has none the part is empty.
+func (a *Array) Sel(dimensionsAndLabels ...any) *Array {
+	return build("sel", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		if len(dimensionsAndLabels)%2 != 0 {
+			return nil, graph.Reject(site, "sel", fmt.Errorf("it takes pairs of a dimension and a label, and not %d values", len(dimensionsAndLabels)), in[0])
+		}
+		var by []label.By
+		for i := 0; i < len(dimensionsAndLabels); i += 2 {
+			dim, ok := dimensionsAndLabels[i].(string)
+			if !ok {
+				return nil, graph.Reject(site, "sel", fmt.Errorf("a dimension is named by text, not by %v", dimensionsAndLabels[i]), in[0])
+			}
+			v, err := labelOf(dimensionsAndLabels[i+1])
+			if err != nil {
+				return nil, graph.Reject(site, "sel", fmt.Errorf("the label of %q: %w", dim, err), in[0])
+			}
+			by = append(by, label.By{Dim: dim, Label: v})
+		}
+		return label.Select(site, in[0], by, labels(context.Background()))
+	}, a)
+}
+
+// labelOf is a label of the program.
+func labelOf(v any) (out op.Value, err error) {
+	switch v := v.(type) {
+	case string:
+		return op.String(v), nil
+	case NearLabel:
+		out, err = labelOf(v.label)
+		return op.Value{Number: op.Near(out)}, err
+	case *Array:
+		out.Node, err = v.expression()
+		return out, err
+	}
+	n, err := graph.Scalar(graph.Site{}, v)
+	if err != nil {
+		return out, err
+	}
+	if n.DType.Integer() {
+		return op.Value{Number: n.Value.Int()}, nil
+	}
+	return op.Value{Number: n.Value.Float()}, nil
+}
+
+// Coord returns the labels of a dimension: an array of one dimension, as it is stored beside the array under the dimension's name,
+// or as WithCoord gave it; of a slice its part of them. Operations keep the labels of axes that they keep. Where two arrays with
+// different labels are put together, it is an error that says where they differ; so it is where there are none.
+func (a *Array) Coord(dim string) *Array {
+	return build("coord", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return label.Coord(site, in[0], dim, labels(context.Background()))
+	}, a)
+}
+
+// WithCoord returns the array with labels of a dimension: an array of one dimension, a number for each place; nil takes them away.
+// A dimension that has no name yet is the only one of the labels' length.
+func (a *Array) WithCoord(dim string, labels *Array) *Array {
+	if labels == nil {
+		return door.One("with_coord", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+			return label.WithCoord(site, n, dim, nil)
+		}, a)
+	}
+	return build("with_coord", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return label.WithCoord(site, in[0], dim, in[1])
+	}, a, labels)
+}
