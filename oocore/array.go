@@ -25,7 +25,7 @@
 // What is done with it: [Array.Save], [Array.Append], [Array.WriteTo], [Array.Print], [Array.Plan], [Array.Explain],
 // [Collect], [CollectAll], [Item], [SaveAll], [Batches], [ChunksOf], [RowsOf].
 //
-// In other forms of what is listed below: [Array.Index], [Array.SetAt], [Array.SetMask], [Array.Rechunk], [Array.T],
+// In other forms of what is listed below: [Array.GroupByLabel], [Array.Index], [Array.SetAt], [Array.SetMask], [Array.Rechunk], [Array.T],
 // [Array.RepeatEach], [Array.SplitAt], [Array.Pyramid], [Array.PyramidAlong].
 //
 // # What a run changes in the process

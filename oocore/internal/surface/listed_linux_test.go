@@ -75,6 +75,7 @@ var listed = []exported{
 	{name: "oocore.Memory", value: oocore.Memory},
 	{name: "oocore.MemoryBytes", value: oocore.MemoryBytes},
 	{name: "oocore.Meshgrid", value: oocore.Meshgrid},
+	{name: "oocore.Near", value: oocore.Near},
 	{name: "oocore.NewPool", value: oocore.NewPool},
 	{name: "oocore.NoWait", value: oocore.NoWait},
 	{name: "oocore.On", value: oocore.On},

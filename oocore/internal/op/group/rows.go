@@ -10,7 +10,7 @@ import (
 // Rows are the operations of this package.
 var Rows = []op.Row{
 	{Name: "groupby", NumPy: "x[labels == i].mean() for each i; pandas' groupby",
-		Passes: "1, and 1 over the labels before it where groups are not given; a few where accumulators take up to 128 MiB; of more those of argsort over the labels, and elements are read in their order; 1 over the labels for counts",
+		Passes: "1, and 1 over the labels before it where groups are not given; a few where accumulators take up to 128 MiB; of more those of argsort over the labels, and elements are read in their order; 1 over the labels for counts; of medians, products and places those of the reduction over the elements in groups",
 		Holds:  "16 MiB of accumulators, of 8 to 24 bytes for each result, and 1 MiB", Build: op.Build(grouped),
 		Go: "Array.GroupBy"},
 	{Name: "resample", NumPy: "xr.DataArray.resample", Passes: "as groupby", Holds: "as groupby", Build: op.Build(resampled), Go: "Array.Resample"},

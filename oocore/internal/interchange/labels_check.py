@@ -1,0 +1,85 @@
+"""Random work by label: expressions, and what xarray makes of the same, with the labels of the result."""
+import json, os, sys, warnings
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+warnings.simplefilter("ignore")
+os.chdir(sys.argv[1])
+rng = np.random.default_rng(int(sys.argv[2]))
+
+
+def dataset(calendar, freq, start, n):
+    time = xr.date_range(start, periods=n, freq=freq, calendar=calendar, use_cftime=calendar != "proleptic_gregorian")
+    lat = np.sort(rng.choice(np.arange(-90, 90, 2.5), 7, replace=False))[:: rng.choice([1, -1])]
+    lon = np.sort(rng.choice(360, 9, replace=False)).astype(rng.choice(["f4", "f8", "i4"]))
+    values = rng.random((n, 7, 9)).astype("f4")
+    values[rng.random(values.shape) < 0.1] = np.nan
+    return xr.Dataset({"v": (("time", "lat", "lon"), values)}, {"time": time, "lat": lat, "lon": lon})
+
+
+def text(time):
+    return (time if hasattr(time, "calendar") else pd.Timestamp(time)).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def numbers(coord):
+    """Labels as numbers: of dates their fields, since calendars differ."""
+    if coord.dtype == object or coord.dtype.kind == "M":
+        fields = [getattr(coord.dt, f).values for f in ("year", "month", "day", "hour")]
+        return [[int(f[i]) for f in fields] for i in range(coord.size)]
+    return [float(x) for x in coord.values]
+
+
+def of(grouped, name):
+    return getattr(grouped, name.removeprefix("nan"))(skipna=name.startswith("nan"))
+
+
+cases = []
+for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregorian", "standard", "noleap", "360_day", "julian", "all_leap"] for f in (("D", 900), ("6h", 400), ("36h", 300))):
+    x = dataset(calendar, freq, f"{rng.integers(1850, 2090)}-{rng.integers(1, 13):02d}-{rng.integers(1, 28):02d}", n)
+    if made % 2:
+        x.to_netcdf(f"{made}.nc")
+        path = f"{made}.nc#v"
+    else:
+        x.to_zarr(f"{made}.zarr", zarr_format=int(rng.choice([2, 3])), consolidated=False)
+        path = f"{made}.zarr/v"
+    x = x.v
+    a, b = sorted(int(i) for i in rng.choice(n, 2, replace=False))
+    months, days = [text(x.time.values[i])[:7] for i in (a, b)], [text(x.time.values[i])[:10] for i in (a, b)]
+    low, high = (float(x.lat[i]) for i in sorted(rng.choice(7, 2, replace=False)))
+    lon, near, w = float(x.lon[3]), float(rng.uniform(-95, 95)), int(rng.integers(2, 7))
+    r = str(rng.choice(["mean", "sum", "min", "max", "median", "std", "var", "prod"]))
+    periods = [("1M", "ME"), ("MS", "MS"), ("2MS", "2MS"), ("QS", "QS"), ("YS", "YS"), ("Y", "YE"), ("10D", "10D"), ("48h", "48h")]
+    ours, theirs = (periods + [("W", "W")] * (calendar == "proleptic_gregorian"))[rng.integers(8 + (calendar == "proleptic_gregorian"))]
+    field = str(rng.choice(["month", "year", "day", "hour", "dayofyear", "dayofweek", "quarter", "season"]))
+    if field in ("quarter", "dayofweek") and calendar != "proleptic_gregorian":  # which cftime lacks, or counts otherwise
+        field = "month"
+    groups = x.groupby(f"time.{field}")
+    here = [
+        (f'sel(x, "time", "{months[0]}/{months[1]}", "lat", "{low}/{high}")', x.sel(time=slice(*months), lat=slice(low, high))),
+        (f'sel(x, "time", "{days[0]}/")', x.sel(time=slice(days[0], None))),
+        (f'sel(x, "time", "{months[0]}", "lon", {lon})', x.sel(time=months[0], lon=lon)),
+        (f'sel(x, "lat", near({near}), "lon", {lon})', x.sel(lat=near, method="nearest").sel(lon=lon)),
+        (f'sel(x, "time", "{text(x.time.values[a])}")', x.isel(time=a)),  # of cftime xarray keeps the dimension
+        (f'sel(x, "lat", {low})', x.sel(lat=low)),
+        (f'groupby(x, "time.{field}", "{r}")', of(groups, r)),
+        (f'groupby(x, "time.{field}", "nan{r}")', of(groups, "nan" + r)),
+        (f'x - groupby(x, "time.{field}", "nanmean", "broadcast")', groups - groups.mean()),
+        (f'resample(x, "time", "{ours}", "nan{r}")', of(x.resample(time=theirs), "nan" + r)),
+        (f'rolling(x, "nanmedian", {w}, 0)', x.rolling(time=w, min_periods=1).median().isel(time=slice(w - 1, None)).drop_vars("time")),
+        (f'rolling(x, "nanmean", {w}, "lat")', x.rolling(lat=w, min_periods=1).mean().isel(lat=slice(w - 1, None)).drop_vars("lat")),
+        (f'coarsen(x, "nanmedian", {w}, 1, 3, "trim")', x.coarsen(time=w, lon=3, boundary="trim").median().drop_vars(["time", "lon"])),
+        ("diff(x, 1, 0)", x.diff("time")),
+        ('slice(x, "::-3, ::2")', x.isel(time=slice(None, None, -3), lat=slice(None, None, 2))),
+        ('nanmean(x, "lat")', x.mean("lat")),
+        ("transpose(x, 2, 0, 1) * 2", x.transpose("lon", "time", "lat") * 2),
+        ("sort(x, 1)", x.copy(data=np.sort(x.values, 1)).drop_vars("lat")),
+    ]
+    if field != "season":
+        here.append((f'{field}(coord(x, "time"))', getattr(x.time.dt, field)))
+    for expression, want in here:
+        k = len(cases)
+        np.save(f"want{k}.npy", want.values)
+        labels = {d: numbers(want[d]) for d in want.dims if d in want.coords and d != "season"}
+        cases.append({"Expression": expression, "Path": path, "Want": f"want{k}.npy", "Labels": labels, "Calendar": calendar})
+json.dump(cases, sys.stdout)
