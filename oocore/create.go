@@ -87,10 +87,11 @@ func Ones(t DType, shape ...int) *Array { return constant("ones", t, 1, shape) }
 
 func constant(op string, t DType, value int64, shape []int) *Array {
 	site := graph.Caller()
-	if t.Size() == 0 {
-		return made(nil, &Error{Op: op, Site: site, Err: errors.New("the dtype is invalid: give one such as oocore.Float32")})
+	err := graph.CheckType(t, op, "Float64", shape)
+	var n *graph.Node
+	if err == nil {
+		n, err = graph.Full(site, dtype.FromInt(t, value), shape...)
 	}
-	n, err := graph.Full(site, dtype.FromInt(t, value), shape...)
 	if err != nil {
 		err = &Error{Op: op, Site: site, Err: unwrapped(err)}
 	}

@@ -60,7 +60,7 @@ func TestZerosAndOnesHaveTheirType(t *testing.T) {
 			t.Errorf("%s: %v, of %s and %s", dtype, got, zeros.DType(), ones.DType())
 		}
 	}
-	for name, a := range map[string]*oocore.Array{"zeros: the dtype is invalid": oocore.Zeros(0, 3), "ones": oocore.Ones(oocore.Int8, -1)} {
+	for name, a := range map[string]*oocore.Array{"zeros: 0 stands where the type of the elements does": oocore.Zeros(0, 3), "ones": oocore.Ones(oocore.Int8, -1)} {
 		if err := a.Err(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %q", err, name)
 		}

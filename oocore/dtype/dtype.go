@@ -12,13 +12,16 @@ import (
 	"strings"
 )
 
-// Type is the type of an array's elements.
-type Type uint8
+// Type is the type of an array's elements. Its numbers are larger than the lengths of axes that people write, so that a
+// shape in the place of a type is an error. What is stored has names in their place.
+type Type uint32
+
+// Invalid is no type.
+const Invalid Type = 0
 
 // The element types, in promotion order within each kind, and then those that are stored only.
 const (
-	Invalid Type = iota
-	Bool
+	Bool Type = 0xd7000001 + iota
 	Int8
 	Int16
 	Int32
@@ -55,25 +58,25 @@ var table = [...]struct {
 	size int
 	kind Kind
 }{
-	Invalid:    {"invalid", 0, KindInvalid},
-	Bool:       {"bool", 1, KindBool},
-	Int8:       {"int8", 1, KindInt},
-	Int16:      {"int16", 2, KindInt},
-	Int32:      {"int32", 4, KindInt},
-	Int64:      {"int64", 8, KindInt},
-	Uint8:      {"uint8", 1, KindUint},
-	Uint16:     {"uint16", 2, KindUint},
-	Uint32:     {"uint32", 4, KindUint},
-	Uint64:     {"uint64", 8, KindUint},
-	Float16:    {"float16", 2, KindFloat},
-	BFloat16:   {"bfloat16", 2, KindFloat},
-	Float32:    {"float32", 4, KindFloat},
-	Float64:    {"float64", 8, KindFloat},
-	Complex64:  {"complex64", 8, KindComplex},
-	Complex128: {"complex128", 16, KindComplex},
+	0:                     {"invalid", 0, KindInvalid},
+	Bool - Bool + 1:       {"bool", 1, KindBool},
+	Int8 - Bool + 1:       {"int8", 1, KindInt},
+	Int16 - Bool + 1:      {"int16", 2, KindInt},
+	Int32 - Bool + 1:      {"int32", 4, KindInt},
+	Int64 - Bool + 1:      {"int64", 8, KindInt},
+	Uint8 - Bool + 1:      {"uint8", 1, KindUint},
+	Uint16 - Bool + 1:     {"uint16", 2, KindUint},
+	Uint32 - Bool + 1:     {"uint32", 4, KindUint},
+	Uint64 - Bool + 1:     {"uint64", 8, KindUint},
+	Float16 - Bool + 1:    {"float16", 2, KindFloat},
+	BFloat16 - Bool + 1:   {"bfloat16", 2, KindFloat},
+	Float32 - Bool + 1:    {"float32", 4, KindFloat},
+	Float64 - Bool + 1:    {"float64", 8, KindFloat},
+	Complex64 - Bool + 1:  {"complex64", 8, KindComplex},
+	Complex128 - Bool + 1: {"complex128", 16, KindComplex},
 
-	Float8E4M3FN: {"float8_e4m3fn", 1, KindFloat},
-	Float8E5M2:   {"float8_e5m2", 1, KindFloat},
+	Float8E4M3FN - Bool + 1: {"float8_e4m3fn", 1, KindFloat},
+	Float8E5M2 - Bool + 1:   {"float8_e5m2", 1, KindFloat},
 }
 
 // All lists the types that operations compute in.
@@ -82,15 +85,23 @@ func All() []Type { return slices.DeleteFunc(Stored(), Type.StorageOnly) }
 // Stored lists every valid type.
 func Stored() []Type {
 	all := make([]Type, 0, len(table)-1)
-	for t := Bool; int(t) < len(table); t++ {
-		all = append(all, t)
+	for i := range Type(len(table) - 1) {
+		all = append(all, Bool+i)
 	}
 	return all
 }
 
+// row is the type's place in the table; that of no type is the first.
+func (t Type) row() int {
+	if i := t - Bool + 1; i < Type(len(table)) && t >= Bool {
+		return int(i)
+	}
+	return 0
+}
+
 // Known reports whether t is one of the types of elements, rather than Invalid or
 // some other number.
-func (t Type) Known() bool { return t != Invalid && int(t) < len(table) }
+func (t Type) Known() bool { return t.row() > 0 }
 
 // Part returns the type of the numbers that make an element: a complex number is two floats.
 func (t Type) Part() Type {
@@ -104,28 +115,18 @@ func (t Type) Part() Type {
 }
 
 // Size returns the number of bytes of one element; 0 for a number that is not a type.
-func (t Type) Size() int {
-	if int(t) >= len(table) {
-		return 0
-	}
-	return table[t].size
-}
+func (t Type) Size() int { return table[t.row()].size }
 
 // String returns NumPy's name of the type.
 func (t Type) String() string {
-	if int(t) >= len(table) {
-		return fmt.Sprintf("Type(%d)", uint8(t))
+	if t != Invalid && !t.Known() {
+		return fmt.Sprintf("Type(%d)", uint32(t))
 	}
-	return table[t].name
+	return table[t.row()].name
 }
 
 // Kind returns the group that the type belongs to.
-func (t Type) Kind() Kind {
-	if int(t) >= len(table) {
-		return KindInvalid
-	}
-	return table[t].kind
-}
+func (t Type) Kind() Kind { return table[t.row()].kind }
 
 // Integer reports whether t is a signed or unsigned integer type. Bool is none.
 func (t Type) Integer() bool { return t.Kind() == KindInt || t.Kind() == KindUint }
@@ -139,13 +140,11 @@ func (t Type) StorageOnly() bool { return t == Float8E4M3FN || t == Float8E5M2 }
 
 // Parse returns the type of a NumPy name such as "float32".
 func Parse(name string) (Type, error) {
-	for t := Bool; int(t) < len(table); t++ {
-		if table[t].name == name {
-			return t, nil
-		}
-	}
 	names := make([]string, 0, len(table)-1)
 	for _, t := range Stored() {
+		if t.String() == name {
+			return t, nil
+		}
 		names = append(names, t.String())
 	}
 	return Invalid, fmt.Errorf("dtype %q is unknown: use one of %s", name, strings.Join(names, ", "))

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
@@ -16,9 +17,32 @@ func AsType(site Site, n *Node, t dtype.Type) (*Node, error) {
 	return out, nil
 }
 
+// CheckType returns what is wrong with the first argument of a function that makes an array, where that is no type: the
+// length that a program had for NumPy, mostly. The numbers are those behind it.
+func CheckType(t dtype.Type, op, like string, numbers ...any) error {
+	if t.Known() {
+		return nil
+	}
+	function := map[string]string{"random": "Random", "normal": "RandomNormal", "integers": "RandomIntegers"}[op]
+	seed := "1, " // of random numbers
+	if function == "" {
+		function, seed = strings.ToUpper(op[:1])+op[1:], ""
+	}
+	given := strings.FieldsFunc(fmt.Sprint(uint32(t), numbers), func(r rune) bool { return strings.ContainsRune("[] ", r) })
+	return fmt.Errorf("%s stands where the type of the elements does: write oocore.%s(oocore.%s, %s%s)", given[0], function, like, seed, strings.Join(given, ", "))
+}
+
+// checkType is CheckType for what makes an array of another.
+func checkType(t dtype.Type) error {
+	if t.Known() {
+		return nil
+	}
+	return fmt.Errorf("%d is no type of elements: write one by its name, such as oocore.Float64", uint32(t))
+}
+
 func cast(site Site, n *Node, t dtype.Type) (*Node, error) {
-	if !t.Known() {
-		return nil, fmt.Errorf("%s is not a type of elements: use one by its name, such as Float32", t)
+	if err := checkType(t); err != nil {
+		return nil, err
 	}
 	if n.DType == t && !n.Weak {
 		return n, nil

@@ -40,17 +40,17 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		{func() (*graph.Node, error) { return graph.AsType(at, complexes, dtype.Float32) },
 			"astype: complex64 to float32 would drop the imaginary part: take Real, Imag or Abs (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.AsType(at, a, dtype.Invalid) },
-			"astype: invalid is not a type of elements: use one by its name, such as Float32 (notebook.go:12)"},
+			"astype: 0 is no type of elements: write one by its name, such as oocore.Float64 (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.AsType(at, complexes, 99) },
-			"astype: Type(99) is not a type of elements: use one by its name, such as Float32 (notebook.go:12)"},
+			"astype: 99 is no type of elements: write one by its name, such as oocore.Float64 (notebook.go:12)"},
 		{func() (*graph.Node, error) {
 			return graph.Aggregate(at, kernel.Mean, a, graph.ReduceOptions{DType: 99})
 		},
-			"mean: Type(99) is not a type of elements: use one by its name, such as Float32 (notebook.go:12)"},
+			"mean: 99 is no type of elements: write one by its name, such as oocore.Float64 (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Aggregate(at, 101, a, graph.ReduceOptions{}) },
 			"Reduction(101): is not a reduction: use one by its name, such as Sum (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Uniform(at, 99, 1, 3) },
-			"random: gives floats, not Type(99) (notebook.go:12)"},
+			"random: 99 stands where the type of the elements does: write oocore.Random(oocore.Float64, 1, 99, 1, 3) (notebook.go:12)"},
 		{func() (*graph.Node, error) {
 			_, err := graph.AsType(at, complexes, dtype.Float32)
 			return nil, graph.Reject(at, "outer", err)

@@ -74,7 +74,7 @@ func product(site Site, a, b *Node, result dtype.Type, summed int) (*Node, error
 	shape = append(slices.Clone(shape), l[len(l)-2], r[len(r)-1])
 	switch t := dtype.Promote(a.DType, b.DType); {
 	case !result.Known():
-		return nil, fmt.Errorf("%s is not a type of elements: use one by its name, such as Float32", result)
+		return nil, checkType(result)
 	case dtype.Promote(t, result) != result:
 		return nil, fmt.Errorf("a product of %s %s and %s %s in %s may lose what they hold: convert them with AsType first, where that is meant",
 			a.DType, grid.Format(a.Shape), b.DType, grid.Format(b.Shape), result)

@@ -27,7 +27,7 @@ func portableCast(from, to dtype.Type) Func {
 }
 
 // plainCasts are the conversions in plain Go, by the types from which and to which.
-var plainCasts = [...]func() []Func{
+var plainCasts = map[dtype.Type]func() map[dtype.Type]Func{
 	dtype.Int8: sync.OnceValue(castInteger[int8]), dtype.Int16: sync.OnceValue(castInteger[int16]),
 	dtype.Int32: sync.OnceValue(castInteger[int32]), dtype.Int64: sync.OnceValue(castInteger[int64]),
 	dtype.Uint8: sync.OnceValue(castInteger[uint8]), dtype.Uint16: sync.OnceValue(castInteger[uint16]),
@@ -138,8 +138,8 @@ func castShorts(from, to dtype.Type) Func {
 	return via(widen, narrow, 2, 4, 2)
 }
 
-func castInteger[T integer]() []Func {
-	return []Func{
+func castInteger[T integer]() map[dtype.Type]Func {
+	return map[dtype.Type]Func{
 		dtype.Bool: mapOne(func(x T) bool { return x != 0 }),
 		dtype.Int8: convertLoop[T, int8], dtype.Int16: convertLoop[T, int16], dtype.Int32: convertLoop[T, int32], dtype.Int64: convertLoop[T, int64],
 		dtype.Uint8: convertLoop[T, uint8], dtype.Uint16: convertLoop[T, uint16], dtype.Uint32: convertLoop[T, uint32], dtype.Uint64: convertLoop[T, uint64],
@@ -151,7 +151,7 @@ func castInteger[T integer]() []Func {
 	}
 }
 
-func castFloat[T float]() []Func {
+func castFloat[T float]() map[dtype.Type]Func {
 	all := castReal(func(x T) float64 { return float64(x) })
 	all[dtype.Float32], all[dtype.Float64] = convertLoop[T, float32], convertLoop[T, float64]
 	return all
@@ -162,14 +162,14 @@ func castFloat[T float]() []Func {
 func castShort[H interface {
 	dtype.Float16Bits | dtype.BFloat16Bits
 	Float32() float32
-}]() []Func {
+}]() map[dtype.Type]Func {
 	all := castReal(func(x H) float64 { return float64(x.Float32()) })
 	all[dtype.Uint32] = mapOne(func(x H) uint32 { return uint32(toInt64(float64(x.Float32()))) })
 	return all
 }
 
 // castComplex drops the imaginary part, except of what only asks for non-zero.
-func castComplex[C complexNumber, F float]() []Func {
+func castComplex[C complexNumber, F float]() map[dtype.Type]Func {
 	all := castReal(func(x [2]F) float64 { return float64(x[0]) })
 	all[dtype.Bool] = mapOne(func(x C) bool { return x != 0 })
 	all[dtype.Complex64] = mapOne(func(x C) complex64 { return complex64(x) })
@@ -178,8 +178,8 @@ func castComplex[C complexNumber, F float]() []Func {
 }
 
 // castReal converts what a float64 holds exactly.
-func castReal[T any](wide func(T) float64) []Func {
-	return []Func{
+func castReal[T any](wide func(T) float64) map[dtype.Type]Func {
+	return map[dtype.Type]Func{
 		dtype.Bool:       mapOne(func(x T) bool { return wide(x) != 0 }),
 		dtype.Int8:       mapOne(func(x T) int8 { return int8(toInt32(wide(x))) }),
 		dtype.Int16:      mapOne(func(x T) int16 { return int16(toInt32(wide(x))) }),

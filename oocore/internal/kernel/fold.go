@@ -56,7 +56,7 @@ func newAverage(r Reduction, t dtype.Type, spread bool) Folder {
 }
 
 // plainFolders make the others.
-var plainFolders = [...]func(Reduction) (Folder, bool){
+var plainFolders = map[dtype.Type]func(Reduction) (Folder, bool){
 	dtype.Bool: newBoolFolder,
 	dtype.Int8: newIntFolder[int8], dtype.Int16: newIntFolder[int16], dtype.Int32: newIntFolder[int32], dtype.Int64: newIntFolder[int64],
 	dtype.Uint8: newIntFolder[uint8], dtype.Uint16: newIntFolder[uint16], dtype.Uint32: newIntFolder[uint32], dtype.Uint64: newIntFolder[uint64],

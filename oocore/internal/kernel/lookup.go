@@ -48,7 +48,7 @@ func portableLookup(op Op, t dtype.Type) Func {
 }
 
 // plainLoops are the loops in plain Go, by type and operation.
-var plainLoops = [...]func() []Func{
+var plainLoops = map[dtype.Type]func() []Func{
 	dtype.Bool: sync.OnceValue(boolLoops),
 	dtype.Int8: sync.OnceValue(signedLoops[int8]), dtype.Int16: sync.OnceValue(signedLoops[int16]),
 	dtype.Int32: sync.OnceValue(signedLoops[int32]), dtype.Int64: sync.OnceValue(signedLoops[int64]),

@@ -188,7 +188,10 @@ func (o Draws) node(site graph.Site, name string, t dtype.Type, args ...string) 
 // Normals are numbers of the normal distribution of mean 0 and variance 1, in a type of
 // floats.
 func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.Node, error) {
-	if !t.Known() || t.Kind() != dtype.KindFloat {
+	if err := graph.CheckType(t, "normal", "Float64", seed, shape); err != nil {
+		return nil, graph.Reject(site, "normal", err)
+	}
+	if t.Kind() != dtype.KindFloat {
 		return nil, graph.Reject(site, "normal", fmt.Errorf("gives floats, not %s", t))
 	}
 	n, err := Draws{Distribution: Normal, Seed: seed, Shape: slices.Clone(shape)}.node(site, "normal", dtype.Float64, fmt.Sprint(seed))
@@ -200,8 +203,11 @@ func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.N
 
 // Integers are integers from low up to but not including high, all alike, in a type.
 func Integers(site graph.Site, t dtype.Type, seed uint64, low, high int64, shape ...int) (*graph.Node, error) {
+	if err := graph.CheckType(t, "integers", "Int64", seed, low, high, shape); err != nil {
+		return nil, graph.Reject(site, "integers", err)
+	}
 	switch {
-	case !t.Known() || !t.Integer():
+	case !t.Integer():
 		return nil, graph.Reject(site, "integers", fmt.Errorf("gives integers, not %s", t))
 	case low >= high:
 		return nil, graph.Reject(site, "integers", fmt.Errorf("low %d is not below high %d", low, high))
