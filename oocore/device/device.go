@@ -82,5 +82,5 @@ func Reserved(n int64) int64 { return arena.Reserved(n) }
 func OpenBLAS() (version string, ok bool) { return kernel.OpenBLAS() }
 
 // Distance is how far one name is from another, for an error that says which was probably
-// meant: the bytes to add, drop or change.
+// meant: the bytes to add, drop or change, and neighbours to swap.
 func Distance(a, b string) int { return suggest.Distance(a, b) }

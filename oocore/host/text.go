@@ -62,6 +62,6 @@ type View = grid.View
 // "newaxis".
 func ParseSlice(text string, shape []int) (View, error) { return grid.ParseSlice(text, shape) }
 
-// Distance returns the number of bytes to add, drop or change to turn one word into another, for
-// messages that name what was probably meant.
+// Distance returns the number of bytes to add, drop or change, or of neighbours to swap, to turn one word into
+// another, for messages that name what was probably meant.
 func Distance(a, b string) int { return suggest.Distance(a, b) }

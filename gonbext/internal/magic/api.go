@@ -3,7 +3,6 @@ package magic
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"go/ast"
 	"go/build"
 	"go/doc"
@@ -18,8 +17,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // callable is a function or another name of a package of this module's, or a method of an
@@ -59,8 +56,7 @@ func readAPI(source string) (all []callable) {
 	return all
 }
 
-// readPackage reads what programs call of the package in a folder, but of its types only the
-// methods of Array and Collection.
+// readPackage reads what programs call of the package in a folder.
 func readPackage(dir, name string) (all []callable) {
 	files := token.NewFileSet()
 	var parsed []*ast.File
@@ -108,8 +104,15 @@ func readPackage(dir, name string) (all []callable) {
 		functions(name, t.Funcs)
 		values(t.Consts)
 		values(t.Vars)
-		if t.Name == typeOfOocore(arrayType) || t.Name == typeOfOocore(collectionType) {
-			functions(name+"."+t.Name, t.Methods)
+		functions(name+"."+t.Name, t.Methods)
+		for _, spec := range t.Decl.Specs {
+			if fields, ok := spec.(*ast.TypeSpec).Type.(*ast.StructType); ok {
+				for _, f := range fields.Fields.List {
+					for _, n := range f.Names {
+						add(callable{in: name + "." + t.Name, name: n.Name, doc: f.Doc.Text()})
+					}
+				}
+			}
 		}
 	}
 	return all
@@ -142,19 +145,37 @@ func (s *scope) standardOf(e ast.Expr) string {
 	return ""
 }
 
-// standardPrefix begins what stands for a package of Go's library.
+// folderOf is where the source of a package lies: with Go's library, or in the newest module of the cache that has it.
+func (s *Session) folderOf(at string) string {
+	if first, _, _ := strings.Cut(at, "/"); !strings.Contains(first, ".") {
+		return filepath.Join(s.goSource(), filepath.FromSlash(at))
+	}
+	cache := cmp.Or(os.Getenv("GOMODCACHE"), filepath.Join(build.Default.GOPATH, "pkg", "mod"))
+	escaped := regexp.MustCompile("[A-Z]").ReplaceAllStringFunc(at, func(letter string) string { return "!" + strings.ToLower(letter) })
+	for module, rest := escaped, ""; module != "."; module, rest = path.Dir(module), path.Join(path.Base(module), rest) {
+		found, _ := filepath.Glob(filepath.Join(cache, filepath.FromSlash(module)) + "@*") // the pattern is well formed
+		if len(found) > 0 {
+			return filepath.Join(found[len(found)-1], filepath.FromSlash(rest))
+		}
+	}
+	return ""
+}
+
+// standardPrefix begins what stands for a package of Go's library, or of another module, by its path; a colon and the
+// name of a type of it may follow.
 const standardPrefix = "std:"
 
 // called are the callables in a package or of a type, without deprecated ones.
 func (s *Session) called(in string) []callable {
 	all := s.api()
 	if dir, ok := strings.CutPrefix(in, standardPrefix); ok {
+		dir, of, _ := strings.Cut(dir, ":")
 		read := false
 		if all, read = s.library[dir]; !read {
-			all = readPackage(filepath.Join(s.goSource(), filepath.FromSlash(dir)), path.Base(dir))
+			all = readPackage(s.folderOf(dir), packageName(dir))
 			s.library[dir] = all
 		}
-		in = path.Base(dir)
+		in = strings.TrimSuffix(packageName(dir)+"."+of, ".")
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(c callable) bool { return c.deprecated || c.in != in })
 }
@@ -309,6 +330,12 @@ func receiver(all []goToken) int {
 
 // textBetween is what a cell has between two places.
 func textBetween(lines []line, from, to position) string {
+	if to.line >= len(lines) { // of a text that is not closed
+		to = position{len(lines) - 1, len(lines[len(lines)-1].text)}
+	}
+	if !from.before(to) {
+		return ""
+	}
 	if from.line == to.line {
 		return lines[from.line].text[from.column:to.column]
 	}
@@ -337,38 +364,4 @@ func (s *Session) scopeBefore(lines []line, specials []special, all []item) *sco
 		in.run(statement)
 	}
 	return in
-}
-
-var (
-	undefinedMember = regexp.MustCompile(`^undefined: (\w+)\.(\w+)$`)
-	undefinedMethod = regexp.MustCompile(`undefined \(type \*?([\w.]+) has no field or method (\w+)`)
-)
-
-// Explain says what to do about a fault that the compiler has found.
-func (s *Session) Explain(fault string) string {
-	m := undefinedMember.FindStringSubmatch(fault)
-	of := m != nil // a package
-	if m == nil {
-		m = undefinedMethod.FindStringSubmatch(fault)
-	}
-	if m == nil {
-		return ""
-	}
-	best, least := callable{}, 1+len(m[2])/3
-	all := s.called(m[1])
-	if dir := (&scope{}).standardOf(ast.NewIdent(m[1])); of && len(all) == 0 && dir != "" {
-		all = s.called(standardPrefix + dir)
-	}
-	for _, c := range all {
-		if d := host.Distance(m[2], c.name); d <= least && (best.name == "" || d < least) {
-			best, least = c, d
-		}
-	}
-	if best.name == "" && of && len(all) > 0 {
-		return fmt.Sprintf("Package %s has no %s.", m[1], m[2])
-	}
-	if best.name == "" {
-		return ""
-	}
-	return fmt.Sprintf("Did you mean %s%s? %s", best.name, best.signature, best.does())
 }

@@ -2,6 +2,7 @@ package magic
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,17 +16,40 @@ const (
 	errorMost = 1000
 )
 
-// nearest is the candidate with the smallest edit distance to s; the first one
-// of equals.
+// nearest is the candidate with the smallest edit distance to s; of equals one that differs in its case alone, then one
+// with the same letters, then the first.
 func nearest(s string, candidates []string) string {
 	s = s[:min(len(s), wordMost)]
 	best, least := "", 0
 	for i, c := range candidates {
-		if d := host.Distance(s, c); i == 0 || d < least {
+		d := 4 * host.Distance(s, c)
+		switch {
+		case strings.EqualFold(s, c):
+			d = min(d, 1)
+		case !sameLetters(s, c):
+			d++
+		}
+		if i == 0 || d < least {
 			best, least = c, d
 		}
 	}
 	return best
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// alike is the nearest candidate where it is no more than so far from s, else "".
+func alike(s string, candidates []string, most int) string {
+	best := nearest(s, candidates)
+	if strings.EqualFold(s, best) || host.Distance(s, best) <= most {
+		return best
+	}
+	return ""
 }
 
 // plainError is err in one line, with escapes for what does not print, and without the

@@ -144,7 +144,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 		}
 	}
 	if bad != nil && !r.helped {
-		return relay.Cell{}, bad
+		return relay.Cell{}, s.inGo(code, bad)
 	}
 	if r.main != nil {
 		r.begin(*r.main)

@@ -159,7 +159,7 @@ func TestFaultsAreExplained(t *testing.T) {
 		"undefined: nothing.Foo":        "",
 		"undefined: linalg.NormOptions": "Package linalg has no NormOptions.",
 	} {
-		if got := s.Explain(fault); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if _, got := s.Explain("", 0, 0, fault); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", fault, got, want)
 		}
 	}

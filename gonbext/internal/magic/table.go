@@ -67,6 +67,9 @@ func unknown(name string) error {
 	if name == word || word == "" || !isLetter(word) || slices.Contains(all, name) {
 		return nil
 	}
+	if f := readForms().magics[name]; f != nil {
+		return fmt.Errorf("there is no magic %s: %s: %s", name, f.says, f.to)
+	}
 	return fmt.Errorf("there is no magic %s, did you mean %s? %%help lists all", name, nearest(name, all))
 }
 

@@ -307,8 +307,8 @@ func (r *relay) restore(m message, j *job) message {
 		traceback, _ := content["traceback"].([]any)
 		faults := faultsOf(j, value, traceback)
 		r.rewriting.Lock()
+		faults = faults.explained(j.source, r.magic.Explain)
 		for i := range faults {
-			faults[i].explain(j.source, r.magic.Explain)
 			if f := &faults[i]; f.Cell > 0 || f.Line == 0 {
 				f.Hint = cmp.Or(f.Hint, j.cell.Hint)
 			}

@@ -93,6 +93,8 @@ func (f Faults) content(source string) map[string]any {
 var (
 	// compilerLine is a fault in the program that GoNB makes of cells.
 	compilerLine = regexp.MustCompile(`^(?:\S*/)?main(?:_test)?\.go:(\d+)(?::(\d+))?: (.*)$`)
+	// withoutModule is what the go command says of a package that an unknown module has.
+	withoutModule = regexp.MustCompile(`^package gonb_\w+ (imports \S+ from implicitly required module);`)
 	// cellPlace begins what GoNB adds to a line of the compiler's.
 	cellPlace = regexp.MustCompile(`^Cell(?:\[(\d+)\]:)? Line (\d+)\n`)
 	// noise is what the go command says besides.
@@ -104,6 +106,10 @@ var (
 // faultsOf reads the error of a cell that does not compile: what the compiler says, and with
 // each of its lines what GoNB says of that.
 func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
+	if m := withoutModule.FindStringSubmatch(evalue); m != nil {
+		text, _, _ := strings.Cut(m[1], "\n")
+		return Faults{{Text: text}}
+	}
 	if !strings.Contains(evalue, "main.go:") && !strings.Contains(evalue, "main_test.go:") {
 		return nil
 	}
@@ -143,20 +149,20 @@ func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 	return list.ordered()
 }
 
-// explain gives a fault its hint. A package is imported by the names that a cell takes from it, so that one without such
-// a name is not, and the compiler knows not even the package: the fault is the name's then.
-func (f *Fault) explain(source string, explain func(fault string) string) {
-	f.Hint = explain(f.Text)
-	line := f.source
-	if lines := strings.Split(source, "\n"); f.Cell == 0 && f.Line > 0 && f.Line <= len(lines) {
-		line = lines[f.Line-1]
-	}
-	name, ok := strings.CutPrefix(f.Text, "undefined: ")
-	if member := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\.\w+`).FindString(line); ok && f.Hint == "" && member != "" {
-		if hint := explain("undefined: " + member); hint != "" {
-			f.Text, f.Hint = "undefined: "+member, hint
+// explained gives faults their hints, each once a line: what one line in place of another mends is said of its first fault.
+func (f Faults) explained(source string, explain func(code string, line, column int, fault string) (text, hint string)) (list Faults) {
+	for _, x := range f {
+		if x.Cell == 0 {
+			x.Text, x.Hint = explain(source, x.Line, x.Column, x.Text)
+		} else {
+			x.Text, x.Hint = explain(x.source, 1, 0, x.Text)
+		}
+		said := func(y Fault) bool { return y.Hint == x.Hint && y.Line == x.Line && y.Cell == x.Cell }
+		if x.Hint == "" || !slices.ContainsFunc(list, said) {
+			list = append(list, x)
 		}
 	}
+	return list
 }
 
 // locate gives a fault its place in the cell as the user wrote it: what GoNB has compiled

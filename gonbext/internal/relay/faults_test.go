@@ -55,24 +55,21 @@ func TestFaultsHaveTheUsersLines(t *testing.T) {
 	}
 }
 
-// A cell whose only name of a package is wrong does not import the package: the fault is the name's.
-func TestWrongNameOfPackageThatIsNotImportedIsBlamed(t *testing.T) {
-	known := func(fault string) string {
-		if fault == "undefined: linalg.NormOptions" {
-			return "Package linalg has no NormOptions."
+// What one line mends is said once, of the line's first fault, and hints may change what is blamed.
+func TestHintsAreSaidOnceALine(t *testing.T) {
+	explain := func(code string, line, column int, fault string) (text, hint string) {
+		if fault == "undefined: linalg" {
+			return "undefined: linalg.NormOptions", "Package linalg has no NormOptions."
 		}
-		return ""
+		return fault, map[int]string{1: "write x := y.Sin()", 2: ""}[line]
 	}
-	for source, want := range map[string]string{
-		"x := 1\no := linalg.NormOptions{}": "undefined: linalg.NormOptions Package linalg has no NormOptions.",
-		"x := 1\no := linalg":               "undefined: linalg ",
-		"x := 1\no := linalg.Other{}":       "undefined: linalg ",
-	} {
-		f := Fault{Line: 2, Column: 6, Text: "undefined: linalg"}
-		f.explain(source, known)
-		if got := f.Text + " " + f.Hint; got != want {
-			t.Errorf("%q: %q, want %q", source, got, want)
-		}
+	faults := Faults{{Line: 1, Text: "undefined: x"}, {Line: 1, Text: "undefined: np"}, {Line: 2, Text: "a"}, {Line: 2, Text: "b"}, {Line: 3, Text: "undefined: linalg"}}
+	got := ""
+	for _, f := range faults.explained("x = np.sin(y)\n", explain) {
+		got += f.String() + " " + f.Hint + "\n"
+	}
+	if want := "line 1: undefined: x write x := y.Sin()\nline 2: a \nline 2: b \nline 3: undefined: linalg.NormOptions Package linalg has no NormOptions.\n"; got != want {
+		t.Errorf("%s, want\n%s", got, want)
 	}
 }
 

@@ -37,11 +37,11 @@ func (words) Rewrite(code string) (Cell, error) {
 
 func (words) Compiled(string, int64, bool) {}
 
-func (words) Explain(fault string) string {
+func (words) Explain(_ string, _, _ int, fault string) (text, hint string) {
 	if strings.HasPrefix(fault, "undefined: ") {
-		return "files carry over"
+		return fault, "files carry over"
 	}
-	return ""
+	return fault, ""
 }
 
 func (words) Complete(code string, cursor int, _ string) (Completion, bool) {

@@ -13,9 +13,10 @@ type Rewriter interface {
 	// lines below it as Cell.Lines says.
 	Rewrite(code string) (Cell, error)
 
-	// Explain says what to do about a fault that the compiler has found; "" where it is not
-	// known.
-	Explain(fault string) string
+	// Explain says what to do about a fault that the compiler has found at a line and a column of a
+	// cell, from 1 or 0 where it has no place; "" where it is not known. The text is the fault, or
+	// what is one in its place.
+	Explain(code string, line, column int, fault string) (text, hint string)
 
 	// Compiled says how the compilation of a cell with an ID ended, when GoNB has
 	// answered it, before the next cell is rewritten: GoNB keeps the declarations of cells that

@@ -61,14 +61,17 @@ type Types uint32
 func TypesOf(keep func(dtype.Type) bool) (set Types) {
 	for t := dtype.Bool; t <= dtype.Complex128; t++ {
 		if keep(t) {
-			set |= 1 << t
+			set |= setOf(t)
 		}
 	}
 	return set
 }
 
 // Has reports whether a type is in the set.
-func (s Types) Has(t dtype.Type) bool { return s&(1<<t) != 0 }
+func (s Types) Has(t dtype.Type) bool { return s&setOf(t) != 0 }
+
+// setOf is the set of one type: bits are the types' places in their list, from 1, which processes tell each other.
+func setOf(t dtype.Type) Types { return 2 << (t - dtype.Bool) }
 
 // Lacks says what of a stage the device has no kernel for; "" where it has all.
 func (d *Spec) Lacks(s *plan.Stage) string {
