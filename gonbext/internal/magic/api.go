@@ -330,9 +330,13 @@ func receiver(all []goToken) int {
 
 // textBetween is what a cell has between two places.
 func textBetween(lines []line, from, to position) string {
-	if to.line >= len(lines) { // of a text that is not closed
+	if to.line >= len(lines) { // of a text that is not closed, which Go's scanner shortens too
 		to = position{len(lines) - 1, len(lines[len(lines)-1].text)}
 	}
+	if from.line >= len(lines) {
+		return ""
+	}
+	from.column, to.column = min(from.column, len(lines[from.line].text)), min(to.column, len(lines[to.line].text))
 	if !from.before(to) {
 		return ""
 	}

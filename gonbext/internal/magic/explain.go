@@ -23,7 +23,7 @@ func (s *Session) Explain(code string, line, column int, fault string) (text, hi
 		return fault, hint
 	}
 	if m := unknownModule.FindStringSubmatch(fault); m != nil {
-		return fault, fmt.Sprintf("!*go get %s%s fetches it for this notebook, and %%autoget whatever cells import", m[1], m[2])
+		return "no required module provides package " + m[1] + m[2], fmt.Sprintf("!*go get %s%s fetches it for this notebook, and %%autoget whatever cells import", m[1], m[2])
 	}
 	if m := undefinedMember.FindStringSubmatch(fault); m != nil {
 		return fault, suggested(s.membersOf(m[1]+m[4]), m[2]+m[3])
@@ -66,6 +66,9 @@ func suggested(all []callable, name string) string {
 		names = append(names, c.name)
 	}
 	best := alike(name, names, 1+len(name)/3)
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(strings.ToLower(n), strings.ToLower(name)) }); best == "" && len(name) > 3 && i >= 0 {
+		best = names[i]
+	}
 	if best == "" {
 		return ""
 	}

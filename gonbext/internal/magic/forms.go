@@ -143,6 +143,7 @@ func (w *writer) apply(forms []*form, run []goToken, p *piece) bool {
 		switch p.parts = c.parts; {
 		case example:
 			p.example, p.form = out, f
+			p.text, _ = w.around(run)
 		case out != p.text:
 			p.text, p.form = out, f
 		}
@@ -260,7 +261,8 @@ func (w *writer) match(pattern, run []goToken, c *caught, behind string) bool {
 	if len(pattern) == 0 {
 		return len(run) == 0
 	}
-	if len(pattern) > 3 && wordOf(pattern[0]) == "," && wordOf(pattern[2]) == "*" && len(run) > 0 && wordOf(run[0]) == wordOf(pattern[3]) {
+	optional := len(pattern) > 3 && wordOf(pattern[0]) == "," && wordOf(pattern[2]) == "*"
+	if optional && len(run) > 0 && wordOf(run[0]) == wordOf(pattern[3]) {
 		return w.match(pattern[3:], run, c, "*") // there is no more
 	}
 	if word := wordOf(pattern[0]); word != "$" {
@@ -273,7 +275,7 @@ func (w *writer) match(pattern, run []goToken, c *caught, behind string) bool {
 	}
 	name, rest := wordOf(pattern[1]), pattern[2:]
 	for n := len(run); n >= 0; n-- {
-		if n == 0 && name != "*" || len(rest) > 0 && wordOf(rest[0]) != "$" && (n == len(run) || wordOf(rest[0]) != wordOf(run[n])) || len(rest) == 0 && n < len(run) {
+		if n == 0 && name != "*" || len(rest) == 0 && n < len(run) {
 			continue
 		}
 		if balanced(run[:n]) && w.match(rest, run[n:], c, name) && w.catch(name, run[:n], c) {

@@ -171,7 +171,7 @@ func (l *pythonLine) says() string {
 
 // explainPython is the sentence for a line of a cell where the compiler has found a fault; "" where that is none of Python's.
 func (s *Session) explainPython(code string, line, column int, fault string) string {
-	all, _ := s.python(code, fault)
+	all, names := s.python(code, fault)
 	for _, l := range all {
 		if line-1 < l.first || line-1 > l.last || l.changed == nil {
 			continue
@@ -180,9 +180,10 @@ func (s *Session) explainPython(code string, line, column int, fault string) str
 		name, undefined := strings.CutPrefix(fault, "undefined: ")
 		mentioned := regexp.MustCompile(`(^|[^.\w])` + regexp.QuoteMeta(name) + `\b(\s*(,[^=]*)?:=)?`).FindStringSubmatch(cmp.Or(l.example, l.text))
 		within := func(p *piece) bool { return p.start.before(at) && at.before(p.end) }
+		_, known := names.find(name)
 		switch {
 		case undefined && (mentioned == nil || mentioned[2] != ""):
-		case undefined && mentioned != nil:
+		case undefined && known == nil:
 			continue
 		case column == 0 || slices.ContainsFunc(l.changed, within):
 		default:
@@ -237,9 +238,7 @@ func written(code string, all []*pythonLine) (text string, whole bool) {
 	source, next := strings.Split(code, "\n"), 0
 	whole = true
 	for _, l := range all {
-		for ; next < l.first; next++ {
-			lines = append(lines, source[next])
-		}
+		between := source[next:max(next, l.first)]
 		next = l.last + 1
 		for len(open) > 0 && len(l.indent) <= len(open[len(open)-1]) {
 			if indent := open[len(open)-1]; !strings.HasPrefix(l.text, "} else") || len(l.indent) < len(indent) {
@@ -247,6 +246,7 @@ func written(code string, all []*pythonLine) (text string, whole bool) {
 			}
 			open = open[:len(open)-1]
 		}
+		lines = append(lines, between...)
 		whole = whole && l.example == ""
 		if l.text == "" {
 			continue

@@ -17,7 +17,7 @@ const (
 )
 
 // nearest is the candidate with the smallest edit distance to s; of equals one that differs in its case alone, then one
-// with the same letters, then the first.
+// with the same letters, then one that begins with s, then the first.
 func nearest(s string, candidates []string) string {
 	s = s[:min(len(s), wordMost)]
 	best, least := "", 0
@@ -26,8 +26,10 @@ func nearest(s string, candidates []string) string {
 		switch {
 		case strings.EqualFold(s, c):
 			d = min(d, 1)
-		case !sameLetters(s, c):
+		case strings.HasPrefix(c, s):
 			d++
+		case !sameLetters(s, c):
+			d += 2
 		}
 		if i == 0 || d < least {
 			best, least = c, d

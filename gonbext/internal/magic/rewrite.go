@@ -72,6 +72,9 @@ func (r *rewriting) rewrite(c special) error {
 	}
 	if m == nil {
 		switch {
+		case readForms().magics[c.name()] != nil: // a command of the shell's
+			f := readForms().magics[c.name()]
+			r.explain(f.says+": "+f.to, f.says+": `"+f.to+"`")
 		case c.name() == "%rm" || c.name() == "%remove":
 			r.forget(c)
 		case c.name() != "%%" && c.name() != "%main":
