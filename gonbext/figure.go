@@ -15,8 +15,8 @@ import (
 
 // The most that a figure shows.
 const (
-	maxRaw     = 1000 // elements of a curve that are points; of more they are blocks
-	maxPoints  = 400  // blocks of a curve
+	maxRaw     = 1000 // elements that are points of curves, together; of more they are blocks
+	maxPoints  = 400  // blocks of curves, together
 	maxDots    = 5000 // points of a scatter plot
 	maxCurves  = 8
 	maxBins    = 60
@@ -55,7 +55,7 @@ func plotFigure(collect collector, l Figure) (*record.Figure, error) {
 			}
 			return denseFigure(collect, f, s)
 		}
-		c, axis, err := curve(collect, s, n, f)
+		c, axis, err := curve(collect, s, n, len(l.Series), f)
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func checkSeries(s Series) (n int, err error) {
 	return n, nil
 }
 
-// curve computes a series; its label of the horizontal axis goes to the figure, where that has none.
-func curve(collect collector, s Series, n int, f *record.Figure) (c *record.Curve, axis *record.Axis, err error) {
+// curve computes one of so many series; its label of the horizontal axis goes to the figure, where that has none.
+func curve(collect collector, s Series, n, series int, f *record.Figure) (c *record.Curve, axis *record.Axis, err error) {
 	named := s.Y
 	if named == nil {
 		named = s.Low
@@ -107,8 +107,8 @@ func curve(collect collector, s Series, n int, f *record.Figure) (c *record.Curv
 	if n == 0 {
 		return c, nil, nil
 	}
-	if n > maxRaw && !s.Points {
-		c.Step = blockLengths([]int{n}, maxPoints)[0]
+	if n > maxRaw/series && !s.Points {
+		c.Step = blockLengths([]int{n}, maxPoints/series)[0]
 	}
 	values := func(a *oocore.Array) (b *blocks) {
 		if b = (&blocks{}); a != nil && err == nil {

@@ -16,10 +16,18 @@ func figureText(f *record.Figure) string {
 	switch f.Kind {
 	case record.PanelsFigure, record.FacetsFigure:
 		for i := range f.Panels {
-			if f.Panels[i].Title != "" {
-				fmt.Fprintf(&b, "%s\n", f.Panels[i].Title)
+			one := &f.Panels[i]
+			if one.Title != "" {
+				fmt.Fprintf(&b, "%s\n", one.Title)
 			}
-			b.WriteString(figureText(&f.Panels[i]))
+			if f.Kind == record.PanelsFigure {
+				b.WriteString(figureText(one))
+			} else {
+				fmt.Fprintf(&b, "%s\n", shades([]rune("░▒▓█"), one.Values(), one.Cols, 16))
+			}
+		}
+		if f.Kind == record.FacetsFigure {
+			fmt.Fprintf(&b, "from %.6g to %.6g\n", f.Least, f.Most)
 		}
 	case record.PlotFigure:
 		for _, c := range f.Curves {

@@ -86,6 +86,11 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
 	},
+	"large cards": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
+		gonbext.Show(oocore.Arange(0, 441, 1).Reshape(21, 21))
+		gonbext.Show(oocore.Arange(0, 441, 1).Reshape(21, 21).AsType(oocore.Float32))
+	},
 	"packed card": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = gonbext.Save(oocore.Arange(0, 80, 1), "packed.zarr", oocore.Attributes(map[string]any{"add_offset": 0.5})).Add(1)

@@ -3,6 +3,7 @@ package gonbext
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,8 +18,11 @@ import (
 // edgeitems is.
 const edge = 3
 
+// maxTable is the most rows and columns of integers and bools that Show prints whole.
+const maxTable = 20
+
 // sample returns the elements at the ends of an array's last two axes, with "…" and "⋮" for those
-// between. within names the part that they are of: "[0]" in an array of three axes.
+// between; all of them where they are few integers or bools. within names the part that they are of: "[0]" in an array of three axes.
 func sample(a *oocore.Array) (rows [][]string, within string) {
 	shape := a.Shape()
 	if lead := len(shape) - 2; lead > 0 {
@@ -26,8 +30,12 @@ func sample(a *oocore.Array) (rows [][]string, within string) {
 		a = a.Slice(strings.Repeat("0, ", lead) + "..., :")
 		shape = shape[lead:]
 	}
+	most := 2 * edge
+	if t := a.DType(); slices.Max(shape) <= maxTable && !canBeMissing(t) && t != oocore.Complex64 && t != oocore.Complex128 {
+		most = maxTable
+	}
 	for axis, n := range shape {
-		if n > 2*edge {
+		if n > most {
 			spec := strings.Repeat(":, ", axis)
 			a = oocore.Concatenate(axis, a.Slice(fmt.Sprintf("%s:%d", spec, edge)), a.Slice(fmt.Sprintf("%s%d:", spec, n-edge)))
 		}

@@ -26,7 +26,7 @@ func showLast() {
 }
 
 // Show shows a value. An array is shown by its expression, shape, type, bytes and chunks, the
-// elements at its ends, for which it computes only what they need, and its minimum, mean and
+// elements at its ends (all of up to 20 × 20 integers or bools), for which it computes only what they need, and its minimum, mean and
 // maximum where they cost little: in a notebook that is a card, elsewhere text. Under
 // %%footprint it shows no elements. An array of no dimensions is shown as its number, a
 // collection as a table of its arrays and what those of each type have together.

@@ -20,13 +20,27 @@ func TestLastValueBecomesACard(t *testing.T) {
 	if len(cards) != 1 {
 		t.Fatalf("cards %+v", cards)
 	}
-	c := cards[0] // arange(80) as 8 × 10: rows begin with 0, 10, 20, …
-	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || !slices.EqualFunc(c.Sample, [][]string{
-		{"0", "1", "2", "…", "7", "8", "9"}, {"10", "11", "12", "…", "17", "18", "19"}, {"20", "21", "22", "…", "27", "28", "29"},
-		{"⋮", "⋮", "⋮", "⋮", "⋮", "⋮", "⋮"},
-		{"50", "51", "52", "…", "57", "58", "59"}, {"60", "61", "62", "…", "67", "68", "69"}, {"70", "71", "72", "…", "77", "78", "79"},
-	}, slices.Equal) || !slices.Equal(c.Stats, []string{"0", "39.5", "79"}) {
+	c := cards[0] // arange(80) as 8 × 10: integers so few are shown whole
+	for i, row := range c.Sample {
+		for k, text := range row {
+			if text != fmt.Sprint(10*i+k) {
+				t.Errorf("element %d, %d is %q", i, k, text)
+			}
+		}
+	}
+	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || len(c.Sample) != 8 || len(c.Sample[0]) != 10 || !slices.Equal(c.Stats, []string{"0", "39.5", "79"}) {
 		t.Errorf("card %+v", c)
+	}
+}
+
+// Of floats, and of more than 20 rows or columns, the ends are shown.
+func TestCardShowsTheEndsOfALargeArray(t *testing.T) {
+	r := run(t, "large cards")
+	r.expect(t, 0)
+	for _, c := range r.cards(t) {
+		if !slices.EqualFunc(c.Sample[:2], [][]string{{"0", "1", "2", "…", "18", "19", "20"}, {"21", "22", "23", "…", "39", "40", "41"}}, slices.Equal) || len(c.Sample) != 7 || c.Sample[3][0] != "⋮" {
+			t.Errorf("card %+v", c)
+		}
 	}
 }
 

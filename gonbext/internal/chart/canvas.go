@@ -5,99 +5,80 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"strconv"
 	"time"
 
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
 	"codeberg.org/go-pdf/fpdf"
 	"git.sr.ht/~sbinet/gg"
 	"golang.org/x/image/draw"
-	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/opentype"
 )
 
-// pngCanvas draws pixels, pngScale of them for one of the page.
+// canvas takes the shapes of a picture, in units of its own.
+type canvas interface {
+	unit() float64 // how many of its units a pixel of the page is
+	color(c color.NRGBA)
+	line(width float64, dash []float64)
+	MoveTo(x, y float64)
+	LineTo(x, y float64)
+	ClosePath()
+	fill()
+	stroke()
+	disc(x, y, radius float64)
+	text(x, y, size, anchor float64, text string) // anchor is the share of the text that is to the left of x
+	image(x, y, width, height float64, m image.Image)
+	bytes() ([]byte, error)
+}
+
+// pngCanvas draws three pixels for one of the page.
 type pngCanvas struct{ *gg.Context }
 
-const pngScale = 3
-
-func newPNG(width, height float64) (canvas, error) {
-	c := pngCanvas{gg.NewContext(int(pngScale*width), int(pngScale*height))}
+func newPNG(width, height float64) canvas {
+	c := pngCanvas{gg.NewContext(int(3*width), int(3*height))}
 	c.SetColor(color.White)
 	c.Clear()
-	return c, nil
-}
-
-func (c pngCanvas) trace(subpaths [][][2]float64) {
-	for _, path := range subpaths {
-		c.NewSubPath()
-		for i, p := range path {
-			if i == 0 {
-				c.MoveTo(pngScale*p[0], pngScale*p[1])
-			} else {
-				c.LineTo(pngScale*p[0], pngScale*p[1])
-			}
-		}
-		if n := len(path); n > 2 && path[0] == path[n-1] {
-			c.ClosePath()
-		}
-	}
-}
-
-func (c pngCanvas) fill(subpaths [][][2]float64, fill color.NRGBA) {
-	c.SetColor(fill)
-	c.trace(subpaths)
-	c.Fill()
-}
-
-func (c pngCanvas) stroke(subpaths [][][2]float64, l look) {
-	c.SetColor(l.line)
-	lines := subpaths[:0:0]
-	for _, path := range subpaths {
-		if x, y, is := dot(path); is && l.round {
-			c.DrawCircle(pngScale*x, pngScale*y, pngScale*l.width/2)
-		} else {
-			lines = append(lines, path)
-		}
-	}
-	c.Fill()
-	dash := make([]float64, len(l.dash))
-	for i := range dash {
-		dash[i] = pngScale * l.dash[i]
-	}
-	c.SetDash(dash...)
-	c.SetLineWidth(pngScale * l.width)
-	c.SetLineCapButt()
 	c.SetLineJoinRound()
-	c.trace(lines)
-	c.Stroke()
+	c.SetLineCapButt()
+	return c
 }
 
-// dot reports whether a path is one point, which round ends make a disc.
-func dot(path [][2]float64) (x, y float64, is bool) {
-	return path[0][0], path[0][1], len(path) == 2 && path[1][1] == path[0][1] && path[1][0]-path[0][0] < 0.2 && path[1][0] >= path[0][0]
+func (c pngCanvas) unit() float64 { return 3 }
+
+func (c pngCanvas) color(v color.NRGBA) { c.SetColor(v) }
+
+func (c pngCanvas) line(width float64, dash []float64) {
+	c.SetDash(dash...)
+	c.SetLineWidth(width)
 }
 
-func (c pngCanvas) text(x, y, size, anchor float64, text string, fill color.NRGBA) {
-	f, err := opentype.Parse(goregular.TTF)
+func (c pngCanvas) fill() { c.Fill() }
+
+func (c pngCanvas) stroke() { c.Stroke() }
+
+func (c pngCanvas) disc(x, y, radius float64) {
+	c.DrawCircle(x, y, radius)
+	c.Fill()
+}
+
+func (c pngCanvas) text(x, y, size, anchor float64, text string) {
+	f, err := opentype.Parse(liberationsansregular.TTF)
 	if err != nil {
 		return // it is part of this program
 	}
-	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: pngScale * size, DPI: 72})
-	if err != nil {
-		return
-	}
+	face, _ := opentype.NewFace(f, &opentype.FaceOptions{Size: size, DPI: 72}) // whose error is always nil
 	c.SetFontFace(face)
-	c.SetColor(fill)
-	c.DrawStringAnchored(text, pngScale*x, pngScale*y, anchor, 0)
+	c.DrawStringAnchored(text, x, y, anchor, 0)
 }
 
 func (c pngCanvas) image(x, y, width, height float64, m image.Image) {
-	into := image.Rect(int(pngScale*x+0.5), int(pngScale*y+0.5), int(pngScale*(x+width)+0.5), int(pngScale*(y+height)+0.5))
+	into := image.Rect(int(x+0.5), int(y+0.5), int(x+width+0.5), int(y+height+0.5))
 	draw.NearestNeighbor.Scale(c.Image().(draw.Image), into, m, m.Bounds(), draw.Over, nil)
 }
 
 func (c pngCanvas) bytes() ([]byte, error) {
 	var b bytes.Buffer
-	err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, c.Image())
+	err := png.Encode(&b, c.Image())
 	return b.Bytes(), err
 }
 
@@ -107,72 +88,41 @@ type pdfCanvas struct {
 	images int
 }
 
-const pdfUnit = 0.75 // of a pixel of the page
-
-func newPDF(width, height float64, title, alt string) (canvas, error) {
-	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: pdfUnit * width, Ht: pdfUnit * height}})
-	f.SetTitle(title, true)
-	f.SetSubject(alt, true)
+func newPDF(width, height float64) canvas {
+	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: 0.75 * width, Ht: 0.75 * height}})
 	f.SetCatalogSort(true) // the same figure is the same file
 	f.SetCreationDate(time.Unix(0, 0))
 	f.SetModificationDate(time.Unix(0, 0))
-	f.SetMargins(0, 0, 0)
 	f.SetAutoPageBreak(false, 0)
-	f.AddUTF8FontFromBytes("go", "", goregular.TTF)
+	f.AddUTF8FontFromBytes("sans", "", liberationsansregular.TTF)
 	f.AddPage()
 	f.SetLineJoinStyle("round")
-	return &pdfCanvas{Fpdf: f}, f.Error()
+	return &pdfCanvas{Fpdf: f}
 }
 
-func (c *pdfCanvas) trace(subpaths [][][2]float64) {
-	for _, path := range subpaths {
-		c.MoveTo(pdfUnit*path[0][0], pdfUnit*path[0][1])
-		for _, p := range path[1:] {
-			c.LineTo(pdfUnit*p[0], pdfUnit*p[1])
-		}
-		if n := len(path); n > 2 && path[0] == path[n-1] {
-			c.ClosePath()
-		}
-	}
+func (c *pdfCanvas) unit() float64 { return 0.75 }
+
+func (c *pdfCanvas) color(v color.NRGBA) {
+	c.SetFillColor(int(v.R), int(v.G), int(v.B))
+	c.SetDrawColor(int(v.R), int(v.G), int(v.B))
+	c.SetTextColor(int(v.R), int(v.G), int(v.B))
+	c.SetAlpha(float64(v.A)/255, "Normal")
 }
 
-func (c *pdfCanvas) fill(subpaths [][][2]float64, fill color.NRGBA) {
-	c.SetFillColor(int(fill.R), int(fill.G), int(fill.B))
-	c.SetAlpha(float64(fill.A)/255, "Normal")
-	c.trace(subpaths)
-	c.DrawPath("F")
-}
-
-func (c *pdfCanvas) stroke(subpaths [][][2]float64, l look) {
-	c.SetDrawColor(int(l.line.R), int(l.line.G), int(l.line.B))
-	c.SetFillColor(int(l.line.R), int(l.line.G), int(l.line.B))
-	c.SetAlpha(float64(l.line.A)/255, "Normal")
-	lines := subpaths[:0:0]
-	for _, path := range subpaths {
-		if x, y, is := dot(path); is && l.round {
-			c.Circle(pdfUnit*x, pdfUnit*y, pdfUnit*l.width/2, "F")
-		} else {
-			lines = append(lines, path)
-		}
-	}
-	if len(lines) == 0 {
-		return
-	}
-	dash := make([]float64, len(l.dash))
-	for i := range dash {
-		dash[i] = pdfUnit * l.dash[i]
-	}
+func (c *pdfCanvas) line(width float64, dash []float64) {
 	c.SetDashPattern(dash, 0)
-	c.SetLineWidth(pdfUnit * l.width)
-	c.trace(lines)
-	c.DrawPath("D")
+	c.SetLineWidth(width)
 }
 
-func (c *pdfCanvas) text(x, y, size, anchor float64, text string, fill color.NRGBA) {
-	c.SetFont("go", "", pdfUnit*size)
-	c.SetTextColor(int(fill.R), int(fill.G), int(fill.B))
-	c.SetAlpha(float64(fill.A)/255, "Normal")
-	c.Text(pdfUnit*x-anchor*c.GetStringWidth(text), pdfUnit*y, text)
+func (c *pdfCanvas) fill() { c.DrawPath("F") }
+
+func (c *pdfCanvas) stroke() { c.DrawPath("D") }
+
+func (c *pdfCanvas) disc(x, y, radius float64) { c.Circle(x, y, radius, "F") }
+
+func (c *pdfCanvas) text(x, y, size, anchor float64, text string) {
+	c.SetFont("sans", "", size)
+	c.Text(x-anchor*c.GetStringWidth(text), y, text)
 }
 
 // leastSharp is the least side of a picture in a PDF: viewers soften the pixels of smaller ones.
@@ -186,13 +136,12 @@ func (c *pdfCanvas) image(x, y, width, height float64, m image.Image) {
 	var b bytes.Buffer
 	if err := png.Encode(&b, all); err != nil {
 		c.SetError(err)
-		return
 	}
 	c.images++
-	name, o := string(rune('a'+c.images)), fpdf.ImageOptions{ImageType: "PNG"}
+	name, o := strconv.Itoa(c.images), fpdf.ImageOptions{ImageType: "PNG"}
 	c.RegisterImageOptionsReader(name, o, &b)
 	c.SetAlpha(1, "Normal")
-	c.ImageOptions(name, pdfUnit*x, pdfUnit*y, pdfUnit*width, pdfUnit*height, false, o, 0, "")
+	c.ImageOptions(name, x, y, width, height, false, o, 0, "")
 }
 
 func (c *pdfCanvas) bytes() ([]byte, error) {

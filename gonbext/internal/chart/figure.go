@@ -103,27 +103,12 @@ func numberLabel(v float64) string {
 
 func countLabel(v float64) string { return units.Count(int64(v)) }
 
-// maxPlotted is how many values the curves of a figure have together, so that it takes 20 kB at
-// most: those of one curve of blocks.
-const maxPlotted = 1200
-
 // digits rounds v to n significant digits.
 func digits(v float64, n int) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
+	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64); err == nil { // else it is the largest of all
+		return short
+	}
 	return v
-}
-
-// near rounds v to a decimal digit that is finer than one of parts of the range: a picture shows no more.
-func near(v, low, high, parts float64) float64 {
-	if math.IsNaN(v) {
-		return v
-	}
-	step := (high - low) / parts
-	if step <= 0 || math.IsInf(v/step, 0) {
-		return digits(v, 6)
-	}
-	each := math.Pow(10, math.Floor(math.Log10(step)))
-	return digits(math.Round(v/each)*each, 6)
 }
 
 // nothingFinite says why there is no picture.

@@ -46,64 +46,6 @@ func curvesLine(f *record.Figure) string {
 	return line
 }
 
-// merged joins neighbouring blocks of curves that have more values together than maxPlotted.
-func merged(curves []record.Curve) []record.Curve {
-	values := 0
-	for _, c := range curves {
-		values += len(c.Mean) + len(c.Low) + len(c.High)
-	}
-	if values <= maxPlotted {
-		return curves
-	}
-	most := maxPlotted / 3 / len(curves)
-	all := slices.Clone(curves)
-	for i := range all {
-		c := &all[i]
-		n := max(len(c.Mean), len(c.Low))
-		if n <= most || c.Points {
-			continue
-		}
-		if len(c.Low) == 0 {
-			c.Low, c.High = c.Mean, c.Mean
-		}
-		each := int(ceilDiv(int64(n), int64(most)))
-		m := record.Curve{Name: c.Name, Length: c.Length, Step: c.Step * each, Band: c.Band}
-		for from := 0; from < n; from += each {
-			to := min(from+each, n)
-			mean := func(of []float64) float64 { // without what is not finite
-				mean, elements := math.NaN(), 0.0
-				for k, v := range of[from:to] {
-					n := float64(min(c.Step, c.Length-(from+k)*c.Step))
-					switch {
-					case math.IsNaN(v):
-					case elements == 0:
-						mean, elements = v, n
-					default:
-						elements += n
-						mean += (v - mean) * (n / elements)
-					}
-				}
-				return mean
-			}
-			low, high, ok := finite(c.Low[from:to], c.High[from:to])
-			if !ok {
-				low, high = math.NaN(), math.NaN()
-			}
-			if c.Band {
-				low, high = mean(c.Low), mean(c.High)
-			}
-			if m.Low, m.High = append(m.Low, low), append(m.High, high); len(c.Mean) > 0 {
-				m.Mean = append(m.Mean, mean(c.Mean))
-			}
-			if c.X != nil {
-				m.X = append(m.X, mean(c.X))
-			}
-		}
-		*c = m
-	}
-	return all
-}
-
 // plotDrawing draws curves; nil where there is nothing to draw.
 func plotDrawing(f *record.Figure, alt string) *figure {
 	g, said := plotGraph(f)
@@ -133,7 +75,7 @@ func plotAxis(low, high float64, kind, name string) axis {
 
 // plotGraph describes curves, and says how their lines come about; it is nil where there is nothing to draw.
 func plotGraph(f *record.Figure) (g *graph, said string) {
-	curves := slices.Clone(merged(f.Curves))
+	curves := slices.Clone(f.Curves)
 	logX, logY := strings.Contains(f.Log, "x"), strings.Contains(f.Log, "y")
 	var lists []record.Floats
 	var places record.Floats
@@ -217,11 +159,9 @@ func plotGraph(f *record.Figure) (g *graph, said string) {
 		c := within(curves[i], g.value.low, g.value.high)
 		s := series{key: key{cmp.Or(clip(plain(c.Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[lines%len(curveColors)], curveStrokes[lines%len(curveStrokes)]},
 			width: 2, marks: c.Step == 1 && len(c.Mean) <= maxMarked && len(c.Low) == 0, x: c.X}
-		short := func(list []float64) []float64 {
+		short := func(list []float64) []float64 { // a picture shows no more, and bytes count
 			for j, v := range list {
-				if list[j] = digits(v, 6); !s.marks && !c.Points && g.value.kind != "log" {
-					list[j] = near(v, bottom, top, 2000)
-				}
+				list[j] = digits(v, 5)
 			}
 			return list
 		}

@@ -89,8 +89,6 @@ type live struct {
 	Spans  []span   `json:"spans,omitempty"`  // that it names
 	Flame  []leaf   `json:"flame,omitempty"`  // of a flame view, which is of the timeline before it
 	Moment int      `json:"moment,omitempty"` // the point that its picture is of
-	Block  []int    `json:"block,omitempty"`  // of the heat map of an array: the elements of a cell
-	Shape  []int    `json:"shape,omitempty"`  // and all
 }
 
 // points are the values of a figure's first series as the script takes them: what they

@@ -1,15 +1,16 @@
 package chart
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/xml"
 	"fmt"
 	"image"
 	"image/color"
 	"io"
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,9 +38,7 @@ func Picture(c *record.Card, ending string) ([]byte, error) {
 	case ".png":
 		return paint(text, newPNG)
 	case ".pdf":
-		return paint(text, func(width, height float64) (canvas, error) {
-			return newPDF(width, height, plain(c.Figure.Title), drawn.Alt)
-		})
+		return paint(text, newPDF)
 	}
 	return nil, fmt.Errorf("%q: figures are saved as .svg, .png or .pdf", ending)
 }
@@ -52,164 +51,150 @@ func standalone(svg, title, alt string) string {
 	_, _ = fmt.Sscanf(svg[strings.Index(svg, "viewBox="):], "viewBox='0 0 %f %f'", &w, &h) // our own
 	before, after, _ := strings.Cut(body, "@media")
 	_, after, _ = strings.Cut(after, "}}")
-	body = strings.Replace(before+after, "font:12px system-ui", "font:12px Helvetica,Arial,sans-serif", 1)
+	body = strings.Replace(before+".t{font-size:16px;text-anchor:middle}"+after, "font:12px system-ui", "font:12px Helvetica,Arial,sans-serif", 1)
 	top, head := 0.0, ""
 	if title != "" {
 		top = 30
-		head = fmt.Sprintf(`<rect class="c" y="-30" width="%v" height="30.5"/><text x="%.0f" y="-8" style="font-size:16px;text-anchor:middle">%s</text>`, w, w/2, escape(clip(title, 90)))
+		head = fmt.Sprintf(`<rect class="c" y="-30" width="%v" height="30.5"/><text x="%.0f" y="-8" class="t">%s</text>`, w, w/2, escape(clip(title, 90)))
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 %v %v %v" width="%[2]v" height="%[3]v"><title>%s</title><desc>%s</desc>%s</svg>`,
 		-top, w, h+top, escape(title), escape(alt), strings.TrimSuffix(body, "</svg>")+head) + "\n"
 }
 
-// canvas takes the shapes of a picture, in pixels of the page.
-type canvas interface {
-	fill(subpaths [][][2]float64, c color.NRGBA)
-	stroke(subpaths [][][2]float64, s look)
-	text(x, y, size, anchor float64, text string, c color.NRGBA) // anchor is the share of the text that is to the left of x
-	image(x, y, width, height float64, m image.Image)
-	bytes() ([]byte, error)
-}
+// look is how a shape is drawn: the attributes of an element and of those around it.
+type look map[string]string
 
-// look is how a shape is drawn.
-type look struct {
-	fill, line              color.NRGBA // of opacity 0: none
-	width, opacity          float64
-	fillOpacity, lineOpaque float64
-	dash                    []float64
-	round                   bool
-	anchor, size            float64
-}
-
-// paint draws the SVG of one of this package's drawings, which use a small part of that language.
-func paint(svg string, on func(width, height float64) (canvas, error)) ([]byte, error) {
-	var c canvas
-	var top float64
-	looks := []look{{fill: color.NRGBA{51, 51, 51, 255}, width: 1, opacity: 1, fillOpacity: 1, lineOpaque: 1, size: 12}}
-	var words *strings.Builder // of the text element that is open
-	var at [2]float64
-	d := xml.NewDecoder(strings.NewReader(svg))
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return c.bytes()
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch e := token.(type) {
-		case xml.CharData:
-			if words != nil {
-				words.Write(e)
-			}
-		case xml.EndElement:
-			l := looks[len(looks)-1]
-			looks = looks[:len(looks)-1]
-			if e.Name.Local == "text" {
-				c.text(at[0], at[1]-top, l.size, l.anchor, words.String(), faded(l.fill, l.opacity))
-				words = nil
-			}
-		case xml.StartElement:
-			a := map[string]string{}
-			for _, one := range e.Attr {
-				a[one.Name.Local] = one.Value
-			}
-			number := func(name string) float64 { v, _ := strconv.ParseFloat(a[name], 64); return v }
-			l := looks[len(looks)-1].with(a)
-			looks = append(looks, l)
-			switch e.Name.Local {
-			case "svg":
-				var w, h, left float64
-				if _, err := fmt.Sscan(a["viewBox"], &left, &top, &w, &h); err != nil {
-					return nil, fmt.Errorf("viewBox: %w", err)
-				}
-				if c, err = on(w, h); err != nil {
-					return nil, err
-				}
-			case "rect":
-				x, y, w, h := number("x"), number("y")-top, number("width"), number("height")
-				l.draw(c, [][][2]float64{{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}, {x, y}}})
-			case "path":
-				l.draw(c, subpaths(a["d"], top))
-			case "text":
-				words, at = new(strings.Builder), [2]float64{number("x"), number("y")}
-			case "image":
-				_, data, _ := strings.Cut(a["href"], "base64,")
-				b, err := base64.StdEncoding.DecodeString(data)
-				if err != nil {
-					return nil, err
-				}
-				m, _, err := image.Decode(bytes.NewReader(b))
-				if err != nil {
-					return nil, err
-				}
-				c.image(number("x"), number("y")-top, number("width"), number("height"), m)
-			}
-		}
-	}
+// classLooks are the styles by class, as groundStyle and markStyles have them.
+var classLooks = map[string]look{
+	"c": {"fill": "#fff"}, "m": {"opacity": ".8"}, "g": {"stroke": "#8884"}, "a": {"stroke": "gray"}, "r": {"anchor": "1"}, "k": {"anchor": ".5"},
+	"t": {"anchor": ".5", "size": "16"},
 }
 
 // with returns a look with the attributes of an element in it.
-func (l look) with(a map[string]string) look {
-	for _, class := range strings.Fields(a["class"]) {
-		switch class {
-		case "c":
-			l.fill = color.NRGBA{255, 255, 255, 255}
-		case "m":
-			l.opacity = 0.8
-		case "g":
-			l.line = parsed("#8884")
-		case "a":
-			l.line = parsed("gray")
-		case "r":
-			l.anchor = 1
-		case "k":
-			l.anchor = 0.5
-		}
-	}
-	if strings.Contains(a["style"], "anchor:middle") { // a title
-		l.anchor, l.size = 0.5, 16
-	}
-	for name, value := range a {
-		v, _ := strconv.ParseFloat(value, 64)
-		switch name {
-		case "fill":
-			l.fill = parsed(value)
-		case "stroke":
-			l.line = parsed(value)
-		case "stroke-width":
-			l.width = v
-		case "opacity":
-			l.opacity = v
-		case "fill-opacity":
-			l.fillOpacity = v
-		case "stroke-opacity":
-			l.lineOpaque = v
-		case "stroke-linecap":
-			l.round = value == "round"
-		case "stroke-dasharray":
-			l.dash = nil
-			for _, length := range strings.Fields(value) {
-				v, _ := strconv.ParseFloat(length, 64)
-				l.dash = append(l.dash, v)
+func (l look) with(attributes []xml.Attr) look {
+	l = maps.Clone(l)
+	for _, a := range attributes {
+		l[a.Name.Local] = a.Value
+		if a.Name.Local == "class" {
+			for _, class := range strings.Fields(a.Value) {
+				maps.Copy(l, classLooks[class])
 			}
 		}
 	}
 	return l
 }
 
-func (l look) draw(c canvas, path [][][2]float64) {
-	if f := faded(l.fill, l.opacity*l.fillOpacity); f.A > 0 {
-		c.fill(path, f)
+func (l look) number(name string) float64 {
+	v, _ := strconv.ParseFloat(l[name], 64)
+	return v
+}
+
+// color returns the colour of what is filled or stroked, of opacity 0 where that is not drawn.
+func (l look) color(name string) color.NRGBA {
+	c := parsed(l[name])
+	for _, of := range []string{"opacity", name + "-opacity"} {
+		if l[of] != "" {
+			c.A = uint8(math.Round(float64(c.A) * l.number(of)))
+		}
 	}
-	if l.line = faded(l.line, l.opacity*l.lineOpaque); l.line.A > 0 {
-		c.stroke(path, l)
+	return c
+}
+
+// paint draws the SVG of one of this package's drawings, which use a small part of that language.
+func paint(svg string, on func(width, height float64) canvas) ([]byte, error) {
+	var c canvas
+	var top, unit float64
+	looks := []look{{"fill": "#333", "stroke-width": "1", "size": "12"}}
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if err == io.EOF && c != nil {
+			return c.bytes()
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := looks[len(looks)-1]
+		switch e := token.(type) {
+		case xml.CharData:
+			if l["text"] != "" {
+				c.color(l.color("fill"))
+				c.text(unit*l.number("x"), unit*(l.number("y")-top), unit*l.number("size"), l.number("anchor"), string(e))
+			}
+		case xml.EndElement:
+			looks = looks[:len(looks)-1]
+		case xml.StartElement:
+			l = l.with(e.Attr)
+			looks = append(looks, l)
+			x, y, w, h := unit*l.number("x"), unit*(l.number("y")-top), unit*l.number("width"), unit*l.number("height")
+			switch e.Name.Local {
+			case "svg":
+				var left float64
+				if _, err := fmt.Sscan(l["viewBox"], &left, &top, &w, &h); err != nil {
+					return nil, fmt.Errorf("viewBox: %w", err)
+				}
+				c = on(w, h)
+				unit = c.unit()
+			case "text":
+				l["text"] = "open"
+			case "rect":
+				l.draw(c, [][][2]float64{{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}, {x, y}}})
+			case "path":
+				l.draw(c, subpaths(l["d"], unit, top))
+			case "image":
+				_, data, _ := strings.Cut(l["href"], "base64,")
+				m, _, err := image.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+				if err != nil {
+					return nil, err
+				}
+				c.image(x, y, w, h, m)
+			}
+		}
 	}
 }
 
-func faded(c color.NRGBA, by float64) color.NRGBA {
-	c.A = uint8(math.Round(float64(c.A) * by))
-	return c
+// draw fills and strokes a path. Round ends make a disc of a line of no length.
+func (l look) draw(c canvas, path [][][2]float64) {
+	trace := func() {
+		for _, p := range path {
+			c.MoveTo(p[0][0], p[0][1])
+			for _, to := range p[1:] {
+				c.LineTo(to[0], to[1])
+			}
+			if len(p) > 2 && p[0] == p[len(p)-1] {
+				c.ClosePath()
+			}
+		}
+	}
+	if fill := l.color("fill"); fill.A > 0 {
+		c.color(fill)
+		trace()
+		c.fill()
+	}
+	line, width := l.color("stroke"), c.unit()*l.number("stroke-width")
+	if line.A == 0 {
+		return
+	}
+	c.color(line)
+	if l["stroke-linecap"] == "round" {
+		path = slices.DeleteFunc(path, func(p [][2]float64) bool {
+			isDot := len(p) == 2 && p[0][1] == p[1][1] && math.Abs(p[1][0]-p[0][0]) < 1
+			if isDot {
+				c.disc(p[0][0], p[0][1], width/2)
+			}
+			return isDot
+		})
+	}
+	var dash []float64
+	for _, length := range strings.Fields(l["stroke-dasharray"]) {
+		v, _ := strconv.ParseFloat(length, 64)
+		dash = append(dash, c.unit()*v)
+	}
+	if len(path) > 0 {
+		c.line(width, dash)
+		trace()
+		c.stroke()
+	}
 }
 
 // parsed reads a colour of one of our drawings: #rgb, #rgba, #rrggbb or a name.
@@ -232,8 +217,8 @@ func parsed(s string) (c color.NRGBA) {
 	return c // none
 }
 
-// subpaths reads the data of a path of straight lines; a closed one ends where it begins.
-func subpaths(d string, top float64) (all [][][2]float64) {
+// subpaths reads the data of a path of straight lines, below top; a closed one ends where it begins.
+func subpaths(d string, unit, top float64) (all [][][2]float64) {
 	var at, begin [2]float64
 	command := byte(0)
 	number := func() float64 {
@@ -244,19 +229,18 @@ func subpaths(d string, top float64) (all [][][2]float64) {
 		}
 		v, _ := strconv.ParseFloat(d[:end], 64)
 		d = d[end:]
-		return v
+		return unit * v
 	}
-	for d = strings.TrimLeft(d, " ,"); d != ""; d = strings.TrimLeft(d, " ,") {
+	for d != "" {
 		before := len(d)
-		if letter := d[0]; letter >= 'A' {
-			command, d = letter, d[1:]
+		if d[0] >= 'A' {
+			command, d = d[0], d[1:]
 		}
-		from := at
 		switch command {
-		case 'M':
-			at = [2]float64{number(), number() - top}
-			begin = at
-			all = append(all, nil)
+		case 'M', 'L':
+			at = [2]float64{number(), number() - unit*top}
+		case 'l':
+			at = [2]float64{at[0] + number(), at[1] + number()}
 		case 'h':
 			at[0] += number()
 		case 'H':
@@ -264,22 +248,22 @@ func subpaths(d string, top float64) (all [][][2]float64) {
 		case 'v':
 			at[1] += number()
 		case 'V':
-			at[1] = number() - top
-		case 'l':
-			at = [2]float64{at[0] + number(), at[1] + number()}
-		case 'L':
-			at = [2]float64{number(), number() - top}
+			at[1] = number() - unit*top
 		case 'z':
 			at = begin
+		}
+		if command == 'M' {
+			begin, all = at, append(all, nil)
 		}
 		if len(d) == before || len(all) == 0 { // nothing that we write
 			return all
 		}
-		last := &all[len(all)-1]
-		if *last == nil && command != 'M' {
-			*last = [][2]float64{from}
+		if last := &all[len(all)-1]; *last == nil && command != 'M' { // after a z
+			*last = [][2]float64{begin, at}
+		} else {
+			*last = append(*last, at)
 		}
-		*last = append(*last, at)
+		d = strings.TrimLeft(d, " ,")
 	}
 	return all
 }

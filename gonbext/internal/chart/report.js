@@ -26,19 +26,11 @@ function draws(echarts) {
       return v ? "<br>" + p.marker + escape(p.seriesName) + "  <b>" + bytes_(v) + "</b>" : "";
     }).join("");
   }
-  function range(at, each, all) {
-    var end = Math.min((at + 1) * each, all) - 1;
-    return end > at * each ? at * each + "–" + end : String(at * each);
-  }
   function formatters(f) {
     var unit = f.unit;
     return {
       "gonbext:number": function (v) { return String(+v.toPrecision(6)); },
       "gonbext:bin": function (p) { return escape(p[0].name) + "<br><b>" + p[0].value[1].toLocaleString("en") + "</b> elements"; },
-      "gonbext:block": function (p) {
-        var v = p.value;
-        return "[" + range(v[1], f.block[0], f.shape[0]) + ", " + range(v[0], f.block[1], f.shape[1]) + "]<br><b>" + (p.data.unknown ? "nothing finite" : +v[2].toPrecision(6)) + "</b>";
-      },
       "gonbext:bytes": bytes_,
       "gonbext:time": function (v) { return seconds(v * unit).replace(" 00 s", ""); },
       "gonbext:overTime": function (p) { return seconds(p[0].value[0] * unit) + rows(p, function (q) { return q.value[1]; }); },
@@ -190,18 +182,10 @@ function draws(echarts) {
     return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)).replace(/-?Infinity/, v); });
   }
 
-  // The axes of a heat map of chunks say nothing: the tooltip names a cell. Those of a matrix
-  // have the indices of its elements, of which a cell has so many.
-  function places(n, per, more) {
+  // The axes of a heat map say nothing: the tooltip names a cell.
+  function places(n, more) {
     var bare = { show: false };
-    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()).map(function (i) { return i * (per || 1); }), axisLabel: { show: !!per, interval: skipped(n, per) }, axisLine: bare, axisTick: bare }, more)];
-  }
-  // How many of n places have no label between two that have one, which are round.
-  function skipped(n, per) {
-    var least = Math.ceil(n / 8), every = least;
-    function digits(k) { return String(k * per).replace(/0+$/, "").length; }
-    for (var k = least; k <= 2 * least; k++) if (digits(k) < digits(every)) every = k;
-    return every - 1;
+    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()), axisLabel: bare, axisLine: bare, axisTick: bare }, more)];
   }
 
   // Fits the option to a page of the given width; returns the chart's height.
@@ -223,8 +207,8 @@ function draws(echarts) {
     var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), report = el.closest(".gonbext"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
-      option.xAxis = places(f.cells.cols, f.block && f.block[1]);
-      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), f.block && f.block[0], { inverse: true });
+      option.xAxis = places(f.cells.cols);
+      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), { inverse: true });
     }
     if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed
@@ -286,8 +270,7 @@ function draws(echarts) {
       bars.push(el.parentNode.insertBefore(bar, el));
     }
     var saves = savable(el, picture, chart);
-    if (f.block) zoomable(box, chart, [option.xAxis[0], option.yAxis[0]], saves, show);
-    else if (!f.brush && !f.cells && option.xAxis[0].type !== "category") zoomable(box, chart, [option.xAxis[0]], saves, show);
+    if (!f.brush && !f.cells && option.xAxis[0].type !== "category") zoomable(box, chart, option.xAxis[0], saves, show);
     if (f.brush && report) move = brush(f, el, box, chart, report, bars, option, show);
     if (f.cells && f.cells.last && report) report.addEventListener("gonbext-window", show);
   }
@@ -315,41 +298,31 @@ function draws(echarts) {
     return bar;
   }
 
-  // A stretch of the axis across that is dragged over, or a rectangle of both axes, is what the
-  // chart shows then.
-  function zoomable(box, chart, axes, bar, show) {
-    var finders = [{ xAxisIndex: 0 }, { yAxisIndex: 0 }], from = null, shade = box.appendChild(document.createElement("div")), zr = chart.getZr();
-    var whole = axes.map(function (a) { return a.data ? [0, a.data.length - 1] : [a.min, a.max]; }), shown = whole;
+  // A stretch of the axis across that is dragged over is what the chart shows then.
+  function zoomable(box, chart, axis, bar, show) {
+    var finder = { xAxisIndex: 0 }, from = null, shade = box.appendChild(document.createElement("div")), zr = chart.getZr();
+    var whole = [axis.min, axis.max], shown = whole;
     shade.className = "gonbext-window";
     shade.style.display = "none";
     box.style.position = "relative";
     var all = button(bar, "whole range", function () { to(whole); });
     all.hidden = true;
     bar.appendChild(document.createElement("span")).textContent = "Drag to zoom";
-    function to(ranges) {
-      shown = ranges;
-      axes.forEach(function (a, k) {
-        a.min = ranges[k][0]; a.max = ranges[k][1];
-        if (a.data) a.axisLabel.interval = skipped(a.max - a.min + 1, a.data[1] || 1);
-      });
-      all.hidden = ranges === whole;
+    function to(range) {
+      shown = range;
+      axis.min = range[0]; axis.max = range[1];
+      all.hidden = range === whole;
       show();
     }
-    function place(e) { return [e.offsetX, e.offsetY]; }
-    function moved(e) { return axes.every(function (_, k) { return Math.abs(place(e)[k] - from[k]) > 4; }); }
     function end() { from = null; shade.style.display = "none"; }
-    zr.on("mousedown", function (e) { if (chart.containPixel({ gridIndex: 0 }, place(e))) from = place(e); });
+    zr.on("mousedown", function (e) { if (chart.containPixel({ gridIndex: 0 }, [e.offsetX, e.offsetY])) from = e.offsetX; });
     zr.on("mousemove", function (e) {
-      if (from === null) return;
-      var at = place(e), sides = [0, 1].map(function (k) { return Math.min(from[k], at[k]) + "px;" + ["width:", "height:"][k] + Math.abs(at[k] - from[k]) + "px;"; });
-      shade.style.cssText = "left:" + sides[0] + (axes.length > 1 ? "top:" + sides[1] : "top:8px;bottom:28px");
+      if (from !== null) shade.style.cssText = "left:" + Math.min(from, e.offsetX) + "px;width:" + Math.abs(e.offsetX - from) + "px;top:8px;bottom:28px";
     });
     zr.on("mouseup", function (e) {
-      if (from !== null && moved(e)) to(axes.map(function (_, k) {
-        return [from[k], place(e)[k]].map(function (pixel) {
-          return Math.min(Math.max(chart.convertFromPixel(finders[k], pixel), shown[k][0]), shown[k][1]);
-        }).sort(function (x, y) { return x - y; });
-      }));
+      if (from !== null && Math.abs(e.offsetX - from) > 4) to([from, e.offsetX].map(function (pixel) {
+        return Math.min(Math.max(chart.convertFromPixel(finder, pixel), shown[0]), shown[1]);
+      }).sort(function (x, y) { return x - y; }));
       end();
     });
     zr.on("globalout", end);

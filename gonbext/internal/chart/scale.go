@@ -63,11 +63,13 @@ func (s *colourScale) at(v float64) color.NRGBA {
 	if largest := max(-low, high); s.kind != "log" && !s.grey && min(-low, high) >= leastSign*largest { // the middle is 0
 		low, high, all = -largest, largest, &scales()[1]
 	}
-	level := int(math.Round(255 * min(max((v/2-low/2)/(high/2-low/2), 0), 1)))
+	share := min(max((v/2-low/2)/(high/2-low/2), 0), 1)
 	if s.grey {
-		return color.NRGBA{uint8(level), uint8(level), uint8(level), 255}
+		level := uint8(math.Round(255 * share))
+		return color.NRGBA{level, level, level, 255}
 	}
-	return all[level]
+	const last = 254 // with the unknown, that is as many as a palette has
+	return all[int(math.Round(share*last)*255/last)]
 }
 
 // colourBar draws a scale from the bottom to the top, with its name above, which ends at right.
@@ -102,13 +104,8 @@ func newPixels(rows, cols int) pixels {
 func (p pixels) put(i int, c color.NRGBA) {
 	at, seen := p.index[c]
 	if !seen {
-		if len(p.Palette) == 256 { // 256 of a scale, and the unknown: neighbours are alike
-			at = uint8(p.Palette.Index(c))
-		} else {
-			at = uint8(len(p.index))
-			p.Palette = append(p.Palette, c)
-		}
-		p.index[c] = at
+		at = uint8(len(p.index))
+		p.index[c], p.Palette = at, append(p.Palette, c)
 	}
 	p.Pix[i] = at
 }
