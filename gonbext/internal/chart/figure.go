@@ -24,6 +24,7 @@ func dataFigure(c *record.Card, o Options) (Output, error) {
 func figureSheet(c *record.Card) (s *sheet, drawn *figure) {
 	f := c.Figure
 	s = &sheet{Title: plain(c.Title), Quiet: true}
+	s.Head = plain(f.Title)
 	switch f.Kind {
 	case record.PlotFigure:
 		s.Verdict = curvesLine(f)
@@ -77,8 +78,12 @@ func numberAxis(low, high float64) (bottom, top, step float64) {
 // ticksAt returns the ticks at the multiples of a step from low to high.
 func ticksAt(low, high, step float64, label func(float64) string) (all []tick) {
 	for i := math.Ceil(low/step - 1e-6); i <= high/step+1e-6 && len(all) < mostTicks; i++ {
-		v := min(max(i*step, low), high)
-		all = append(all, tick{v, label(v)})
+		v := min(max(i*step, low), high) // where rounding left it
+		text := label(i * step)
+		if math.IsInf(i*step, 0) {
+			text = label(v)
+		}
+		all = append(all, tick{v, text})
 	}
 	return all
 }

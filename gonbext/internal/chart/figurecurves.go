@@ -14,9 +14,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// curveColors and curveStrokes tell the lines of a plot apart, by colour and without.
+// curveColors and curveStrokes tell the lines of a plot apart, by colour and without. The colours are those of Okabe and Ito,
+// the first lighter: they are seen on white and on black.
 var (
-	curveColors  = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8a63d2", "#7f7f7f"}
+	curveColors  = []string{"#1b87c9", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8a63d2", "#7f7f7f"}
 	curveStrokes = []stroke{"", dashed, dotted, dashDot, "9 3", "1 4", "8 2 2 2 2 2", "3 5"}
 )
 

@@ -323,7 +323,11 @@ func sheetPage(sh *sheet, s script) string {
 	p := new(page)
 	p.begin(s.Styled)
 	p.add("\n")
-	p.name(sh.Title)
+	if sh.Head != "" {
+		p.head(sh.Head)
+	} else {
+		p.name(sh.Title)
+	}
 	p.add("\n")
 	if sh.Quiet {
 		p.add("<p>%s</p>", sh.Verdict)

@@ -40,7 +40,7 @@ func (g *graph) option(f *figure) any {
 		case asBars:
 			one.Type, one.Stack, one.BarCategoryGap, one.ShowSymbol = "bar", "classes", fmt.Sprintf("%.0f%%", 100*g.gap), nil
 		case asPoints:
-			one.ShowSymbol, one.SymbolSize, one.LineStyle = opts.Bool(true), s.width, &opts.LineStyle{Opacity: opts.Float(0), Color: s.color}
+			one.ShowSymbol, one.Symbol, one.SymbolSize, one.LineStyle = opts.Bool(true), "circle", s.width, &opts.LineStyle{Opacity: opts.Float(0), Color: s.color}
 		case asBand, asSpread:
 			if s.kind == asBand {
 				one.Name += ", band"

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -138,8 +139,8 @@ func TestFiguresAreSavedAsWholeFiles(t *testing.T) {
 		if err != io.EOF || !strings.Contains(string(svg), "Title") || strings.Contains(string(svg), "prefers-color") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if kind, of, _ := strings.Cut(name, "-"); of != "" && !strings.Contains("dates log colours places dense grey texts", of) || kind == "unknown" {
-			continue // one of each is enough
+		if !slices.Contains([]string{"plot-dates", "scatter-colours", "contour", "facets", "image"}, name) {
+			continue
 		}
 		b, err := Picture(c, ".png")
 		if err != nil {

@@ -110,7 +110,7 @@ function draws(echarts) {
     var font = getComputedStyle(el).fontFamily; // a canvas inherits none
     o.textStyle = { color: fg, fontFamily: font };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
-      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: a.type === "value" && a.min % 1 ? false : null, showMaxLabel: a.type === "category" ? null : false });
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: a.type === "log" || a.type === "value" && a.min % 1 ? false : null, showMaxLabel: a.type === "category" ? null : false });
       a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
       a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
       a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);
@@ -154,6 +154,7 @@ function draws(echarts) {
       var type = s.lineStyle && s.lineStyle.type, dash = dashes[type] || type && type.join && type.join(" "), mark = b.firstChild.firstChild;
       mark.setAttribute("d", dash ? "M0 5h14" : box);
       mark.setAttribute(dash ? "stroke" : "fill", s.itemStyle.color);
+      if (s.areaStyle && s.areaStyle.opacity < 0.5) mark.setAttribute("fill-opacity", 0.4); // a band
       if (dash) {
         mark.setAttribute("stroke-width", 2);
         mark.setAttribute("stroke-dasharray", dash);

@@ -8,8 +8,9 @@ import (
 // sheet is what is shown that is no report of a run: a line that says it all,
 // figures and tables.
 type sheet struct {
-	Title, Verdict string
-	Quiet          bool // the verdict is only a caption
+	Title, Verdict string // an expression or a name, and a line
+	Head           string // a title that someone has written, in its place
+	Quiet          bool   // the verdict is only a caption
 	Figures        []figure
 	Tables         []Table
 	Note           string
