@@ -8,17 +8,48 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/label"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // labels computes labels of places. They are read also where a run is only planned, and by themselves: they are small.
 func labels(ctx context.Context) op.Labels {
 	return func(n *graph.Node) (any, error) {
-		a := made(n, nil)
+		a, hidden := made(n, nil), internals{}.Cell(record.Unreported)
 		if n.DType.Integer() {
-			return Collect[int64](ctx, a.AsType(Int64))
+			return Collect[int64](ctx, a.AsType(Int64), hidden)
 		}
-		return Collect[float64](ctx, a.AsType(Float64))
+		return Collect[float64](ctx, a.AsType(Float64), hidden)
 	}
+}
+
+// saveLabels saves the labels of an array that was saved in a group beside it, where they are not there yet.
+func (a *Array) saveLabels(ctx context.Context, saved store.Info) error {
+	n, err := a.expression()
+	if err != nil {
+		return err
+	}
+	for d := range n.Shape {
+		at := storage.CoordinatePath(&saved, d)
+		if at == "" || at == saved.Path || storage.Keeps(at, store.Details{Dims: saved.Details.Dims}) != nil {
+			continue
+		}
+		if _, there, err := storage.Coordinate(ctx, &saved, d); there || err != nil {
+			continue // as they are: what an array in a group is labelled by is shared
+		}
+		c, err := label.Coordinate(n.Site, n, d, labels(ctx))
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			continue
+		}
+		if _, err := made(c, nil).Save(ctx, at, DimNames(saved.Details.Dims[d]), internals{}.Cell(record.Unreported)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *host) Labels(n *graph.Node) (any, error) { return labels(h.ctx)(n) }

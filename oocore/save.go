@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/run"
@@ -39,7 +40,18 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil {
 		return nil, err
 	}
-	return r.saveOne(ctx, "save")
+	saved, err := r.saveOne(ctx, "save")
+	if err != nil || r.MakesNothing() || r.Region != "" {
+		return saved, err
+	}
+	n, err := saved.expression()
+	if err != nil || n.Kind != graph.Source {
+		return saved, err
+	}
+	if err := a.saveLabels(ctx, n.Stored.Info); err != nil {
+		return nil, &Error{Op: "save", Site: site, Err: fmt.Errorf("%s is saved, and its labels are not: %w", path, unwrapped(err))}
+	}
+	return saved, nil
 }
 
 // Collect computes the array into the program's memory, in C order. What it
@@ -236,6 +248,11 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 	root, err := a.expression()
 	if err != nil {
 		return out, err
+	}
+	if !s.MakesNothing() { // what is planned reads nothing
+		if err := label.Check(root, labels(context.Background())); err != nil {
+			return out, err
+		}
 	}
 	if out, err = s.Output(site, op, root, a.chunks, path); err == nil && s.SideReductions != nil {
 		out.Target.SideReductions = s.SideReductions.Of

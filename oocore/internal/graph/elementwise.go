@@ -17,6 +17,20 @@ import (
 // An integer's power takes an exponent that is not negative. The caller makes sure of
 // that for an array of exponents.
 func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
+	n, err := apply(site, op, in...)
+	arrays := 0
+	for _, in := range in {
+		if in != nil && len(in.Shape) > 0 {
+			arrays++
+		}
+	}
+	if err == nil && arrays > 1 && n.Kind == Elementwise {
+		n.Joins = true
+	}
+	return n, err
+}
+
+func apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 	if len(in) != op.Arity() {
 		return nil, reject(site, op.String(), fmt.Errorf("takes %d operands, not %d", op.Arity(), len(in)), in...)
 	}

@@ -48,9 +48,9 @@ func (m *Maker) Result(op string, n *Node, in ...*Node) (*Node, error) {
 	return Result(m.Site, op, n, m.Err, in...)
 }
 
-// Apply is the function Apply.
+// Apply is the function Apply, but for what Joins says.
 func (m *Maker) Apply(op kernel.Op, in ...*Node) *Node {
-	return m.Make(func() (*Node, error) { return Apply(m.Site, op, in...) })
+	return m.Make(func() (*Node, error) { return apply(m.Site, op, in...) })
 }
 
 // Reduce is the function Aggregate.

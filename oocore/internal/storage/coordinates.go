@@ -45,6 +45,18 @@ func Coordinate(ctx context.Context, info *store.Info, axis int) (store.Info, bo
 	return store.Info{}, false, nil
 }
 
+// CoordinatePath is where the labels of a dimension of an array would be stored beside it; "" where its format has none.
+func CoordinatePath(info *store.Info, axis int) string {
+	f, ok := formatOf(info.Path).(labelled)
+	if !ok || axis >= len(info.Details.Dims) || info.Details.Dims[axis] == "" {
+		return ""
+	}
+	if all := f.Coordinates(info.Path, info.Details.Dims[axis]); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
 // Coordinates returns the array of the dimension's name in the group of an array, and in those that hold it.
 func (x Extensions) Coordinates(array, dim string) (all []string) {
 	file, name, _ := x.Cut(array)

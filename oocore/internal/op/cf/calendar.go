@@ -129,6 +129,14 @@ func (c Calendar) Date(n int) Date {
 // First is the number of a day that every calendar has: the first of a month.
 func (c Calendar) First(d Date) int { return c.number(d) }
 
+// Counts is the calendar whose days these are from 1582-10-15 on.
+func (c Calendar) Counts() Calendar {
+	if c == Standard {
+		return Gregorian
+	}
+	return c
+}
+
 // DayOfYear counts from 1 on.
 func (c Calendar) DayOfYear(n int) int { return n - c.number(Date{c.Date(n).Year, 1, 1}) + 1 }
 

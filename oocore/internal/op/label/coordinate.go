@@ -7,15 +7,18 @@ package label
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // finder finds coordinates.
@@ -23,6 +26,8 @@ type finder struct {
 	site  graph.Site
 	read  op.Labels
 	known map[axis]*graph.Node
+	// unopened leaves stored labels where they are: an array stands for them that has their place alone.
+	unopened bool
 }
 
 type axis struct {
@@ -30,11 +35,39 @@ type axis struct {
 	d  int
 }
 
+func newFinder(site graph.Site, read op.Labels) *finder {
+	return &finder{site: site, read: read, known: map[axis]*graph.Node{}}
+}
+
+// Check returns the error of arrays that a program has put together and whose labels differ. Labels that are stored in one place are
+// not looked at.
+func Check(root *graph.Node, read op.Labels) error {
+	var opened *finder
+	for n := range graph.Nodes(root) {
+		if !n.Joins {
+			continue
+		}
+		places := newFinder(n.Site, nil)
+		places.unopened = true
+		for d := range n.Shape {
+			if _, err := places.along(n, d); !errors.Is(err, errUnread) {
+				continue
+			}
+			if opened == nil {
+				opened = newFinder(n.Site, read)
+			}
+			if _, err := opened.along(n, d); err != nil {
+				return graph.Reject(n.Site, n.Op.String(), err, n.In...)
+			}
+		}
+	}
+	return nil
+}
+
 // Coordinate returns the labels along an axis of an array, or nil where there are none. The error is of a file, or of two arrays
 // that were put together and have different labels; read is called where that does not follow from where they are stored.
 func Coordinate(site graph.Site, n *graph.Node, d int, read op.Labels) (*graph.Node, error) {
-	f := &finder{site, read, map[axis]*graph.Node{}}
-	return f.along(n, d)
+	return newFinder(site, read).along(n, d)
 }
 
 func (f *finder) along(n *graph.Node, d int) (c *graph.Node, err error) {
@@ -107,6 +140,12 @@ func (f *finder) stored(n *graph.Node, d int) (*graph.Node, error) {
 	if !slices.Equal(info.Shape, n.Shape) {
 		return nil, nil
 	}
+	if f.unopened {
+		if at := storage.CoordinatePath(info, d); at != "" {
+			return &graph.Node{Kind: graph.Source, Shape: []int{n.Shape[d]}, DType: dtype.Int64, Stored: &graph.Stored{Info: store.Info{Path: at}}}, nil
+		}
+		return nil, nil
+	}
 	found, ok, err := storage.Coordinate(context.Background(), info, d)
 	if !ok || err != nil || len(n.Shape) == 1 && found.Path == info.Path {
 		if ok && err == nil {
@@ -133,11 +172,17 @@ func (f *finder) agreed(n *graph.Node, d int) (*graph.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if of == nil {
+		switch {
+		case of == nil:
 			of = c
-		} else if c != nil && !same(of, c) {
-			if err := f.compare(of, c, n.DimNames()[d]); err != nil {
+		case c == nil || same(of, c):
+		case !n.Joins && f.unopened:
+			return nil, nil
+		default:
+			if err := f.compare(of, c, n.DimNames()[d]); n.Joins && err != nil {
 				return nil, err
+			} else if err != nil { // of neighbours, as within an operation
+				return nil, nil
 			}
 		}
 	}
@@ -170,6 +215,9 @@ func (f *finder) compare(a, b *graph.Node, dim string) error {
 	y, err := f.values(b)
 	if err != nil {
 		return err
+	}
+	if x.of != nil && y.of != nil && x.of.Calendar.Counts() != y.of.Calendar.Counts() {
+		return fmt.Errorf("the dates along %q are of the calendars %s and %s. Leave the labels out by WithCoord(%[1]q, nil)", dim, x.of.Calendar, y.of.Calendar)
 	}
 	for i := range x.len() {
 		if x.compare(i, y, i) != 0 {

@@ -88,7 +88,7 @@ func labelsOf(site graph.Site, n *graph.Node, dim string, read op.Labels) (*valu
 	if err != nil {
 		return nil, Groups{}, err
 	}
-	f := &finder{site, read, map[axis]*graph.Node{}}
+	f := newFinder(site, read)
 	c, err := f.along(n, d)
 	if err == nil && c == nil {
 		err = noLabels(dim)

@@ -37,7 +37,7 @@ func selected(site graph.Site, n *graph.Node, by []By, read op.Labels) (*graph.N
 		if err != nil {
 			return nil, err
 		}
-		f := &finder{site, read, map[axis]*graph.Node{}}
+		f := newFinder(site, read)
 		c, err := f.along(n, d)
 		if err != nil {
 			return nil, err

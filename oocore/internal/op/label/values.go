@@ -125,12 +125,6 @@ func (v *values) order() int {
 	return 0
 }
 
-// span is what a text means: the labels from the first on, and before the second, where it says one; low and high are both nil
-// where it is not a range of dates.
-type span struct {
-	from, to *bound
-}
-
 // bound is a place between labels: those that compare less than it, and those that do not.
 type bound struct {
 	date   cf.Instant

@@ -1,0 +1,131 @@
+package oocore_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+// labelled is rows and columns with labels, and no file.
+func labelled() *oocore.Array {
+	x := oocore.Arange(0, 12, 1).Reshape(3, 4)
+	return x.WithCoord("lat", oocore.FromSlice([]float64{60, 50, 40})).WithCoord("lon", oocore.FromSlice([]int64{0, 5, 10, 15}))
+}
+
+// TestLabelsGoWithAxes follows labels through operations.
+func TestLabelsGoWithAxes(t *testing.T) {
+	x := labelled()
+	lat, lon := []float64{60, 50, 40}, []float64{0, 5, 10, 15}
+	for name, c := range map[string]struct {
+		a        *oocore.Array
+		lat, lon []float64 // nil: there are none
+	}{
+		"itself":      {x, lat, lon},
+		"negative":    {x.Neg(), lat, lon},
+		"cast":        {x.AsType(oocore.Float32), lat, lon},
+		"reversed":    {x.Slice("::-1, 1:3"), []float64{40, 50, 60}, []float64{5, 10}},
+		"transposed":  {x.T(), lat, lon},
+		"row":         {x.Slice("1"), nil, lon},
+		"mean":        {x.Mean(0), nil, lon},
+		"running sum": {x.Cumsum(1), lat, lon},
+		"taken":       {x.Take(oocore.FromSlice([]int64{2, 0, 0}), 0), []float64{40, 60, 60}, lon},
+		"joined":      {oocore.Concatenate(0, x, x), []float64{60, 50, 40, 60, 50, 40}, lon},
+		"sorted":      {x.Sort(1), lat, nil},
+		"rolled":      {x.Roll(1, 1), lat, nil},
+		"product":     {x.MatMul(oocore.Ones(oocore.Int64, 4, 2)), lat, nil},
+		"reshaped":    {x.Reshape(12), nil, nil},
+		"with itself": {x.Add(x.Mul(2)), lat, lon},
+		"with less":   {x.Sub(x.Mean(0)), lat, lon},
+		"of the same": {x.Add(labelled()), lat, lon},
+		"anew":        {x.WithCoord("lat", oocore.FromSlice([]float64{1, 2, 3})), []float64{1, 2, 3}, lon},
+		"taken away":  {x.WithCoord("lat", nil), nil, lon},
+		"later":       {x.Diff(1, 1), lat, []float64{5, 10, 15}},
+	} {
+		for dim, want := range map[string][]float64{"lat": c.lat, "lon": c.lon} {
+			got := c.a.Coord(dim)
+			if want == nil {
+				if got.Err() == nil {
+					t.Errorf("%s: %s has labels %v", name, dim, collected(got))
+				}
+				continue
+			}
+			if got.Err() != nil || !slices.Equal(collected(got), want) {
+				t.Errorf("%s: the labels along %s are %v, want %v", name, dim, got, want)
+			}
+		}
+	}
+}
+
+// TestOtherLabelsAreAnError puts arrays together that stand for other places.
+func TestOtherLabelsAreAnError(t *testing.T) {
+	x := labelled()
+	for name, a := range map[string]*oocore.Array{
+		"reversed":   x.Add(x.Slice("::-1")),
+		"neighbours": x.Slice("1:").Sub(x.Slice(":-1")),
+		"expression": oocore.Eval("x * y", oocore.Names{"x": x, "y": x.WithCoord("lat", oocore.FromSlice([]float64{60, 50, 41}))}),
+	} {
+		_, err := oocore.Collect[int64](t.Context(), a.AsType(oocore.Int64))
+		if err == nil || !strings.Contains(err.Error(), `the labels along "lat" differ: `) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := oocore.Collect[int64](t.Context(), x.WithCoord("lat", nil).Add(x.Slice("::-1"))); err != nil {
+		t.Errorf("labels that were taken away: %v", err)
+	}
+}
+
+// TestSelSaysWhatIsWrong has one sentence for each selection that there is none of.
+func TestSelSaysWhatIsWrong(t *testing.T) {
+	x := labelled()
+	for want, a := range map[string]*oocore.Array{
+		`there is no 55: the nearest is 60`:              x.Sel("lat", 55),
+		`"lev" is not found in the dimensions`:           x.Sel("lev", 55),
+		`they are numbers: they are 60 to 40`:            x.Sel("lat", "north"),
+		`"a" is not a number`:                            x.Sel("lat", "a/3"),
+		`it takes pairs of a dimension and a label`:      x.Sel("lat"),
+		`a dimension is named by text, not by 3`:         x.Sel(3, "lat"),
+		`60 stands at 2 places`:                          x.WithCoord("lat", oocore.FromSlice([]float64{60, 60, 1})).Sel("lat", 60),
+		`they neither rise nor fall`:                     x.WithCoord("lat", oocore.FromSlice([]float64{60, 1, 50})).Sel("lat", "1/60"),
+		`the dimension "lat" has no labels`:              x.WithCoord("lat", nil).Sel("lat", 60),
+		`are not one for each of the 3 places`:           x.WithCoord("lat", oocore.FromSlice([]float64{1})),
+		`the labels along "lat" are no dates`:            x.GroupByLabel("lat.month").Mean(),
+		`"1 fortnight" is no period`:                     x.Resample("lat", "1 fortnight").Mean(),
+		`"moth" is no field of a date`:                   x.GroupByLabel("lat.moth").Mean(),
+		`has no "mode": use sum, prod`:                   x.GroupByLabel("lat").Reduce("mode", 0),
+		`takes dates: numbers whose attribute units`:     x.Month(),
+		`the label of "lat": `:                           x.Sel("lat", []string{"a"}),
+		`several are given by an array of one dimension`: x.Sel("lat", x),
+	} {
+		if err := a.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is to be said, and %v is", want, err)
+		}
+	}
+	if empty := x.Sel("lat", "30/20"); empty.Err() != nil || !slices.Equal(empty.Shape(), []int{0, 4}) {
+		t.Errorf("a range without labels gives %v", empty)
+	}
+}
+
+// TestLabelsAreSavedBesideResults saves results in a group: their labels are there, and shared.
+func TestLabelsAreSavedBesideResults(t *testing.T) {
+	group := filepath.Join(t.TempDir(), "out.zarr")
+	for _, name := range []string{"a", "b"} {
+		if _, err := labelled().Mul(2).Save(t.Context(), filepath.Join(group, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := oocore.OpenAll(group).Names()
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"a", "b", "lat", "lon"}) {
+		t.Errorf("the group has %q", names)
+	}
+	saved := oocore.Open(filepath.Join(group, "b"))
+	if got := collected(saved.Sel("lon", 10, "lat", "55/45")); !slices.Equal(got, []float64{12}) {
+		t.Errorf("of the saved array %v is selected", got)
+	}
+	if _, err := labelled().Save(t.Context(), filepath.Join(t.TempDir(), "x.npy")); err != nil {
+		t.Error(err)
+	}
+}
