@@ -132,3 +132,39 @@ func (a *Array) WithCoord(dim string, labels *Array) *Array {
 		return label.WithCoord(site, in[0], dim, in[1])
 	}, a, labels)
 }
+
+// SortBy returns the array in the order of the labels of a dimension, rising, or falling; equal ones stay in their order.
+func (a *Array) SortBy(dim string, descending bool) *Array {
+	return build("sortby", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return label.SortBy(site, label.SortByArgs{X: in[0], Dim: dim, Descending: descending, Read: labels(context.Background())})
+	}, a)
+}
+
+// Reindex returns what stands at other labels of a dimension, an array of one dimension: NaN where the array has none that is equal, for which
+// integers become float64.
+func (a *Array) Reindex(dim string, to *Array) *Array {
+	return build("reindex", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return label.Reindex(site, label.ReindexArgs{X: in[0], Dim: dim, Labels: in[1], Read: labels(context.Background())})
+	}, a, to)
+}
+
+// Shift moves elements along a dimension to later places, or earlier ones for a negative number. Labels stay where they are, and NaN stands
+// where nothing comes from, for which integers become float64.
+func (a *Array) Shift(dim string, by int) *Array {
+	return build("shift", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return label.Shift(site, label.ShiftArgs{X: in[0], Dim: dim, By: by})
+	}, a)
+}
+
+// IdxMax returns the labels at which the largest elements along a dimension stand, the first of equals. NaN does not count; where there is
+// nothing else the label is NaN, and of integers their least, as missing dates are.
+func (a *Array) IdxMax(dim string) *Array { return a.extreme(dim, true) }
+
+// IdxMin returns the labels at which the smallest elements along a dimension stand, as IdxMax.
+func (a *Array) IdxMin(dim string) *Array { return a.extreme(dim, false) }
+
+func (a *Array) extreme(dim string, largest bool) *Array {
+	return build(map[bool]string{true: "idxmax", false: "idxmin"}[largest], func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return label.Extreme(site, label.ExtremeArgs{Max: largest, X: in[0], Dim: dim, Read: labels(context.Background())})
+	}, a)
+}

@@ -44,9 +44,10 @@
 // [Eye], [Full], [Indices], [Meshgrid], [Ones], [Stack], [Tri], [Zeros].
 //
 // Selection by index, condition and label: [Array.ArgWhere], [Array.At], [Array.Compress],
-// [Array.Coord], [Array.FlatNonzero], [Array.Mask], [Array.Nonzero], [Array.Repeat],
-// [Array.Sel], [Array.Take], [Array.TakeAlong], [Array.UnravelIndex], [Array.WithCoord],
-// [Near], [RavelMultiIndex].
+// [Array.Coord], [Array.FlatNonzero], [Array.IdxMax], [Array.IdxMin], [Array.Mask],
+// [Array.Nonzero], [Array.Reindex], [Array.Repeat], [Array.Sel], [Array.Shift], [Array.SortBy],
+// [Array.Take], [Array.TakeAlong], [Array.UnravelIndex], [Array.WithCoord], [Near],
+// [RavelMultiIndex].
 //
 // Sorting, searching and sets: [Array.ArgTopK], [Array.Argsort], [Array.ArgsortDescending],
 // [Array.Digitize], [Array.IsIn], [Array.Median], [Array.MedianWith], [Array.Percentile],

@@ -13,7 +13,7 @@ import (
 // of the first argument, where the function takes axes. A word of the function's usage, such
 // as "keepdims", stays what it is.
 func nameAxes(c *op.Call) {
-	if !strings.Contains(c.Usage, "ax") || len(c.Values) == 0 || c.Values[0].Node == nil {
+	if !takesAxes(c.Operation) || len(c.Values) == 0 || c.Values[0].Node == nil {
 		return
 	}
 	if c.Names = c.Values[0].Node.DimNames(); c.Names == nil {
@@ -27,6 +27,11 @@ func nameAxes(c *op.Call) {
 			c.Values[1+i] = value{Number: int64(slices.Index(c.Names, *v.Text))}
 		}
 	}
+}
+
+// takesAxes reports whether arguments of an operation are axes.
+func takesAxes(o *op.Operation) bool {
+	return strings.Contains(strings.TrimPrefix(o.Usage, o.Name), "ax")
 }
 
 func isOption(c *op.Call, text string) bool { return strings.Contains(c.Usage, `"`+text+`"`) }

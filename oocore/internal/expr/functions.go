@@ -123,7 +123,7 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 	out, err := c.Build()
 	explainNames(err, c, values)
 	var rejected *graph.Error
-	if errors.As(err, &rejected) && strings.Contains(f.Usage, "ax") && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of bounds for") {
+	if errors.As(err, &rejected) && takesAxes(f) && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of bounds for") {
 		rejected.Err = fmt.Errorf("%w; the arguments are %s", rejected.Err, f.Usage) // one may have been meant for another
 	}
 	return result(out, err)

@@ -75,11 +75,24 @@ for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregoria
         ("transpose(x, 2, 0, 1) * 2", x.transpose("lon", "time", "lat") * 2),
         ("sort(x, 1)", x.copy(data=np.sort(x.values, 1)).drop_vars("lat")),
     ]
+    wanted = np.unique(np.concatenate([rng.choice(x.lat.values, 3, replace=False), rng.uniform(-90, 90, 2)]))[::-1]
+    np.save("wanted%d.npy" % made, wanted)
+    filled = x.fillna(0.5)
+    here += [
+        ('sortby(x, "lat")', x.sortby("lat")),
+        ('sortby(x, "lon", "descending")', x.sortby("lon", ascending=False)),
+        ('reindex(x, "lat", w)', x.reindex(lat=wanted)),
+        ('reindex(x, "lat", w, "near")', x.reindex(lat=wanted, method="nearest")),
+        (f'shift(x, "time", {w})', x.shift(time=w)),
+        (f'shift(x, "lat", -1)', x.shift(lat=-1)),
+        ('idxmax(x, "lat")', x.idxmax("lat")),
+        ('idxmin(nan_to_num(x, 0.5), "lon")', filled.idxmin("lon").astype("f8")),
+    ]
     if field != "season":
         here.append((f'{field}(coord(x, "time"))', getattr(x.time.dt, field)))
     for expression, want in here:
         k = len(cases)
         np.save(f"want{k}.npy", want.values)
         labels = {d: numbers(want[d]) for d in want.dims if d in want.coords and d != "season"}
-        cases.append({"Expression": expression, "Path": path, "Want": f"want{k}.npy", "Labels": labels, "Calendar": calendar})
+        cases.append({"Expression": expression, "Path": path, "Want": f"want{k}.npy", "Labels": labels, "Calendar": calendar, "Wanted": "wanted%d.npy" % made})
 json.dump(cases, sys.stdout)

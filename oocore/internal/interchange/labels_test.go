@@ -19,8 +19,8 @@ func TestWorkByLabelIsXarrays(t *testing.T) {
 	python := full(t)
 	dir := t.TempDir()
 	var cases []struct {
-		Expression, Path, Want, Calendar string
-		Labels                           map[string]json.RawMessage
+		Expression, Path, Want, Calendar, Wanted string
+		Labels                                   map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(run(t, python, "labels_check.py", dir, strconv.FormatUint(testcases.Seed(t), 10)), &cases); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestWorkByLabelIsXarrays(t *testing.T) {
 		t.Errorf("%d cases are too few", len(cases))
 	}
 	for _, c := range cases {
-		got := oocore.Eval(c.Expression, oocore.Names{"x": oocore.Open(filepath.Join(dir, c.Path))})
+		got := oocore.Eval(c.Expression, oocore.Names{"x": oocore.Open(filepath.Join(dir, c.Path)), "w": oocore.Open(filepath.Join(dir, c.Wanted))})
 		want := oocore.Open(filepath.Join(dir, c.Want))
 		if got.Err() != nil || !slices.Equal(got.Shape(), want.Shape()) {
 			t.Errorf("%s of %s: %v, want %v", c.Expression, c.Path, got, want)

@@ -62,7 +62,7 @@ var byHand = map[string][]string{
 	"it is several rows":                                      {"Array.Histogram", "Array.Histogram2D", "Array.HistogramBinEdges", "Array.HistogramDD", "Array.MedianWith", "Array.Quantile", "Array.Percentile", "Array.Quantiles", "Array.Reduce", "Array.UniqueAll", "Array.UniqueCounts", "TriangleIndices"},
 	"its numbers are pairs, one for rows and one for columns": {"nn.AvgPool2D", "nn.Conv2D", "nn.MaxPool2D"},
 	"it plans no more than its pass":                          {"Array.Bincount"},
-	"it reads labels":                                         {"Array.Coord", "Array.Resample", "Array.Sel", "Array.WithCoord", "Near"},
+	"it reads labels":                                         {"Array.Coord", "Array.IdxMax", "Array.IdxMin", "Array.Reindex", "Array.Resample", "Array.Sel", "Array.Shift", "Array.SortBy", "Array.WithCoord", "Near"},
 	"its row reads its arguments itself":                      {"Array.Pad", "RavelMultiIndex"},
 	"it takes lists and structs where expressions do not":     {"Array.Delete", "Array.Insert", "Array.Piecewise", "Array.Tensordot", "Blocks", "Select", "linalg.Cond", "linalg.Norm"},
 }

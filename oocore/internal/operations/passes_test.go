@@ -39,6 +39,8 @@ multinomial(1, 9, full(0.2, 5), 20000, 5000); normal(1, 20000, 5000); integers(1
 groupby(x, arange(0, 20000, 1) & 15, "sum", 0, 16); allclose(x, y); vecdot(x, y); det(m); inv(m); eigvalsh(m); cond(n); matrix_rank(n); solve(m, m); cholesky(m); decode_cf(i)
 year(d); month(d); day(d); hour(d); minute(d); second(d); dayofyear(d); dayofweek(d); quarter(d); season(d); coord(with_coord(v, "time", v), "time"); with_coord(x, "time", arange(0, 20000, 1))
 sel(with_coord(x, "time", arange(0, 20000, 1)), "time", "0/19999")
+sortby(with_coord(x, "time", arange(0, 20000, 1)), "time"); reindex(with_coord(x, "time", arange(0, 20000, 1)), "time", arange(0, 20000, 1)); shift(d, "time", 3)
+idxmax(with_coord(x, "time", arange(0, 20000, 1)), "time"); idxmin(with_coord(x, "time", arange(0, 20000, 1)), "time")
 pinv(n); topk(x, 10, 1); argtopk(x, 10, 1); fft(x, 0, 1); ifft(x, 0, 1); rfft(x, 0, 1); irfft(z, 0, 1); hfft(z, 0, 1); ihfft(x, 0, 1); nanvar(x, 0)
 1 over the diagonal: trace(x)
 1 for the range where that is not given: histogram_bin_edges(x, 10)

@@ -84,19 +84,11 @@ func (g Groups) labelled(name string, d *store.Details) Groups {
 
 // labelsOf reads the labels of a dimension.
 func labelsOf(site graph.Site, n *graph.Node, dim string, read op.Labels) (*values, Groups, error) {
-	d, err := axisOf(n, dim)
+	c, d, err := coordinateOf(site, n, dim, read)
 	if err != nil {
 		return nil, Groups{}, err
 	}
-	f := newFinder(site, read)
-	c, err := f.along(n, d)
-	if err == nil && c == nil {
-		err = noLabels(dim)
-	}
-	if err != nil {
-		return nil, Groups{}, err
-	}
-	v, err := f.values(c)
+	v, err := newFinder(site, read).values(c)
 	if err != nil {
 		return nil, Groups{}, fmt.Errorf("labels along %q: %w", dim, err)
 	}

@@ -15,6 +15,11 @@ var Rows = []op.Row{
 		return nil, c.Fail(0, `near stands for a label: sel(x, "lat", near(48.1))`)
 	}), Go: "Near"},
 	{Name: "coord", NumPy: "xr.DataArray.coords[dim]", Build: op.ByHand(`x, "dim"`, 2, 2, coordinate), Go: "Array.Coord"},
+	{Name: "sortby", NumPy: "xr.DataArray.sortby", Build: op.Build(SortBy), Go: "Array.SortBy"},
+	{Name: "reindex", NumPy: "xr.DataArray.reindex", Build: op.Build(Reindex), Go: "Array.Reindex"},
+	{Name: "shift", NumPy: "xr.DataArray.shift", Build: op.Build(Shift), Go: "Array.Shift"},
+	{Name: "idxmax", NumPy: "xr.DataArray.idxmax", Passes: "1", Holds: "an accumulator for each result, or two", Build: op.Build(Extreme).With(ExtremeArgs{Max: true}), Go: "Array.IdxMax"},
+	{Name: "idxmin", NumPy: "xr.DataArray.idxmin", Passes: "1", Holds: "an accumulator for each result, or two", Build: op.Build(Extreme).With(ExtremeArgs{}), Go: "Array.IdxMin"},
 	{Name: "with_coord", NumPy: "xr.DataArray.assign_coords", Build: op.ByHand(`x, "dim", labels`, 3, 3, labelled), Go: "Array.WithCoord"},
 }
 
@@ -59,14 +64,7 @@ func coordinate(c *op.Call) (*graph.Node, error) {
 
 // Coord returns the labels of a dimension.
 func Coord(site graph.Site, n *graph.Node, dim string, read op.Labels) (*graph.Node, error) {
-	d, err := axisOf(n, dim)
-	if err != nil {
-		return nil, graph.Reject(site, "coord", err, n)
-	}
-	c, err := Coordinate(site, n, d, read)
-	if err == nil && c == nil {
-		err = noLabels(dim)
-	}
+	c, _, err := coordinateOf(site, n, dim, read)
 	if err != nil {
 		return nil, graph.Reject(site, "coord", graph.Unnamed(err), n)
 	}

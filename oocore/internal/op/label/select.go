@@ -33,23 +33,11 @@ type By struct {
 func selected(site graph.Site, n *graph.Node, by []By, read op.Labels) (*graph.Node, error) {
 	places := make([]places, len(n.Shape))
 	for _, b := range by {
-		d, err := axisOf(n, b.Dim)
+		v, g, err := labelsOf(site, n, b.Dim, read)
 		if err != nil {
 			return nil, err
 		}
-		f := newFinder(site, read)
-		c, err := f.along(n, d)
-		if err != nil {
-			return nil, err
-		}
-		if c == nil {
-			return nil, noLabels(b.Dim)
-		}
-		v, err := f.values(c)
-		if err != nil {
-			return nil, fmt.Errorf("labels along %q: %w", b.Dim, err)
-		}
-		if places[d], err = v.places(f, b.Label); err != nil {
+		if places[g.Axis], err = v.places(newFinder(site, read), b.Label); err != nil {
 			return nil, fmt.Errorf("labels along %q: %w", b.Dim, err)
 		}
 	}
