@@ -69,6 +69,8 @@ type Node struct {
 	Summed int         // MatMul: axes of both inputs before the last two along which products are summed
 	Blocks *Blocks     // Blockwise
 
+	Written *Written // how the caller wrote what several nodes compute, of which this is the last; nil: as it is
+
 	// Details are the attributes and fill value of a computed array, where the operation
 	// knows them; nil: what follows from the inputs.
 	Details *store.Details

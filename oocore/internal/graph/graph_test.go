@@ -107,7 +107,7 @@ func TestText(t *testing.T) {
 		"sqrt(x.npy)[10:20, 39:36:-2]":      check(graph.Slice(site, apply(kernel.Sqrt, x), "10:20, :-5:-2")),
 		"x.npy[3, :]":                       check(graph.Slice(site, x, "3")),
 		"x.npy[5::-1, :]":                   check(graph.Slice(site, x, "5::-1")),
-		"random(7,) + arange(7,)":           apply(kernel.Add, check(graph.Uniform(site, dtype.Float64, 1, 7)), check(graph.Arange(site, scalar(t, "int", 0), scalar(t, "int", 7), scalar(t, "int", 1)))),
+		"random(7) + arange(7)":             apply(kernel.Add, check(graph.Uniform(site, dtype.Float64, 1, 7)), check(graph.Arange(site, scalar(t, "int", 0), scalar(t, "int", 7), scalar(t, "int", 1)))),
 		"!(b.npy == 2) && b.npy < 2":        apply(kernel.LogicalAnd, apply(kernel.LogicalNot, apply(kernel.Equal, b, two)), apply(kernel.Less, b, two)),
 	} {
 		if n.String() != want {

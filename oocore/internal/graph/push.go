@@ -20,7 +20,7 @@ func pushDownView(site Site, n *Node, v grid.View) *Node {
 		return named(pushDownView(site, n.In[0], v.Through(n.View)), n, v)
 	case n.Kind == Cast && n.In[0].Kind != Cast:
 		moved := *n
-		moved.Shape, moved.In = v.Shape, []*Node{pushDownView(site, n.In[0], v)}
+		moved.Shape, moved.Written, moved.In = v.Shape, nil, []*Node{pushDownView(site, n.In[0], v)}
 		if len(v.Shape) != 1 {
 			moved.Labels = ""
 		}
@@ -31,7 +31,7 @@ func pushDownView(site Site, n *Node, v grid.View) *Node {
 
 func seeConstant(n *Node, v grid.View) *Node {
 	moved := *n
-	moved.Shape, moved.Weak, moved.NamedAfter, moved.Labels = v.Shape, false, nil, ""
+	moved.Shape, moved.Weak, moved.NamedAfter, moved.Labels, moved.Written = v.Shape, false, nil, "", nil
 	return &moved
 }
 
@@ -117,7 +117,7 @@ func viewKey(v grid.View) string {
 func (p *Pusher) push(n *Node, v grid.View, site Site) *Node {
 	stop := p.Stop != nil && p.Stop(n)
 	moved := *n // same operation, of what its inputs show
-	moved.NamedAfter, moved.Labels = nil, ""
+	moved.NamedAfter, moved.Labels, moved.Written = nil, "", nil
 	switch {
 	case n.Kind == Constant:
 		return p.made(seeConstant(n, v))

@@ -137,7 +137,7 @@ func (r *reshaper) once(n *Node, to []int) (*Node, error) {
 		n = r.pusher.Whole(n)
 	}
 	moved := *n
-	moved.Shape, moved.Weak, moved.NamedAfter, moved.Labels = to, false, nil, "" // axes of another shape are others
+	moved.Shape, moved.Weak, moved.NamedAfter, moved.Labels, moved.Written = to, false, nil, "", nil // axes of another shape are others
 	switch n.Kind {
 	case Constant, Inline, Iota, Random:
 		return &moved, nil
@@ -334,6 +334,6 @@ func (r *reshaper) reduction(n *Node, to []int) (*Node, error) {
 	fold := *n.Fold
 	fold.Axes = axes
 	out := *n
-	out.Shape, out.In, out.Fold, out.NamedAfter = to, []*Node{moved}, &fold, nil
+	out.Shape, out.In, out.Fold, out.NamedAfter, out.Written = to, []*Node{moved}, &fold, nil, nil
 	return &out, nil
 }

@@ -72,9 +72,13 @@ func (t *text) node(n *Node, precedence int) {
 	}
 	t.depth++
 	defer func() { t.depth-- }()
+	if w := n.Written; w != nil {
+		t.called(w.Op, w.In, w.Args)
+		return
+	}
 	if n.Details != nil {
 		if x := stored(n); x != nil {
-			t.arguments("decode_cf", []*Node{x})
+			t.called("decode_cf", []*Node{x}, nil)
 			return
 		}
 	}
@@ -86,9 +90,9 @@ func (t *text) node(n *Node, precedence int) {
 	case Inline:
 		fmt.Fprintf(&t.b, "array%s", grid.Format(n.Shape))
 	case Iota:
-		fmt.Fprintf(&t.b, "arange%s", grid.Format(n.Shape))
+		t.iota(n)
 	case Random:
-		fmt.Fprintf(&t.b, "random%s", grid.Format(n.Shape))
+		t.b.WriteString("random(" + strings.Trim(grid.Format(n.Shape), "(,)") + ")")
 	case Elementwise:
 		t.operation(n, precedence)
 	case Cast:
@@ -136,21 +140,56 @@ func (t *text) node(n *Node, precedence int) {
 }
 
 func (t *text) blocks(n *Node) {
-	t.b.WriteString(n.Blocks.Name + "(")
-	in := operands(n)
+	t.called(n.Blocks.Name, operands(n), n.Blocks.Args)
+}
+
+// Written is a call of an operation: its name, its arrays and what follows them.
+type Written struct {
+	Op   string
+	In   []*Node
+	Args []string
+}
+
+// WriteAs returns a node whose text is the call that it was made by, and not what that made of it.
+func WriteAs(n *Node, op string, in []*Node, args ...string) *Node {
+	as := *n
+	as.Written = &Written{op, in, args}
+	return &as
+}
+
+func (t *text) called(op string, in []*Node, args []string) {
+	t.b.WriteString(op + "(")
 	for i, x := range in {
 		if i > 0 {
 			t.b.WriteString(", ")
 		}
 		t.node(x, 0)
 	}
-	for i, arg := range n.Blocks.Args {
+	for i, arg := range args {
 		if i > 0 || len(in) > 0 {
 			t.b.WriteString(", ")
 		}
 		t.b.WriteString(arg)
 	}
 	t.b.WriteString(")")
+}
+
+// iota writes numbers in even steps by their start, stop and step, and their shape where that has several axes.
+func (t *text) iota(n *Node) {
+	size, axes := grid.Size(n.Shape), 0
+	for _, length := range n.Shape {
+		if length > 1 {
+			axes++
+		}
+	}
+	call := fmt.Sprintf("arange(%v, %v, %v)", n.First, n.First.Float()+float64(size)*n.Delta.Float(), n.Delta)
+	if n.First.Float() == 0 && n.Delta.Float() == 1 {
+		call = fmt.Sprintf("arange(%d)", size)
+	}
+	if axes > 1 {
+		call = "reshape(" + call + ", " + strings.Trim(grid.Format(n.Shape), "()") + ")"
+	}
+	t.b.WriteString(call)
 }
 
 // operands are the inputs of an operation as its caller knows them. One that takes several
@@ -199,17 +238,6 @@ func (t *text) call(name string, first *Node) {
 	t.b.WriteString(", ")
 }
 
-func (t *text) arguments(name string, in []*Node) {
-	t.b.WriteString(name + "(")
-	for i, x := range in {
-		if i > 0 {
-			t.b.WriteString(", ")
-		}
-		t.node(x, 0)
-	}
-	t.b.WriteString(")")
-}
-
 func (t *text) operation(n *Node, precedence int) {
 	row := n.Op.Row()
 	own, between := row.Precedence, row.Arity == 2 && row.Sign != ""
@@ -218,7 +246,7 @@ func (t *text) operation(n *Node, precedence int) {
 		own = unaryPrecedence
 	}
 	if !between && prefix == "" {
-		t.arguments(n.Op.String(), n.In)
+		t.called(n.Op.String(), n.In, nil)
 		return
 	}
 	if own < precedence {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -94,6 +95,7 @@ func Reduce(site graph.Site, r string, n *graph.Node, l Labels, ddof float64) (*
 	if err != nil {
 		return nil, graph.Reject(site, "groupby", graph.Unnamed(err), n, l.Node)
 	}
+	out = graph.WriteAs(out, "groupby", []*graph.Node{n, l.Node}, strconv.Quote(r))
 	if r == "count" { // a list
 		return graph.NameAxes(out, l.axis()), nil
 	}

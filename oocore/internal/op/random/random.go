@@ -13,6 +13,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -195,10 +196,13 @@ func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.N
 		return nil, graph.Reject(site, "normal", fmt.Errorf("gives floats, not %s", t))
 	}
 	n, err := Draws{Distribution: Normal, Seed: seed, Shape: slices.Clone(shape)}.node(site, "normal", dtype.Float64, fmt.Sprint(seed))
+	if err == nil {
+		n, err = graph.AsType(site, n, t)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return graph.AsType(site, n, t)
+	return graph.WriteAs(n, "normal", nil, strings.Trim(grid.Format(shape), "(),")), nil
 }
 
 // Integers are integers from low up to but not including high, all alike, in a type.

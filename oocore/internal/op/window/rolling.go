@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -203,7 +204,10 @@ func (m moments) result(s complex128, count int) float64 {
 // It is part of whatever reads it.
 func Reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis int, ddof float64) (*graph.Node, error) {
 	out, err := reduce(site, kind, n, window, axis, ddof)
-	return graph.Result(site, "rolling", out, err, n)
+	if err != nil {
+		return nil, graph.Reject(site, "rolling", err, n)
+	}
+	return graph.WriteAs(out, "rolling", []*graph.Node{n}, strconv.Quote(kind.String()), strconv.Itoa(window), strconv.Itoa(axis)), nil
 }
 
 func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis int, ddof float64) (*graph.Node, error) {
