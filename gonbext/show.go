@@ -59,7 +59,7 @@ func showArray(a *oocore.Array) {
 		fmt.Println(number(a))
 		return
 	}
-	card := &record.Card{Title: nameOf(a), Shape: a.Shape(), Chunks: a.Chunks(), DType: a.DType().String(), Bytes: a.Bytes()}
+	card := &record.Card{Title: nameOf(a), Shape: a.Shape(), Chunks: a.Chunks(), Dims: a.DimNames(), DType: a.DType().String(), Bytes: a.Bytes()}
 	card.Text, card.Notes = fmt.Sprintln(a), host.Warnings(a)
 	for _, note := range card.Notes {
 		card.Text += "⚠ " + note + ".\n"

@@ -129,6 +129,7 @@ type Stage struct {
 	Shape     []int    `json:"shape"`
 	Chunks    []int    `json:"chunks"` // the grid of its tasks
 	DType     string   `json:"dtype"`
+	Dims      []string `json:"dims,omitempty"` // names of the axes, where they have some
 	Tasks     int      `json:"tasks"`
 	Runs      int      `json:"runs,omitempty"` // of a merged record: how many of its runs had the stage; 0: one
 	Slots     int      `json:"slots"`          // tasks in flight

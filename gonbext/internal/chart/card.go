@@ -32,7 +32,15 @@ func Card(c *record.Card, o Options) (Output, error) {
 
 // cardLine is an array in one line.
 func cardLine(c *record.Card) string {
-	line := fmt.Sprintf("%s %s · %s", units.Shape(c.Shape), plain(c.DType), units.Both(c.Bytes))
+	shape := units.Shape(c.Shape)
+	if named := strings.Join(c.Dims, ""); named != "" && len(c.Dims) == len(c.Shape) {
+		lengths := make([]string, len(c.Shape))
+		for i, n := range c.Shape {
+			lengths[i] = strings.TrimSpace(plain(c.Dims[i]) + " " + units.Count(int64(n)))
+		}
+		shape = strings.Join(lengths, " × ")
+	}
+	line := fmt.Sprintf("%s %s · %s", shape, plain(c.DType), units.Both(c.Bytes))
 	if len(c.Chunks) > 0 {
 		line += " · " + cardChunks(c)
 	}
@@ -67,7 +75,11 @@ func chunkDrawing(c *record.Card) markup {
 		rows, chunkRows = c.Shape[n-2], c.Chunks[n-2]
 	}
 	columns, chunkColumns := c.Shape[n-1], c.Chunks[n-1]
-	const most, least, left, top = 150.0, 24.0, 70.0, 24.0
+	const most, least, top = 150.0, 24.0, 24.0
+	left := 70.0
+	if len(c.Dims) == n {
+		left = 140
+	}
 	scale := most / float64(max(rows, columns))
 	w, h := max(float64(columns)*scale, least), max(float64(rows)*scale, least)
 	behind := min(product(c.Shape[:max(n-2, 0)]), 4) - 1
@@ -87,9 +99,15 @@ func chunkDrawing(c *record.Card) markup {
 	}
 	cut(columns, chunkColumns, w, func(at float64) string { return fmt.Sprintf("M%s %sv%s", num(left+at), num(y), num(h)) })
 	cut(rows, chunkRows, h, func(at float64) string { return fmt.Sprintf("M%s %sh%s", num(left), num(y+at), num(w)) })
-	d.text(left+w/2, top-8, "k", units.Count(int64(columns)))
+	label := func(axis, length int) string {
+		if axis < len(c.Dims) && c.Dims[axis] != "" {
+			return clip(plain(c.Dims[axis]), 12) + " " + units.Count(int64(length))
+		}
+		return units.Count(int64(length))
+	}
+	d.text(left+w/2, top-8, "k", label(n-1, columns))
 	if n > 1 {
-		d.text(left-8, y+h/2+4, "r", units.Count(int64(rows)))
+		d.text(left-8, y+h/2+4, "r", label(n-2, rows))
 	}
 	return d.done()
 }

@@ -7,17 +7,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// downsampledGrid lays a chunk grid out in two dimensions, each cell one chunk or, of grids
+// downsampledGrid lays a chunk grid out in two dimensions, in its own shape, each cell one chunk or, of grids
 // that are too large to see, a block of neighbours.
 type downsampledGrid struct {
 	rows, cols, cells int
 	// How a chunk's linear index becomes a cell: row and column of the folded
 	// grid, then divided by the size of a block. A linear fold has width 0:
 	// its chunks are wrapped into rows in their order.
-	width            int64 // columns of the folded grid
-	perRow, perCol   int64 // chunks behind a cell, down and across
-	n                int64
-	rowAxes, colAxes string
+	width          int64 // columns of the folded grid
+	perRow, perCol int64 // chunks behind a cell, down and across
+	n              int64
+	names          [2]string // of the axes down and across
+	block          [2]int    // elements along them of a cell; 0 where there are several
 }
 
 // gridMap is what the chunks of a stage took, by the cells of their fold.
@@ -39,48 +40,41 @@ type cell struct {
 
 // newGridMap folds the grid of a stage's tasks into at most limit cells.
 func newGridMap(st *record.Stage, limit int) *gridMap {
-	f := newDownsampledGrid(st.Shape, st.Chunks, int64(st.Tasks), limit)
+	f := newDownsampledGrid(st.Shape, st.Chunks, st.Dims, int64(st.Tasks), limit)
 	return &gridMap{f, make([]cell, f.cells)}
 }
 
 // maxRow is how many cells a grid of one dimension is drawn in.
 const maxRow = 115
 
-// newDownsampledGrid folds the grid of n chunks of a shape into at most limit cells.
-func newDownsampledGrid(shape, chunks []int, n int64, limit int) downsampledGrid {
+// newDownsampledGrid folds the grid of n chunks of a shape into at most limit cells. Its axes may have names.
+func newDownsampledGrid(shape, chunks []int, names []string, n int64, limit int) downsampledGrid {
 	f := downsampledGrid{n: n, perRow: 1, perCol: 1}
-	counts, axes := gridCounts(shape, chunks, n)
-	rows, cols := n, int64(1)
-	split := 0
-	if len(counts) >= 2 {
-		// Where to cut the axes: as near as it gets to a picture three times as
-		// wide as high, which a notebook has room for.
-		best := math.Inf(1)
-		for k := 1; k < len(counts); k++ {
-			r, c := product(counts[:k]), product(counts[k:])
-			if off := math.Abs(math.Log(float64(c) / float64(r) / 3)); off < best {
-				best, split, rows, cols = off, k, r, c
-			}
-		}
-	}
-	if len(counts) == 1 { // one dimension is one row
-		f.perCol = ceilDiv(n, int64(min(maxRow, limit)))
-		f.rows, f.cols = 1, int(ceilDiv(n, f.perCol))
-		f.cells = f.cols
-		return f
-	}
-	if split == 0 || rows > 8*cols || cols > 40*rows {
+	counts := gridCounts(shape, chunks, n)
+	if len(counts) == 0 {
 		f.wrap(limit)
 		return f
 	}
-	f.width = cols
-	f.rowAxes, f.colAxes = axisNames(axes[:split]), axisNames(axes[split:])
-	maxCols := min(120, limit/20)
-	f.perCol = ceilDiv(cols, int64(maxCols))
+	// Where to cut the axes: as near as it gets to a picture three times as wide as high, which a notebook has room for.
+	split, best := 0, math.Inf(1)
+	for k := 1; k < len(counts); k++ {
+		if off := math.Abs(math.Log(float64(product(counts[k:])) / float64(product(counts[:k])) / 3)); off < best {
+			best, split = off, k
+		}
+	}
+	rows, cols := product(counts[:split]), product(counts[split:])
+	f.width, f.names = cols, [2]string{axisNames(names, 0, split), axisNames(names, split, len(shape))}
+	f.perCol = ceilDiv(cols, int64(min(maxRow, max(limit/int(min(rows, 20)), 1))))
 	f.cols = int(ceilDiv(cols, f.perCol))
-	f.perRow = ceilDiv(rows, int64(min(60, limit/f.cols)))
+	f.perRow = ceilDiv(rows, int64(max(min(60, limit/f.cols), 1)))
 	f.rows = int(ceilDiv(rows, f.perRow))
 	f.cells = f.rows * f.cols
+	if split == 1 {
+		f.block[0] = chunks[0] * int(f.perRow)
+	}
+	if len(shape)-split == 1 {
+		f.block[1] = chunks[split] * int(f.perCol)
+	}
 	return f
 }
 
@@ -131,30 +125,27 @@ func (c *cell) known(v float64) float64 {
 	return v
 }
 
-// gridCounts are the numbers of chunks along each axis that has several, and
-// those axes; none where the grid does not have n chunks.
-func gridCounts(shape, chunks []int, n int64) (counts []int64, axes []int) {
+// gridCounts are the numbers of chunks along each axis; none where the grid does not have n chunks.
+func gridCounts(shape, chunks []int, n int64) (counts []int64) {
 	if len(shape) != len(chunks) {
-		return nil, nil
+		return nil
 	}
 	all := int64(1)
 	for i, length := range shape {
 		if length <= 0 || chunks[i] <= 0 {
-			return nil, nil
+			return nil
 		}
 		k := ceilDiv(int64(length), int64(chunks[i]))
 		if k > n/all {
-			return nil, nil
+			return nil
 		}
 		all *= k
-		if k > 1 {
-			counts, axes = append(counts, k), append(axes, i)
-		}
+		counts = append(counts, k)
 	}
 	if all != n {
-		return nil, nil
+		return nil
 	}
-	return counts, axes
+	return counts
 }
 
 func product[T int | int64](lengths []T) int64 {

@@ -23,7 +23,7 @@ func gridFigure(st *stageSummary, last time.Duration) *figure {
 	if g == nil || st.done == 0 {
 		return nil
 	}
-	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(nil, nil, "the slowest and the largest of them")}
+	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption("the slowest and the largest of them")}
 	f.Folded = true
 	n := len(g.cells)
 	taken := func(i int) float64 { return g.cells[i].known(float64(g.cells[i].time) / float64(time.Millisecond)) }
@@ -61,25 +61,38 @@ func gridFigure(st *stageSummary, last time.Duration) *figure {
 		f.Cells.Columns = append(f.Cells.Columns, column(n, func(i int) float64 { return float64(max(g.cells[i].worker, 0)) }))
 		f.Switch = append(f.Switch, choice{"worker", 7, 0, float64(workers - 1)})
 	}
-	w, h := g.size()
-	return heatMap{left: 12, width: w, height: h, tooltip: "gonbext:cell", name: milliseconds, unknown: "not done", marked: "retried or halved", shades: chunkShades}.draw(f)
+	return g.layOut(heatMap{tooltip: "gonbext:cell", name: milliseconds, unknown: "not done", marked: "retried or halved", shades: chunkShades}).draw(f)
 }
 
-// size is that of all cells in pixels, across and down.
-func (f *downsampledGrid) size() (w, h float64) {
-	w, h = f.sides()
-	return w * float64(f.cols), h * float64(f.rows)
+// layOut gives a heat map the grid's shape, and axes with the names and the indices of its elements.
+func (f *downsampledGrid) layOut(m heatMap) heatMap {
+	w, h := f.sides()
+	m.left, m.width, m.height = 12, w*float64(f.cols), h*float64(f.rows)
+	along := func(name string, n, block int, pixels, room float64) axis {
+		a := axis{name: name, high: float64(n * block)}
+		if block > 0 {
+			a.ticks = roundTicks(0, a.high, max(min(6, int(pixels/room)), 1), 1, countLabel)
+		}
+		return a
+	}
+	m.across = along(f.names[1], f.cols, f.block[1], m.width, 60)
+	if m.down = along(f.names[0], f.rows, f.block[0], m.height, 24); m.down.name != "" {
+		m.left = 24 + 6.8*float64(len(units.Count(int64(m.down.high))))
+	}
+	return m
 }
 
 // sides are the lengths of a cell in pixels, across and down: few cells are larger, and
-// those of one row higher.
+// those of one row or column longer.
 func (f *downsampledGrid) sides() (w, h float64) {
+	w = min(max(18, 256/float64(f.rows), 160/float64(f.cols)), 630/float64(f.cols), 32)
+	h = min(w, 32)
 	if f.rows == 1 {
-		return min(28, 690/float64(f.cols)), 28
+		h = 28
+	} else if f.cols < 6 {
+		w, h = min(160/float64(f.cols), 64), min(max(256/float64(f.rows), 6), 24)
 	}
-	largest := min(32, max(18, 256/float64(f.rows)))
-	w = min(largest, max(6, 690/float64(f.cols)))
-	return w, w
+	return w, h
 }
 
 // columns are the figures of a heat map's cells as the script takes them: column by
@@ -87,7 +100,9 @@ func (f *downsampledGrid) sides() (w, h float64) {
 // the cells itself.
 type columns struct {
 	Cols    int      `json:"cols"`
-	Per     [2]int64 `json:"per"` // chunks behind a cell, down and across
+	Per     [2]int64 `json:"per"`             // chunks behind a cell, down and across
+	Block   [2]int   `json:"block,omitempty"` // elements of it along the axes; 0 where these are several
+	Names   []string `json:"names,omitempty"` // of the axes down and across
 	Width   int64    `json:"width,omitempty"`
 	Chunks  int64    `json:"chunks,omitempty"`
 	Last    float64  `json:"last,omitempty"` // seconds of the run: its per mille are the unit of the last two columns, where a cell begins after the one before it, and how long it takes
@@ -95,7 +110,11 @@ type columns struct {
 }
 
 func (f *downsampledGrid) columns(all ...[]any) *columns {
-	return &columns{Cols: f.cols, Per: [2]int64{f.perRow, f.perCol}, Width: f.width, Chunks: f.n, Columns: all}
+	c := &columns{Cols: f.cols, Per: [2]int64{f.perRow, f.perCol}, Block: f.block, Width: f.width, Chunks: f.n, Columns: all}
+	if f.names != [2]string{} {
+		c.Names = f.names[:]
+	}
+	return c
 }
 
 // column is a figure of n cells: nil, which is drawn in grey, where it is NaN.
@@ -149,6 +168,7 @@ type heatMap struct {
 	name                func(float64) string // the ends of the scale
 	unknown, marked     string               // what grey cells and borders mean
 	shades              int                  // how many colours the picture has: with that of unknown cells, 16 are a PNG of four bits a pixel
+	across, down        axis                 // along the sides of a matrix
 }
 
 // draw sets the live chart of a figure and its picture: one pixel, made large, for each cell. The
@@ -162,9 +182,22 @@ func (m heatMap) draw(f *figure) *figure {
 	)
 	c.AddSeries("chunks", []opts.HeatMapData{})
 	f.Height, f.Option = int(m.height)+20, c.JSON()
+	if m.across.name != "" {
+		f.Height += 30
+	}
 
 	const top = 40
 	d := newDrawing(760, top+m.height+12)
+	if m.across.ticks != nil {
+		d.height += 20
+	}
+	if m.across.name != "" {
+		d.height += 18
+		d.text(m.left+m.width/2, d.height-8, "k", m.across.name)
+	}
+	if m.down.name != "" {
+		d.printf(`<text transform="translate(12 %s)rotate(-90)" class="k">%s</text>`, num(top+m.height/2), escape(clip(m.down.name, max(int(m.height/6), 6))))
+	}
 	colours, cols, values := f.Switch[0], f.Cells.Cols, f.Cells.Columns[0]
 	rows := (len(values) + cols - 1) / cols
 	w, h := m.width/float64(cols), m.height/float64(rows)
@@ -184,7 +217,7 @@ func (m heatMap) draw(f *figure) *figure {
 		}
 	}
 	d.raster(m.left, top, m.width, m.height, pngURL(cells.Paletted))
-	if w >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
+	if min(w, h) >= leastRuled && len(values) > 1 { // a thick line of short dashes is many thin lines
 		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %sh%s"/>`, num(m.height), num(w-1), num(m.left), num(top+m.height/2), num(m.width))
 		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %dv%s"/></g>`, num(m.width), num(h-1), num(m.left+m.width/2), top, num(m.height))
 	}
@@ -213,42 +246,31 @@ func milliseconds(v float64) string {
 	return units.Duration(time.Duration(v * float64(time.Millisecond)))
 }
 
-// caption says what a cell is, how the grid was folded, and what cells of
-// several chunks show.
-func (f *downsampledGrid) caption(shape, chunks []int, shows string) string {
-	var s string
+// caption says how the grid was folded, and what cells of several chunks show.
+func (f *downsampledGrid) caption(shows string) string {
 	per := f.perRow * f.perCol
 	switch {
-	case f.rows == 1 && f.width == 0 && per == 1:
-		s = "A cell is a chunk, in their order."
-	case f.rows == 1 && f.width == 0:
-		s = fmt.Sprintf("A cell is %s chunks in their order, and shows %s.", units.Count(per), shows)
 	case f.width == 0 && per == 1:
-		s = "A cell is a chunk, in their order, row by row."
+		return "A cell is a chunk, in their order, row by row."
 	case f.width == 0:
-		s = fmt.Sprintf("A cell is %s chunks in their order, row by row, and shows %s.", units.Count(per), shows)
-	default:
-		s = fmt.Sprintf("Down: %s; across: %s.", f.rowAxes, f.colAxes)
-		if per > 1 {
-			s += fmt.Sprintf(" A cell is %s × %s chunks, and shows %s.", units.Count(f.perRow), units.Count(f.perCol), shows)
-		}
+		return fmt.Sprintf("A cell is %s chunks in their order, row by row, and shows %s.", units.Count(per), shows)
+	case per == 1:
+		return "A cell is a chunk."
 	}
-	if len(chunks) > 0 {
-		s += " Chunks are " + units.Shape(chunks) + " of " + units.Shape(shape) + "."
-	}
-	return s
+	return fmt.Sprintf("A cell is %s × %s chunks, and shows %s.", units.Count(f.perRow), units.Count(f.perCol), shows)
 }
 
-// axisNames lists axes for a caption.
-func axisNames(axes []int) string {
-	names := make([]string, len(axes))
-	for i, a := range axes {
-		names[i] = fmt.Sprint(a)
+// axisNames are the axes from one up to another, by their names or else their numbers; "" where there are none.
+func axisNames(names []string, from, to int) string {
+	var all []string
+	for i := from; i < to; i++ {
+		if i < len(names) && names[i] != "" {
+			all = append(all, plain(names[i]))
+		} else {
+			all = append(all, fmt.Sprint("axis ", i))
+		}
 	}
-	if len(axes) == 1 {
-		return "axis " + names[0]
-	}
-	return "axes " + cmp.Or(strings.Join(names, ", "), "none")
+	return strings.Join(all, ", ")
 }
 
 // palette is the scale of heat maps in 256 steps.

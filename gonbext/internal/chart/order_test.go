@@ -76,12 +76,41 @@ func TestProductHasNoMemoryByChunk(t *testing.T) {
 
 func TestGridOfOneDimensionIsOneRow(t *testing.T) {
 	for _, n := range []int{2, 12, 115, 116, 5000} {
-		f := newDownsampledGrid([]int{n}, []int{1}, int64(n), maxCells)
+		f := newDownsampledGrid([]int{n}, []int{1}, nil, int64(n), maxCells)
 		if f.rows != 1 || f.cols > maxRow || f.at(int64(n-1)) != f.cols-1 {
 			t.Errorf("%d chunks: %d × %d cells, the last at %d", n, f.rows, f.cols, f.at(int64(n-1)))
 		}
 		if w, h := f.sides(); w*float64(f.cols) > 690 || h < 20 {
 			t.Errorf("%d chunks: cells of %g × %g", n, w, h)
+		}
+	}
+}
+
+// A picture of chunks has the rows and columns that their grid has, with the names of its axes, however long and narrow it is.
+func TestPictureOfChunksHasTheShapeOfTheirGrid(t *testing.T) {
+	for _, c := range []struct {
+		shape, chunks []int
+		names         []string
+		rows, cols    int
+		down, across  string
+	}{
+		{[]int{40, 4}, []int{1, 4}, []string{"time", "lat"}, 40, 1, "time", "lat"},
+		{[]int{376, 512}, []int{1, 512}, nil, 54, 1, "axis 0", "axis 1"}, // of seven chunks each
+		{[]int{4, 700}, []int{4, 10}, []string{"", "x"}, 1, 70, "axis 0", "x"},
+		{[]int{6, 5}, []int{1, 1}, nil, 6, 5, "axis 0", "axis 1"},
+		{[]int{12, 180, 360}, []int{1, 90, 90}, []string{"time", "lat", "lon"}, 12, 8, "time", "lat, lon"},
+		{[]int{9}, []int{2}, []string{"t"}, 1, 5, "", "t"},
+	} {
+		n := int64(1)
+		for i := range c.shape {
+			n *= ceilDiv(int64(c.shape[i]), int64(c.chunks[i]))
+		}
+		f := newDownsampledGrid(c.shape, c.chunks, c.names, n, maxCells)
+		if f.rows != c.rows || f.cols != c.cols || f.names != [2]string{c.down, c.across} || f.at(n-1) != f.cells-1 {
+			t.Errorf("%v by %v: %d × %d cells, %q, the last chunk in %d", c.shape, c.chunks, f.rows, f.cols, f.names, f.at(n-1))
+		}
+		if w, h := f.sides(); w*float64(f.cols) > 700 || h*float64(f.rows) > 800 || min(w, h) < 4 {
+			t.Errorf("%v by %v: cells of %g × %g", c.shape, c.chunks, w, h)
 		}
 	}
 }

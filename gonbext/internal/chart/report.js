@@ -70,7 +70,9 @@ function draws(echarts) {
   function cellName(c, i) {
     if (!c.width) return span("chunk", i * c.per[1], Math.min((i + 1) * c.per[1], c.chunks) - 1, "s");
     var row = Math.floor(i / c.cols) * c.per[0], col = i % c.cols * c.per[1];
-    return span("row", row, Math.min(row + c.per[0], c.chunks / c.width) - 1, "s") + ", " + span("column", col, Math.min(col + c.per[1], c.width) - 1, "s");
+    return [span("chunk", row, Math.min(row + c.per[0], c.chunks / c.width) - 1, "s"), span("chunk", col, Math.min(col + c.per[1], c.width) - 1, "s")].map(function (text, k) {
+      return c.names[k] && text + " of " + escape(c.names[k]);
+    }).filter(Boolean).join(", ");
   }
   function cells(c) {
     if (c.last) { // times of begin and end, of differences
@@ -183,10 +185,17 @@ function draws(echarts) {
     return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)).replace(/-?Infinity/, v); });
   }
 
-  // The axes of a heat map say nothing: the tooltip names a cell.
-  function places(n, more) {
+  // The axes of a heat map have the indices of elements, of which a cell has so many, or none where it has several axes.
+  function places(n, per, more) {
     var bare = { show: false };
-    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()), axisLabel: bare, axisLine: bare, axisTick: bare }, more)];
+    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()).map(function (i) { return i * (per || 1); }), axisLabel: { show: !!per, interval: skipped(n, per) }, axisLine: bare, axisTick: bare }, more)];
+  }
+  // How many of n places have no label between two that have one, which are round.
+  function skipped(n, per) {
+    var least = Math.ceil(n / 8), every = least;
+    function digits(k) { return String(k * per).replace(/0+$/, "").length; }
+    for (var k = least; k <= 2 * least; k++) if (digits(k) < digits(every)) every = k;
+    return every - 1;
   }
 
   // Fits the option to a page of the given width; returns the chart's height.
@@ -208,8 +217,9 @@ function draws(echarts) {
     var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), report = el.closest(".gonbext"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
-      option.xAxis = places(f.cells.cols);
-      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), { inverse: true });
+      var per = f.cells.block || [], names = f.cells.names || [];
+      option.xAxis = places(f.cells.cols, per[1], { name: names[1], nameLocation: "middle", nameGap: per[1] ? 24 : 8 });
+      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), per[0], { inverse: true, name: names[0], nameLocation: "middle", nameGap: option.grid[0].left - 16 });
     }
     if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed

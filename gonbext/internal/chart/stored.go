@@ -14,7 +14,8 @@ import (
 type Stored struct {
 	Path, Format, Codec string
 	Shape               []int
-	Chunks, Shards      []int // Shards is nil where each chunk is stored by itself
+	Chunks, Shards      []int    // Shards is nil where each chunk is stored by itself
+	Dims                []string // names of the axes, where they have some
 	DType               string
 	Bytes               int64  // of the elements
 	Fill                string // of chunks that are not stored
@@ -56,7 +57,7 @@ func NewChunkMap(a Stored) *ChunkMap {
 	for d, length := range a.Shape {
 		m.counts = append(m.counts, (length+a.Chunks[d]-1)/a.Chunks[d])
 	}
-	m.fold = newDownsampledGrid(a.Shape, a.Chunks, product(m.counts), maxStoredCells)
+	m.fold = newDownsampledGrid(a.Shape, a.Chunks, a.Dims, product(m.counts), maxStoredCells)
 	m.cells = make([]storedCell, m.fold.cells)
 	return m
 }
@@ -132,6 +133,9 @@ func (m *ChunkMap) facts() [][]string {
 		{"array", units.Shape(m.a.Shape) + " " + plain(m.a.DType) + ", " + units.Exact(m.a.Bytes)},
 		{"chunks", fmt.Sprintf("%s, a grid of %s", units.Shape(m.a.Chunks), strings.Join(counts, " × "))},
 	}
+	if names := strings.Join(m.a.Dims, ""); names != "" {
+		facts = append(facts, []string{"dimensions", axisNames(m.a.Dims, 0, len(m.a.Shape))})
+	}
 	if m.a.Shards != nil {
 		facts = append(facts, []string{"shards", units.Shape(m.a.Shards) + ", " + units.Count(m.perShard()) + " chunks each"})
 	}
@@ -178,7 +182,7 @@ func (m *ChunkMap) partly() (n int) {
 }
 
 func (m *ChunkMap) figure() *figure {
-	f := &figure{Title: "Stored bytes by chunk", Caption: m.fold.caption(m.a.Shape, m.a.Chunks, "their mean")}
+	f := &figure{Title: "Stored bytes by chunk", Caption: m.fold.caption("their mean")}
 	// A border around every cell would hide what it is to show.
 	partly := m.partly()
 	marks := partly <= max(len(m.cells)/8, 1)
@@ -201,8 +205,7 @@ func (m *ChunkMap) figure() *figure {
 		least = low
 	}
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
-	width, height := m.fold.size()
-	return heatMap{left: 12, width: width, height: height, tooltip: "gonbext:stored", name: mebi, unknown: "not stored", marked: "some not stored", shades: chunkShades}.draw(f)
+	return m.fold.layOut(heatMap{tooltip: "gonbext:stored", name: mebi, unknown: "not stored", marked: "some not stored", shades: chunkShades}).draw(f)
 }
 
 // honest returns the lower end of a colour scale whose upper end is most: values within 5 % of each other do not get

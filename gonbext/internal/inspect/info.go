@@ -146,7 +146,7 @@ func listChunks(ctx context.Context, a store.Array) (*chart.ChunkMap, error) {
 	if !ok || len(s.Chunks) != len(s.Shape) {
 		return nil, fmt.Errorf("%s: %w", s.Path, errOnePiece)
 	}
-	m := chart.NewChunkMap(chart.Stored{Path: s.Path, Format: s.Format, Codec: s.Codec, Shape: s.Shape, Chunks: s.Chunks, Shards: s.Shards,
+	m := chart.NewChunkMap(chart.Stored{Path: s.Path, Format: s.Format, Codec: s.Codec, Shape: s.Shape, Chunks: s.Chunks, Dims: s.Details.Dims, Shards: s.Shards,
 		DType: s.DType.String(), Bytes: int64(host.Elements(s.Shape)) * int64(s.DType.Size()), Fill: s.Details.Fill})
 	err := listed.Chunks(ctx, func(index []int, bytes int64) error {
 		m.Add(index, bytes)

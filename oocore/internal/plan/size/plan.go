@@ -208,7 +208,7 @@ func (p *Plan) Header() record.Header {
 		out := &p.Arrays[s.Outputs[0]]
 		on := p.Placed(i)
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
-			DType: out.DType.String(), Tasks: s.Tasks(), Slots: on.Slots, Predicted: on.Predicted, Read: on.Read, ReadRun: on.ReadRun, Written: on.Written, Output: out.Path, Note: s.Note,
+			DType: out.DType.String(), Dims: out.Details.Dims, Tasks: s.Tasks(), Slots: on.Slots, Predicted: on.Predicted, Read: on.Read, ReadRun: on.ReadRun, Written: on.Written, Output: out.Path, Note: s.Note,
 			Repeats: s.Repeats, Device: "cpu", Work: p.work(i)}
 		if v := p.OnDevice[i]; v != nil {
 			st.Device = p.Device.Name
