@@ -26,7 +26,7 @@ func Example() {
 func ExampleShow() {
 	gonbext.Show(oocore.Arange(0, 6, 1).Reshape(2, 3))
 	// Output:
-	// arange(2, 3): 2 × 3 int64, 48 bytes
+	// reshape(arange(6), 2, 3): 2 × 3 int64, 48 bytes
 	//   0  1  2
 	//   3  4  5
 	// minimum 0, mean 2.5, maximum 5

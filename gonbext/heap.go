@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // heap records what the Go heap holds by the cell's lines, each time that it has changed.
@@ -29,8 +31,15 @@ type heap struct {
 	next    atomic.Int64
 	looking atomic.Bool
 
-	mu    sync.Mutex
-	lines map[host.Site]record.Line
+	mu     sync.Mutex
+	lines  map[host.Site]record.Line
+	stacks map[stack]bool // that were recorded
+}
+
+// stack is a line of the cell with the calls that lead to an allocation, the outermost first.
+type stack struct {
+	site  host.Site
+	calls string
 }
 
 const (
@@ -67,17 +76,25 @@ func (h *heap) look() {
 		n, ok = runtime.MemProfile(all, true)
 		all = all[:min(n, len(all))]
 	}
-	now := map[host.Site]record.Line{}
+	now, held := map[host.Site]record.Line{}, map[stack]int64{}
 	for i := range all {
-		site := h.site(all[i].Stack())
-		l := now[site]
-		l.Live += unsampled(all[i].InUseBytes(), all[i].InUseObjects())
+		from := h.site(all[i].Stack())
+		l, live := now[from.site], unsampled(all[i].InUseBytes(), all[i].InUseObjects())
+		l.Live += live
 		l.Allocated += unsampled(all[i].AllocBytes, all[i].AllocObjects)
-		now[site] = l
+		now[from.site] = l
+		held[from] += live
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var large []record.Line
+	var large, calls []record.Line
+	for from, live := range held {
+		if from.calls != "" && (h.stacks[from] || live >= leastLine) {
+			name, _ := h.text(from.site)
+			h.stacks[from] = true
+			calls = append(calls, record.Line{At: at, Site: name, Code: from.calls, Live: live})
+		}
+	}
 	for site, l := range now {
 		if _, known := h.lines[site]; known || max(l.Live, l.Allocated) >= leastLine {
 			l.At = at
@@ -90,13 +107,17 @@ func (h *heap) look() {
 	for i := range large[:min(len(large), linesMost)] {
 		h.process.record.Line(&large[i])
 	}
+	slices.SortFunc(calls, byLive)
+	for i := range calls[:min(len(calls), linesMost)] {
+		h.process.record.Stack(&calls[i])
+	}
 	h.process.record.Flush()
 	h.next.Store(time.Now().Add(lookShare * time.Since(begun)).UnixNano())
 }
 
 // byLive orders lines such that those that hold most come first.
 func byLive(a, b record.Line) int {
-	return cmp.Or(cmp.Compare(b.Live, a.Live), cmp.Compare(b.Allocated, a.Allocated), cmp.Compare(a.Site, b.Site))
+	return cmp.Or(cmp.Compare(b.Live, a.Live), cmp.Compare(b.Allocated, a.Allocated), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Code, b.Code))
 }
 
 // largest returns the line that held most at the last look, or a zero Line where none is known.
@@ -120,22 +141,40 @@ func unsampled(bytes, objects int64) int64 {
 	return int64(float64(bytes) / (1 - math.Exp(-size/float64(runtime.MemProfileRate))))
 }
 
-// site returns the innermost line of the cell in a stack, or the zero Site where it has none.
-func (h *heap) site(stack []uintptr) host.Site {
-	frames := runtime.CallersFrames(stack)
-	for {
-		f, more := frames.Next()
-		if f.File == h.file && f.Line == h.call {
-			return host.Site{} // the call of Memory
-		}
-		if f.File == h.file {
-			return host.Site{File: f.File, Line: f.Line}
-		}
-		if !more {
-			return host.Site{}
+// site returns the innermost line of the cell among program counters, with the calls around; a zero stack where there is none.
+func (h *heap) site(counters []uintptr) (from stack) {
+	frames := runtime.CallersFrames(counters)
+	var calls []string // the innermost first
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch {
+		case f.File == h.file && f.Line == h.call:
+			return stack{} // the call of Memory
+		case f.File == h.file:
+			site := host.Site{File: f.File, Line: f.Line}
+			if from.site == (host.Site{}) {
+				from.site = site
+			}
+			name, code := h.text(site)
+			calls = append(calls, units.Line(name+" "+code))
+		case from.site == (host.Site{}) && f.Function != "runtime.mallocgc": // what lies around the cell is Go's own
+			calls = append(calls, path.Base(f.Function))
 		}
 	}
+	if from.site == (host.Site{}) {
+		return stack{}
+	}
+	if over := len(calls) - mostCalls; over > 0 { // those in the middle say least
+		calls = slices.Delete(calls, 1, 1+over)
+	}
+	slices.Reverse(calls)
+	from.calls = strings.Join(calls, "\n")
+	return from
 }
+
+// mostCalls is how many calls of a stack are told.
+const mostCalls = 10
 
 // text returns the name of a line, and its code.
 func (h *heap) text(site host.Site) (name, code string) {

@@ -45,7 +45,7 @@ func watchProcess(cell string, budget int64, at host.Site, locate func(host.Site
 		budget, _ = machine.Read().DefaultBudget()
 	}
 	p := &process{begun: time.Now(), budget: budget, stop: make(chan struct{}), stopped: make(chan struct{})}
-	p.heap = heap{process: p, file: at.File, call: at.Line, locate: locate, lines: map[host.Site]record.Line{}, seen: leastHeap}
+	p.heap = heap{process: p, file: at.File, call: at.Line, locate: locate, lines: map[host.Site]record.Line{}, stacks: map[stack]bool{}, seen: leastHeap}
 	base, err := machine.Process()
 	if err != nil { // nothing is known of memory on this system
 		close(p.stopped)

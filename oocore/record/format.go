@@ -21,7 +21,7 @@ import (
 // length behind itself so that it is found from the file's end, without a walk
 // over a million rows. A zero kind byte, which a power cut may leave, ends the
 // rows. Rows of version 1 end earlier: what they lack is zero. Rows of lines came with
-// version 3.
+// version 3, those of stacks with version 4.
 const (
 	magic    = "gonbrun"
 	endMagic = "gonbend\x01"
@@ -31,6 +31,7 @@ const (
 	kindEnd    = 3
 	kindEvent  = 4
 	kindLine   = 5
+	kindStack  = 6 // a Line, with more text
 
 	firstTaskSize   = 1 + 8 + 8*(1+5+3+2*int(Classes)) + 8
 	firstSampleSize = 1 + 8*(1+int(Classes)+9)
@@ -39,6 +40,7 @@ const (
 	eventSize       = 1 + 8*4
 	lineText        = 128 // bytes for the place of a line and its code
 	lineSize        = 1 + 8*3 + lineText
+	stackSize       = lineSize + 384
 
 	// A header carries a plan's figures, an End less: neither comes near this.
 	maxJSON = 16 << 20
@@ -50,7 +52,7 @@ const (
 // written.
 type version byte
 
-const latest version = 3
+const latest version = 4
 
 // errTorn is of a file that ends within its header: it is being created, or
 // its writer was killed just then.
@@ -279,6 +281,8 @@ func (v version) rowSize(kind byte) int {
 		return eventSize
 	case kind == kindLine && v > 2:
 		return lineSize
+	case kind == kindStack && v > 3:
+		return stackSize
 	}
 	return 0
 }

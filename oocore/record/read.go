@@ -119,6 +119,10 @@ func (r *Run) Events() iter.Seq[*Event] { return walk[Event](r, kindEvent) }
 // Lines walks over what lines of the cell held of the Go heap, as Tasks does over tasks.
 func (r *Run) Lines() iter.Seq[*Line] { return walk[Line](r, kindLine) }
 
+// Stacks iterates over what lines held by the calls that allocated it: the Code of each is a line of text for each call, the
+// outermost first. The value is valid until the next.
+func (r *Run) Stacks() iter.Seq[*Line] { return walk[Line](r, kindStack) }
+
 // rows calls f with each whole row.
 func (r *Run) rows(f func(row []byte) bool) {
 	if r == nil {

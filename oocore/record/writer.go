@@ -163,6 +163,9 @@ func (w *Writer) Event(e Event) { w.put(kindEvent, &e) }
 // Line adds a row of what a line of the cell holds.
 func (w *Writer) Line(l *Line) { w.put(kindLine, l) }
 
+// Stack adds what a line held by one stack of calls: see Run.Stacks.
+func (w *Writer) Stack(l *Line) { w.put(kindStack, l) }
+
 func (w *Writer) put(kind byte, e entry) {
 	if w == nil {
 		return

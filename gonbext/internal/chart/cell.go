@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type timeline struct {
 	budget   int64
 	lines    []line // of the Go heap
 	heap     []series
+	stacks   map[string][]*heapLine // of a line, by its place: what it held by the calls that allocated it
 	flame    []leaf
 	spans    []span // of the runs
 	cell     bool   // there is more than one run
@@ -213,6 +215,7 @@ func (s *summary) arenaAt(next int, at time.Duration) (b record.Bytes) {
 const (
 	maxLines   = 64
 	drawnLines = 5
+	maxStacks  = 8       // of a line
 	leastLine  = 1 << 20 // bytes of one that is
 )
 
@@ -252,27 +255,28 @@ func (t *timeline) addLines(s *summary) {
 		}
 	}
 	drawn := map[string]*heapLine{}
+	t.stacks = map[string][]*heapLine{}
 	for i, l := range t.lines[:min(len(t.lines), drawnLines)] {
 		if l.Live >= leastLine {
 			drawn[l.Site+l.Code] = &heapLine{series: series{kind: asArea, key: key{name: l.Name(), color: lineColors[i]}, y: make([]float64, n)}}
 			t.heap = append(t.heap, drawn[l.Site+l.Code].series)
 		}
 	}
-	var last, look time.Duration // the look at lines before, and this one
-	for l := range s.run.Lines() {
-		if at := possible(l.At) + s.offset; at > look {
-			last, look = look, at
-		}
-		if d := drawn[plain(l.Site)+clip(plain(l.Code), 100)]; d != nil {
-			if d.at == 0 && d.next == 0 {
-				d.fill(t.samples, last, 0)
+	t.follow(s.run.Lines(), s.offset, func(l *record.Line) *heapLine { return drawn[plain(l.Site)+clip(plain(l.Code), 100)] })
+	t.follow(s.run.Stacks(), s.offset, func(l *record.Line) *heapLine {
+		site := plain(l.Site)
+		for _, st := range t.stacks[site] {
+			if st.name == l.Code {
+				return st
 			}
-			d.fill(t.samples, look, l.Live)
 		}
-	}
-	for _, d := range drawn {
-		d.fill(t.samples, longest, d.live)
-	}
+		if len(t.stacks[site]) == maxStacks {
+			return nil
+		}
+		st := &heapLine{series: series{key: key{name: l.Code}, y: make([]float64, n)}}
+		t.stacks[site] = append(t.stacks[site], st)
+		return st
+	})
 	for i := range t.samples {
 		var sum float64
 		for _, l := range t.heap {
@@ -283,6 +287,27 @@ func (t *timeline) addLines(s *summary) {
 				l.y[i] *= most / sum
 			}
 		}
+	}
+}
+
+// follow fills the series of rows that were recorded at some looks.
+func (t *timeline) follow(rows iter.Seq[*record.Line], offset time.Duration, of func(*record.Line) *heapLine) {
+	var last, look time.Duration // the look before, and this one
+	var all []*heapLine
+	for l := range rows {
+		if at := possible(l.At) + offset; at > look {
+			last, look = look, at
+		}
+		if d := of(l); d != nil {
+			if d.at == 0 && d.next == 0 {
+				all = append(all, d)
+				d.fill(t.samples, last, 0)
+			}
+			d.fill(t.samples, look, l.Live)
+		}
+	}
+	for _, d := range all {
+		d.fill(t.samples, longest, d.live)
 	}
 }
 

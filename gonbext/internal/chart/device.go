@@ -129,12 +129,12 @@ func lanesFigure(s *summary) *figure {
 		return nil
 	}
 	f := &figure{Title: "Lanes of " + plain(s.h.Device.Name), Alt: words + ".", Caption: "How much of the time each was busy."}
-	f.Picture = s.lanes.draw(max(s.last.Seconds(), 1e-9), 44, laneNames[:], laneColors[:], nil)
+	f.Picture = s.lanes.draw(max(s.last.Seconds(), 1e-9), 44, laneNames[:], laneColors[:])
 	return f
 }
 
-// draw draws how busy each lane was, each as high as row, with marks in them.
-func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark) markup {
+// draw draws how busy each lane was, each as high as row.
+func (l *lanes) draw(last, row float64, names, colors []string) markup {
 	height := row * float64(len(names))
 	d := newDrawing(760, height+56)
 	p := &plot{drawing: d, graph: &graph{base: timeAxis(last)}, left: 90, right: d.width - 16, top: 10, bottom: 10 + height}
@@ -154,11 +154,6 @@ func (l *lanes) draw(last, row float64, names, colors []string, marks []laneMark
 		}
 		path.to(p.along(min(float64(len(l.busy))*l.step.Seconds(), last)), base)
 		d.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), colors[i%len(colors)], edgeColor)
-	}
-	for _, m := range marks {
-		if m.lane < len(names) {
-			d.printf(`<path stroke="%s" stroke-width="2" d="M%s %sv%s"/>`, troubleColor, num(p.along(min(m.at, last))), num(p.top+float64(m.lane)*row), num(row))
-		}
 	}
 	p.baseline()
 	return d.done()

@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +12,10 @@ import (
 )
 
 // leaf is what held memory, from the outermost: a line of the cell, what it computes, and the
-// class; or a line and its code.
+// class; or the calls that allocated a value of Go.
 type leaf struct {
 	Path   []string `json:"path"`
 	Color  string   `json:"color"`
-	Ink    string   `json:"ink"`  // of its name
 	From   int      `json:"from"` // of the points of its timeline: the first that Values are for
 	Values []int64  `json:"values"`
 	most   int64
@@ -43,7 +41,7 @@ func (t *timeline) leaves(all []*summary) []leaf {
 		name := strings.Join(path, "\x00")
 		l := values[name]
 		if l == nil {
-			l = &leaf{Path: path, Color: color, Ink: ink(color), Values: make([]int64, n)}
+			l = &leaf{Path: path, Color: color, Values: make([]int64, n)}
 			values[name] = l
 			names = append(names, name)
 		}
@@ -73,17 +71,28 @@ func (t *timeline) leaves(all []*summary) []leaf {
 					if sum > arena[c] { // of a moment nearby
 						bytes = int64(float64(bytes) / float64(sum) * float64(arena[c]))
 					}
-					note(i, bytes, classColors[c], lineOf(st.Site), clip(plain(st.Name), 60), c.String())
+					note(i, bytes, classColors[c], lineOf(st.Site), clip(plain(cmp.Or(s.h.Shown, st.Name)), 60), c.String())
 				}
-				note(i, arena[c]-sum, classColors[c], lineOf(now.Site), clip(plain(now.Name), 60), c.String())
+				note(i, arena[c]-sum, classColors[c], lineOf(now.Site), clip(plain(cmp.Or(s.h.Shown, now.Name)), 60), c.String())
 			}
 		}
 	}
 	for i := range t.samples {
 		rest := t.samples[i].GoHeap
 		for k, l := range t.heap {
-			note(i, int64(l.y[i]), l.color, t.lines[k].Site, cmp.Or(t.lines[k].Code, "values"))
-			rest -= int64(l.y[i])
+			held, sum := int64(l.y[i]), 0.0
+			rest -= held
+			for _, st := range t.stacks[t.lines[k].Site] {
+				sum += st.y[i]
+			}
+			for _, st := range t.stacks[t.lines[k].Site] {
+				if calls := strings.Split(plainLines(st.name), "\n"); sum > 0 {
+					part := int64(l.y[i] * min(st.y[i]/sum, 1))
+					note(i, part, l.color, calls...)
+					held -= part
+				}
+			}
+			note(i, held, l.color, t.lines[k].Site, cmp.Or(t.lines[k].Code, "values"))
 		}
 		note(i, rest, heapColor, "Go heap, other")
 	}
@@ -166,10 +175,16 @@ func (t *timeline) flameFigure() *figure {
 	if most == 0 || len(t.flame) < 2 {
 		return nil
 	}
-	f := &figure{Title: "Memory by line and operation", live: live{Height: 4*flameRow + 4, Flame: t.flame, Moment: best},
+	depths := []int{3}
+	for _, l := range t.flame {
+		if l.at(best) > 0 {
+			depths = append(depths, len(l.Path))
+		}
+	}
+	f := &figure{Title: "Memory by line and operation", live: live{Height: (1+slices.Max(depths))*flameRow + 4, Flame: t.flame, Moment: best},
 		Caption: "When it was largest; where scripts run, a click on the chart above chooses another moment."}
 	d := newDrawing(760, float64(f.Height))
-	d.printf(`<g stroke="%s" stroke-width=".7">`, edgeColor)
+	d.printf(`<g fill-opacity=".53" stroke="%s" stroke-width=".7">`, edgeColor)
 	var labels strings.Builder
 	var words []string
 	tree := flameTree(t.flame, best)
@@ -183,7 +198,7 @@ func (t *timeline) flameFigure() *figure {
 			words = append(words, name)
 		}
 		if text := clip(name, int(width/6.6)-1); len(text) > 4 {
-			fmt.Fprintf(&labels, `<text x="%.0f" y="%d" fill="%s">%s</text>`, x+4, y+2+flameRow-6, ink(n.color), escape(text))
+			fmt.Fprintf(&labels, `<text x="%.0f" y="%d">%s</text>`, x+4, y+2+flameRow-6, escape(text))
 		}
 		for _, c := range n.children {
 			draw(c, depth+1, x)
@@ -215,21 +230,8 @@ type flameNode struct {
 	children    []*flameNode
 }
 
-// ink is black or white: the one that is read better on a colour such as #47a. Its contrast is
-// at least 4.58, where WCAG asks for 4.5.
-func ink(color string) string {
-	var luminance float64
-	for i, weight := range [3]float64{0.2126, 0.7152, 0.0722} {
-		luminance += weight * math.Pow((channel(color, i)/15+0.055)/1.055, 2.4)
-	}
-	if luminance > 0.179 {
-		return "#000"
-	}
-	return "#fff"
-}
-
 // groupColor is that of boxes that are made of others.
-const groupColor = "#ccd"
+const groupColor = "#8888"
 
 func flameTree(leaves []leaf, point int) *flameNode {
 	root := &flameNode{name: "arena and Go heap", color: groupColor}

@@ -14,7 +14,6 @@ import (
 // picture, option the live chart. A heatMap describes a figure of cells in rows and columns.
 type graph struct {
 	base, value axis
-	horizontal  bool // bars go from left to right, and the base axis goes down
 	series      []series
 	legend      bool
 	spans       []span        // named above the plot
@@ -42,7 +41,6 @@ type axis struct {
 	low, high float64
 	step      float64       // the least between ticks of the live chart; 0 lets ECharts choose
 	ticks     []tick        // of the picture
-	stretches bool          // a label names all that is between its tick and the next one
 	format    types.FuncStr // a formatter of report.js
 	names     []string      // of the places 0, 1, …
 }
@@ -102,15 +100,6 @@ func classKeys() []key {
 		keys = append(keys, key{name: c.String(), color: classColors[c]})
 	}
 	return keys
-}
-
-// barEdges returns the edges of n bars of the same width.
-func barEdges(n int) []float64 {
-	all := make([]float64, n+1)
-	for i := range all {
-		all[i] = float64(i)
-	}
-	return all
 }
 
 // highest returns the largest value that is drawn: of stacked series, of their sums.

@@ -77,7 +77,7 @@ func (f *downsampledGrid) layOut(m heatMap) heatMap {
 	}
 	m.across = along(f.names[1], f.cols, f.block[1], m.width, 60)
 	if m.down = along(f.names[0], f.rows, f.block[0], m.height, 24); m.down.name != "" {
-		m.left = 24 + 6.8*float64(len(units.Count(int64(m.down.high))))
+		m.left = 32 + 6.8*float64(len(units.Count(int64(m.down.high))))
 	}
 	return m
 }

@@ -78,32 +78,25 @@ func dashIfNone(n int64, s string) string {
 
 // live is a figure as the script takes it.
 type live struct {
-	ID     string   `json:"id"`               // "" of one that stays a picture
-	Height int      `json:"height"`           // in pixels
-	Unit   float64  `json:"unit,omitempty"`   // seconds that one step of a time axis stands for
-	Option any      `json:"option,omitempty"` // nil where there is only the picture
-	Switch []choice `json:"choices,omitempty"`
-	Cells  *columns `json:"cells,omitempty"`  // of a heat map
-	Points *points  `json:"points,omitempty"` // of the first series, where the option has none
-	Brush  float64  `json:"brush,omitempty"`  // seconds of a timeline, in which a window of time can be chosen
-	Spans  []span   `json:"spans,omitempty"`  // that it names
-	Flame  []leaf   `json:"flame,omitempty"`  // of a flame view, which is of the timeline before it
-	Moment int      `json:"moment,omitempty"` // the point that its picture is of
+	ID     string     `json:"id"`               // "" of one that stays a picture
+	Height int        `json:"height"`           // in pixels
+	Unit   float64    `json:"unit,omitempty"`   // seconds that one step of a time axis stands for
+	Option any        `json:"option,omitempty"` // nil where there is only the picture
+	Switch []choice   `json:"choices,omitempty"`
+	Cells  *columns   `json:"cells,omitempty"`  // of a heat map
+	Points *points    `json:"points,omitempty"` // of the first series, where the option has none
+	Brush  float64    `json:"brush,omitempty"`  // seconds of a timeline, in which a window of time can be chosen
+	Spans  []span     `json:"spans,omitempty"`  // that it names
+	Flame  []leaf     `json:"flame,omitempty"`  // of a flame view, which is of the timeline before it
+	Moment int        `json:"moment,omitempty"` // the point that its picture is of
+	Tasks  *liveTasks `json:"tasks,omitempty"`
 }
 
 // points are the values of a figure's first series as the script takes them: what they
 // have in common is said once.
 type points struct {
-	At     []float64   `json:"at,omitempty"`   // where all of them have their points
-	Bars   []barSpan   `json:"bars,omitempty"` // or which chunks their bars stand for
-	Values [][]float64 `json:"values"`         // by series
-}
-
-// barSpan names the bars of a stage.
-type barSpan struct {
-	Name  string `json:"name"`
-	Tasks int64  `json:"tasks"`
-	Per   int64  `json:"per"` // chunks behind a bar
+	At     []float64   `json:"at,omitempty"` // where all of them have their points
+	Values [][]float64 `json:"values"`       // by series
 }
 
 // renderReport is the report's HTML, and whether it carries the library.
@@ -134,7 +127,7 @@ type script struct {
 func name(figures []figure, o Options, of string) {
 	for i := range figures {
 		f := &figures[i]
-		if o.Mode == Auto && (f.Option != nil || f.Flame != nil) {
+		if o.Mode == Auto && (f.Option != nil || f.Flame != nil || f.Tasks != nil) {
 			h := fnv.New64a()
 			fmt.Fprintf(h, "%s %q %q %s", of, f.Title, f.Alt, f.Picture)
 			f.ID = "gonbext-" + strconv.FormatUint(h.Sum64(), 36)

@@ -48,9 +48,6 @@ func (g *graph) option(f *figure) any {
 			one.LineStyle, one.AreaStyle = &opts.LineStyle{Width: 0.5, Color: s.color, Opacity: opts.Float(0.4)}, &opts.AreaStyle{Opacity: opts.Float(0.3), Color: s.color}
 		case asLine:
 			one.LineStyle = &opts.LineStyle{Width: float32(s.width), Type: lineType(s.line), Color: s.color}
-			if g.horizontal {
-				one.YAxisIndex = 1
-			}
 		}
 		if s.kind == asBand {
 			unlisted = true
@@ -91,31 +88,13 @@ func (a *axis) live(unit float64) opts.XAxis {
 
 // liveAxes sets the axes of the live chart.
 func (g *graph) liveAxes(c *charts.Line, unit float64) {
-	hide := opts.Bool(false)
 	x, up := g.base.live(unit), g.value.live(1)
-	if g.horizontal {
-		x, up = up, x
-		x.AxisLine = &opts.AxisLine{Show: hide}
-	} else if g.base.kind != "category" {
-		x.SplitLine = &opts.SplitLine{Show: hide}
-	}
+	x.SplitLine = &opts.SplitLine{Show: opts.Bool(false)}
 	if x.Name != "" {
 		x.NameLocation, x.NameGap = "middle", 24
 	}
-	if g.base.kind == "category" {
-		x.AxisTick = &opts.AxisTick{Show: hide}
-	}
 	y := opts.YAxis{Type: up.Type, Name: up.Name, Min: up.Min, Max: up.Max, MinInterval: up.MinInterval, MaxInterval: up.MaxInterval, AxisLabel: up.AxisLabel}
 	c.XAxisList, c.YAxisList = []opts.XAxis{x}, []opts.YAxis{y}
-	if g.horizontal {
-		var names []string
-		for _, t := range g.base.ticks {
-			names = append(names, t.label)
-		}
-		c.YAxisList[0].Data, c.YAxisList[0].Inverse = names, opts.Bool(true)
-		// Lines across the bars have an axis of their own, from end to end.
-		c.ExtendYAxis(opts.YAxis{Type: "value", Min: 0, Max: 1, Show: hide, AxisLabel: &opts.AxisLabel{Show: hide}})
-	}
 }
 
 // liveData returns the points of a series in the live chart.
@@ -124,8 +103,6 @@ func (g *graph) liveData(s *series, unit float64) (all []any) {
 		switch {
 		case math.IsNaN(y):
 			all = append(all, [2]any{x, nil})
-		case g.horizontal:
-			all = append(all, [2]any{y, g.base.share(x)})
 		default:
 			all = append(all, [2]any{x, y})
 		}
@@ -151,8 +128,6 @@ func (g *graph) liveData(s *series, unit float64) (all []any) {
 				x = round(x/unit, 1e5)
 			}
 			point(x, y)
-		case g.base.kind == "category":
-			all = append(all, y)
 		default:
 			all = append(all, opts.BarData{Name: s.names[i], Value: [2]float64{s.x[i]/2 + s.x[i+1]/2, y}})
 		}

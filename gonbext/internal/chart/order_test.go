@@ -57,17 +57,17 @@ func TestCompareOfPlanAndRunSaysSo(t *testing.T) {
 
 // The tasks of a product share what they hold, and read their operands several times over:
 // neither is said to be otherwise.
-func TestProductHasNoMemoryByChunk(t *testing.T) {
+func TestProductHasNoMemoryByTask(t *testing.T) {
 	h := rootsHeader()
 	h.Stages = h.Stages[1:]
 	h.Stages[0].From = nil
-	if out := report(t, Options{}, made(t, h, math.MaxInt, doneEnd())); !strings.Contains(out.HTML, "Memory by chunk") {
-		t.Fatal("a map without memory by chunk")
+	if out := report(t, Options{}, made(t, h, math.MaxInt, doneEnd())); !strings.Contains(out.HTML, "Below: the bytes of each") {
+		t.Fatal("a map without memory by task")
 	}
 	h.Stages[0].Kind = "matmul"
 	out := report(t, Options{}, made(t, h, math.MaxInt, doneEnd()))
-	if strings.Contains(out.HTML, "Memory by chunk") {
-		t.Error("memory by chunk of a product")
+	if strings.Contains(out.HTML, "Below: the bytes of each") {
+		t.Error("memory by task of a product")
 	}
 	if !strings.Contains(out.Text, "read in one pass, operands of products as often as they do not fit") {
 		t.Errorf("said %.300s", out.Text)

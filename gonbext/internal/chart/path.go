@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -61,6 +62,19 @@ func (p *polyline) flush() {
 		p.WriteString(p.number(p.dy))
 	}
 	p.x, p.y, p.dx, p.dy = p.x+p.dx, p.y+p.dy, 0, 0
+}
+
+// rects writes the path of rectangles in whole pixels, each relative to the one before.
+type rects struct {
+	strings.Builder
+	x, y int // of the last
+}
+
+func (p *rects) add(left, top, right, bottom float64) {
+	x, y := int(math.Round(left)), int(math.Round(top))
+	w, h := max(int(math.Round(right))-x, 1), max(int(math.Round(bottom))-y, 1)
+	fmt.Fprintf(p, "m%d %dh%dv%dh-%dz", x-p.x, y-p.y, w, h, w)
+	p.x, p.y = x, y
 }
 
 // done returns the path so far.

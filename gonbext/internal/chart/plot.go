@@ -20,11 +20,7 @@ func (g *graph) svg(height float64) markup {
 // into draws the graph into a part of a drawing.
 func (g *graph) into(d *drawing, x, y, width, height float64) {
 	p := &plot{drawing: d, graph: g, left: x + 70, right: x + width - 16, top: y + 16, bottom: y + height - 38}
-	down := &g.value
-	if g.horizontal {
-		down = &g.base
-	}
-	for _, t := range down.ticks {
+	for _, t := range g.value.ticks {
 		p.left = max(p.left, x+22+6.8*float64(utf8.RuneCountInString(t.label)))
 	}
 	if g.inset != nil {
@@ -96,43 +92,25 @@ type plot struct {
 
 // along returns the pixel of a place on the base axis.
 func (p *plot) along(v float64) float64 {
-	if p.horizontal {
-		return p.top + (p.bottom-p.top)*p.base.share(v)
-	}
 	return p.left + (p.right-p.left)*p.base.share(v)
 }
 
 // up returns the pixel of a value.
 func (p *plot) up(v float64) float64 {
-	if p.horizontal {
-		return p.left + (p.right-p.left)*p.value.share(v)
-	}
 	return p.bottom - (p.bottom-p.top)*p.value.share(v)
 }
 
 // path returns one that is not begun.
 func (p *plot) path() polyline { return polyline{fine: p.fine} }
 
-// to continues a line.
-func (p *plot) to(line *polyline, along, up float64) {
-	if p.horizontal {
-		along, up = up, along
-	}
-	line.to(along, up)
-}
-
 // lines draws a line across the plot at each tick of the value axis, with its label.
 func (p *plot) lines() {
 	var lines strings.Builder
-	p.printf(`<g class="m %s">`, map[bool]string{true: "k", false: "r"}[p.horizontal])
+	p.printf(`<g class="m r">`)
 	for _, t := range p.value.ticks {
-		if at := p.up(t.at); p.horizontal {
-			fmt.Fprintf(&lines, "M%.0f %sV%s", at, num(p.top), num(p.bottom))
-			p.text(at, p.bottom+17, "", t.label)
-		} else {
-			fmt.Fprintf(&lines, "M%s %.0fH%s", num(p.left), at, num(p.right))
-			p.text(p.left-6, at+4, "", t.label)
-		}
+		at := p.up(t.at)
+		fmt.Fprintf(&lines, "M%s %.0fH%s", num(p.left), at, num(p.right))
+		p.text(p.left-6, at+4, "", t.label)
 	}
 	p.printf(`</g>`)
 	if p.graph.raster != "" { // which is not to be crossed
@@ -143,23 +121,11 @@ func (p *plot) lines() {
 
 // baseline draws the base axis with its labels.
 func (p *plot) baseline() {
-	class, marks := "m k", fmt.Sprintf("M%s %sH%s", num(p.left), num(p.bottom), num(p.right))
-	if p.horizontal || p.base.stretches {
-		class = "m"
-	}
-	p.printf(`<g class="%s">`, class)
-	for i, t := range p.base.ticks {
+	marks := fmt.Sprintf("M%s %sH%s", num(p.left), num(p.bottom), num(p.right))
+	p.printf(`<g class="m k">`)
+	for _, t := range p.base.ticks {
 		at := p.along(t.at)
 		switch {
-		case p.horizontal:
-			p.text(p.left-8, at+4, "r", t.label)
-			continue
-		case p.base.stretches:
-			end := p.base.high
-			if i+1 < len(p.base.ticks) {
-				end = p.base.ticks[i+1].at
-			}
-			p.text(at+4, p.bottom+17, "", clip(t.label, int((p.along(end)-at)/6.6)-1))
 		case at > p.right-20:
 			p.text(at, p.bottom+17, "r", t.label)
 		default:
@@ -170,9 +136,7 @@ func (p *plot) baseline() {
 		}
 	}
 	p.printf(`</g>`)
-	if !p.horizontal {
-		p.printf(`<path class="a" d="%s"/>`, marks)
-	}
+	p.printf(`<path class="a" d="%s"/>`, marks)
 }
 
 // spanHeight is the room above a plot for its spans.
@@ -226,7 +190,7 @@ func (p *plot) stack(marks []string) {
 func (p *plot) outline(s *series, tops []float64) string {
 	var path polyline // of whole pixels: bars have sharp edges
 	floor := p.up(p.value.low)
-	p.to(&path, p.along(s.x[0]), floor)
+	path.to(p.along(s.x[0]), floor)
 	for i, top := range tops {
 		from, to, gap := p.along(s.x[i]), p.along(s.x[i]), 0.0
 		if s.kind == asBars {
@@ -237,15 +201,15 @@ func (p *plot) outline(s *series, tops []float64) string {
 			from, to = from+math.Ceil(gap/2), to-math.Floor(gap/2)
 		}
 		if gap > 0 {
-			p.to(&path, from, floor)
+			path.to(from, floor)
 		}
-		p.to(&path, from, p.up(top))
-		p.to(&path, to, p.up(top))
+		path.to(from, p.up(top))
+		path.to(to, p.up(top))
 		if gap > 0 {
-			p.to(&path, to, floor)
+			path.to(to, floor)
 		}
 	}
-	p.to(&path, p.along(s.x[len(s.x)-1]), floor)
+	path.to(p.along(s.x[len(s.x)-1]), floor)
 	return path.done()
 }
 
@@ -256,7 +220,7 @@ func (p *plot) line(s *series, mark string) {
 		line := p.path()
 		for i := from; i < to; i++ {
 			along, up := p.along(s.x[i]), p.up(s.y[i])
-			p.to(&line, along, up)
+			line.to(along, up)
 			if s.marks || to-from == 1 {
 				fmt.Fprintf(&dots, "M%.0f %.0fh.1", along, up) // a round end on both sides
 			}
@@ -283,10 +247,10 @@ func (p *plot) band(s *series, mark string) {
 	for from, to := range numbers(s.low) {
 		line := p.path()
 		for i := from; i < to; i++ {
-			p.to(&line, p.along(s.x[i]), p.up(s.y[i]))
+			line.to(p.along(s.x[i]), p.up(s.y[i]))
 		}
 		for i := to - 1; i >= from; i-- {
-			p.to(&line, p.along(s.x[i]), p.up(s.low[i]))
+			line.to(p.along(s.x[i]), p.up(s.low[i]))
 		}
 		path.WriteString(line.done() + "z")
 	}

@@ -34,12 +34,6 @@ function draws(echarts) {
       "gonbext:bytes": bytes_,
       "gonbext:time": function (v) { return seconds(v * unit).replace(" 00 s", ""); },
       "gonbext:overTime": function (p) { return seconds(p[0].value[0] * unit) + rows(p, function (q) { return q.value[1]; }); },
-      "gonbext:chunk": function (name) { return name.split(" ").pop().split("–")[0]; },
-      // Bars only: a line across them has an axis of its own, with other points near the pointer.
-      "gonbext:byChunk": function (p) {
-        var bars = p.filter(function (q) { return /category$/.test(q.axisType); });
-        return bars.length ? escape(bars[0].name) + rows(bars, function (q) { return q.value; }) : "";
-      },
       "gonbext:cell": function (p) {
         var v = p.value, s = cellName(f.cells, p.dataIndex) + "<br>", last = f.cells.last / 1e3;
         if (p.data.unknown) return s + "not done";
@@ -56,11 +50,6 @@ function draws(echarts) {
   function fill(option, p) {
     p.values.forEach(function (values, i) {
       option.series[i].data = values.map(function (v, k) { return p.at ? [p.at[k], v] : v || null; }); // an edge of a bar of nothing would be seen
-    });
-    if (!p.bars) return;
-    option.xAxis[0].data = [];
-    p.bars.forEach(function (b) {
-      for (var i = 0; i < b.tasks; i += b.per) option.xAxis[0].data.push(span(b.name, i, Math.min(i + b.per, b.tasks) - 1, ""));
     });
   }
   function span(what, first, last, many) {
@@ -213,13 +202,14 @@ function draws(echarts) {
 
   function draw(f, el) {
     if (f.flame) return flame(f, el, el.closest(".gonbext"));
+    if (f.tasks) return tasks(f.tasks, el, el.closest(".gonbext"), el.closest(".gonbext-run"));
     var legends = f.option.legend, colors = f.option.visualMap && [].concat(f.option.visualMap)[0].inRange.color;
     var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), report = el.closest(".gonbext"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
       var per = f.cells.block || [], names = f.cells.names || [];
       option.xAxis = places(f.cells.cols, per[1], { name: names[1], nameLocation: "middle", nameGap: per[1] ? 24 : 8 });
-      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), per[0], { inverse: true, name: names[0], nameLocation: "middle", nameGap: option.grid[0].left - 16 });
+      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), per[0], { inverse: true, name: names[0], nameLocation: "middle", nameGap: option.grid[0].left - 12 });
     }
     if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed
@@ -495,6 +485,7 @@ function draws(echarts) {
     el.appendChild(box);
     el.setAttribute("data-live", "1");
     function node(name) { return { name: name, bytes: 0, below: [] }; }
+    box.style.height = 20 * (1 + Math.max.apply(null, f.flame.map(function (leaf) { return leaf.path.length; }))) + 2 + "px";
     function show() {
       var at = report.gonbextMoment == null ? f.moment || 0 : report.gonbextMoment, root = node("arena and Go heap");
       f.flame.forEach(function (leaf) {
@@ -514,7 +505,7 @@ function draws(echarts) {
         var e = box.appendChild(document.createElement("div")), share = 100 * n.bytes / (root.bytes || 1);
         e.textContent = n.name + " " + bytes_(n.bytes);
         e.title = e.textContent;
-        e.style.cssText = "left:" + x + "%;width:" + share + "%;top:" + 20 * depth + "px;" + (n.leaf ? "color:" + n.leaf.ink + ";background:" + n.leaf.color : "");
+        e.style.cssText = "left:" + x + "%;width:" + share + "%;top:" + 20 * depth + "px;" + (n.leaf ? "background:" + n.leaf.color + "8" : "");
         n.below.sort(function (a, b) { return b.bytes - a.bytes; }).forEach(function (c) {
           draw(c, depth + 1, x);
           x += 100 * c.bytes / (root.bytes || 1);
@@ -528,6 +519,67 @@ function draws(echarts) {
       dispose: function () { report.removeEventListener("gonbext-window", show); }
     });
     show();
+  }
+
+  // Tasks in the slots that they ran in, and below that what each held, for the window or around the moment that is chosen
+  // in the timeline. A click on one shows its time.
+  function tasks(t, el, report, run) {
+    var box = el.appendChild(document.createElement("div")), bar = document.createElement("div"), start = run ? +run.dataset.start : 0, own = null, width = 0;
+    box.className = "gonbext-tasks";
+    bar.className = "gonbext-switch";
+    el.setAttribute("data-live", "1");
+    el.parentNode.insertBefore(bar, el);
+    button(bar, "all", function () { own = null; draw(); });
+    var names = bar.appendChild(document.createElement("span"));
+    names.innerHTML = t.names.map(function (n, i) { return "<i style='background:" + t.colors[i] + "'></i>" + escape(n); }).join(" ");
+    function shown() {
+      var at = own || report && report.gonbextWindow && report.gonbextWindow.map(function (s) { return s - start; });
+      if (!at || at[1] <= 0 || at[0] >= t.end) return [0, t.end];
+      var wide = Math.max(at[1] - at[0], t.end / 20), middle = (at[0] + at[1]) / 2;
+      return [Math.max(middle - wide / 2, 0), Math.min(middle + wide / 2, t.end)];
+    }
+    function draw() {
+      width = el.clientWidth;
+      var left = 78, right = width - 14, row = Math.round(Math.min(Math.max(110 / t.lanes.length, 4), 16)), below = row * t.lanes.length + 10, deep = t.top ? 140 : 0, at = shown(), out = "";
+      function x(s) { return left + (right - left) * Math.min(Math.max((s - at[0]) / (at[1] - at[0]), 0), 1); }
+      function y(b) { return below + deep * (1 - b / (t.top * 1.02)); }
+      function text(px, py, anchor, s) { out += "<text x=" + px.toFixed(1) + " y=" + py.toFixed(1) + " text-anchor=" + anchor + ">" + escape(s) + "</text>"; }
+      function rect(k, from, to, top, height) {
+        out += "<rect data-k=" + k + " x=" + from.toFixed(1) + " width=" + Math.max(to - from, 0.7).toFixed(1) + " y=" + top.toFixed(1) + " height=" + height.toFixed(1) + " fill='" + t.colors[t.stage[k] % t.colors.length] + "'/>";
+      }
+      t.lanes.forEach(function (name, i) { if (name && (row > 10 || i * row % 12 < row)) text(left - 6, i * row + row / 2 + 4, "end", name); });
+      for (var b = 0, step = Math.pow(2, Math.ceil(Math.log2((t.top || 1) / 6))); deep && b <= t.top; b += step) {
+        out += "<path d='M" + left + " " + y(b).toFixed(1) + "H" + right + "'/>";
+        text(left - 6, y(b) + 4, "end", bytes_(b));
+      }
+      for (var i = 0; i <= 4; i++) text(left + (right - left) * i / 4, below + deep + 16, i === 4 ? "end" : i ? "middle" : "start", seconds(at[0] + (at[1] - at[0]) * i / 4));
+      t.slot.forEach(function (slot, k) {
+        var from = x(t.from[k]), to = x(t.from[k] + t.long[k]);
+        if (t.from[k] > at[1] || t.from[k] + t.long[k] < at[0]) return;
+        rect(k, from, to, slot * row, row - 1);
+        if (t.bytes[k]) rect(k, from, to, y(t.base[k] + t.bytes[k]), y(t.base[k]) - y(t.base[k] + t.bytes[k]));
+      });
+      box.innerHTML = "<svg width=" + width + " height=" + (below + deep + 22) + ">" + out + "</svg>";
+    }
+    function task(e) { return e.target.dataset && e.target.dataset.k; }
+    box.onmouseover = function (e) {
+      var k = task(e);
+      box.title = k == null ? "" : t.names[t.stage[k] % t.names.length] + ", " + span("chunk", t.chunk[k], t.chunk[k] + t.more[k], "s") + "\nslot " + t.slot[k] + ", " + (t.bytes[k] ? bytes_(t.bytes[k]) + ", " : "") + "from " + seconds(t.from[k]) + ", " + seconds(t.long[k]);
+    };
+    box.onclick = function (e) {
+      var k = task(e);
+      if (k == null) return;
+      own = [t.from[k] - t.long[k], t.from[k] + 2 * t.long[k]];
+      draw();
+    };
+    function follow() { own = null; draw(); }
+    if (report) report.addEventListener("gonbext-window", follow);
+    watch(el, {
+      resize: function () { if (el.clientWidth && el.clientWidth !== width) draw(); },
+      show: function () {},
+      dispose: function () { bar.remove(); if (report) report.removeEventListener("gonbext-window", follow); }
+    });
+    draw();
   }
 
   // A chart becomes its picture again when ECharts cannot draw it, and when its output left

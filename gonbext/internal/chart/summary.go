@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 // How many marks a report's figures have at most, over all the runs drawn.
 const (
 	maxPoints = 160  // of a timeline
-	maxBars   = 160  // of the memory per chunk
 	maxCells  = 1600 // of the heat maps
 	maxGrids  = 4    // heat maps of one run
 	maxSlots  = 4096 // slots told apart
@@ -31,16 +31,19 @@ type summary struct {
 	offset        time.Duration // of its start, in its report
 	lastTask      record.Task
 
-	timeline   []record.Sample
-	perPoint   int           // samples behind one point of the timeline
-	largest    record.Sample // with the most private memory of the process
-	peak       int64         // of the arena, host classes; sampled where there is no End
-	device     int64         // peak of the device's memory
-	hasSample  bool
-	lanes      lanes // of the device
-	workers    lanes // of worker processes
-	begunAgain []laneMark
-	lines      []line
+	timeline  []record.Sample
+	perPoint  int           // samples behind one point of the timeline
+	largest   record.Sample // with the most private memory of the process
+	peak      int64         // of the arena, host classes; sampled where there is no End
+	device    int64         // peak of the device's memory
+	hasSample bool
+	lanes     lanes // of the device
+	workers   lanes // of worker processes
+	lines     []line
+	bands     []band // of the tasks
+	perBand   int64  // tasks in one, at most
+	bandsLeft int64  // tasks in none
+	inSlot    map[[2]uint16]int
 }
 
 // sums are what tasks did together.
@@ -65,31 +68,29 @@ type stageSummary struct {
 	requested, reserved record.Bytes
 	held                map[uint16]*[2]record.Bytes
 
-	bars   []record.Bytes // reserved by chunk, the most of perBar chunks
-	perBar int64
-	grid   *gridMap // nil where there is nothing to see
+	grid *gridMap // nil where there is nothing to see
 }
 
 // summarize walks over a run once; of is the number of runs that share a report.
 func summarize(r *record.Run, of int) *summary {
-	s := &summary{run: r, h: &r.Header, status: r.Status()}
+	s := &summary{run: r, h: &r.Header, status: r.Status(), inSlot: map[[2]uint16]int{}}
 	if s.h.PlanOnly {
 		s.status = record.Planned
 	}
 	if s.h.Device.Memory > 0 {
 		of *= 2 // of the device are two figures more
 	}
-	grids := 0
+	grids, tasks := 0, 0.0
 	for i := range s.h.Stages {
 		st := &stageSummary{Stage: &s.h.Stages[i], held: map[uint16]*[2]record.Bytes{}}
-		st.perBar = ceilDiv(int64(st.Tasks), int64(maxBars/(of*min(len(s.h.Stages), 8))))
-		st.bars = make([]record.Bytes, ceilDiv(int64(st.Tasks), st.perBar))
+		tasks += float64(st.Tasks)
 		if st.Tasks > 1 && grids < maxGrids {
 			grids++
 			st.grid = newGridMap(st.Stage, maxCells/(of*min(len(s.h.Stages), maxGrids)))
 		}
 		s.stages = append(s.stages, st)
 	}
+	s.perBand = int64(min(max(math.Ceil(tasks*float64(of)/maxBands), 1), math.MaxInt64/2))
 	for t := range r.Tasks() {
 		for _, d := range []*time.Duration{&t.Start, &t.Duration, &t.Reading, &t.Computing, &t.Writing, &t.Upload, &t.Download} {
 			*d = possible(*d)
@@ -154,6 +155,7 @@ func (s *summary) task(t *record.Task) {
 	}
 	st.end = max(st.end, t.Start+t.Duration)
 	st.add(t)
+	s.addBand(t)
 	st.reading += t.Reading
 	st.computing += t.Computing
 	st.writing += t.Writing
@@ -173,7 +175,6 @@ func (s *summary) task(t *record.Task) {
 	atLeast(&slot[0], &t.Requested)
 	atLeast(&slot[1], &t.Reserved)
 	if t.Chunk >= 0 && t.Chunk < int64(st.Tasks) {
-		atLeast(&st.bars[t.Chunk/st.perBar], &t.Reserved)
 		if st.grid != nil {
 			st.grid.add(t, s.worker(t))
 		}

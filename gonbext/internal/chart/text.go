@@ -188,3 +188,15 @@ func sparkline(samples []record.Sample) string {
 	}
 	return string(line)
 }
+
+// clip shortens s to n characters, by an ellipsis.
+func clip(s string, n int) string {
+	r := []rune(s)
+	switch {
+	case len(r) <= n:
+		return s
+	case n < 2:
+		return ""
+	}
+	return string(r[:n-1]) + "…"
+}

@@ -252,8 +252,7 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 		return v
 	}
 	v.Tree = treeFigure(stages)
-	if v.Planned {
-		v.add(planFigure(s))
+	if v.Planned { // the tree of its stages says all
 		return v
 	}
 	for _, noted := range s.h.Series {
@@ -268,8 +267,7 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 	}
 	v.add(deviceFigure(s))
 	v.add(lanesFigure(s))
-	v.add(workersFigure(s))
-	v.add(chunksFigure(s))
+	v.add(tasksFigure(s))
 	for _, st := range s.stages {
 		v.add(gridFigure(st, s.last))
 	}

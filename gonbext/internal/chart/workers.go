@@ -2,22 +2,12 @@ package chart
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-const (
-	maxWorkers = 64 // that are told apart
-	maxRetries = 64 // that are marked
-)
-
-// laneMark is a moment in a lane, in seconds.
-type laneMark struct {
-	lane int
-	at   float64
-}
+const maxWorkers = 64 // that are told apart
 
 // worker is the worker process that a task ran in; -1 where there are none, or too many.
 func (s *summary) worker(t *record.Task) int {
@@ -31,13 +21,8 @@ func (s *summary) worker(t *record.Task) int {
 
 // work adds a task to the lane of its worker.
 func (s *summary) work(t *record.Task) {
-	w := s.worker(t)
-	if w < 0 {
-		return
-	}
-	s.workers.add(t, w, t.Duration)
-	if t.Retries > 0 && len(s.begunAgain) < maxRetries {
-		s.begunAgain = append(s.begunAgain, laneMark{w, t.Start.Seconds()})
+	if w := s.worker(t); w >= 0 {
+		s.workers.add(t, w, t.Duration)
 	}
 }
 
@@ -63,22 +48,4 @@ func (s *summary) workerWords() string {
 		words += fmt.Sprintf(", and tasks were begun again %s: their worker had ended", counted(int(s.retries), "time", "times"))
 	}
 	return words
-}
-
-// workersFigure draws a lane for each worker; nil where there are none.
-func workersFigure(s *summary) *figure {
-	words := s.workerWords()
-	if words == "" {
-		return nil
-	}
-	var names []string
-	for i := range s.workers.sum {
-		names = append(names, "worker "+strconv.Itoa(i))
-	}
-	f := &figure{Title: "Workers", Alt: words + ".", Caption: words + "."}
-	if len(s.begunAgain) > 0 {
-		f.Caption += " Lines mark where."
-	}
-	f.Picture = s.workers.draw(s.last.Seconds(), max(12, 44/float64(1+len(names)/8)), names, laneColors[1:2], s.begunAgain)
-	return f
 }

@@ -30,9 +30,12 @@ func TestWorkersHaveLanes(t *testing.T) {
 	if got, want := s.workerWords(), "2 workers were idle 30 % of 10 s, and tasks were begun again one time: their worker had ended"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	svg := svgOf(t, workersFigure(s))
-	if !strings.Contains(svg, "worker 1") || strings.Count(svg, troubleColor) != 1 {
+	f := tasksFigure(s)
+	if svg := svgOf(t, f); !strings.Contains(svg, "worker 1") || strings.Count(svg, troubleColor) != 1 {
 		t.Errorf("the figure is %s", svg)
+	}
+	if !strings.Contains(f.Caption, "2 workers were idle 30 % of 10 s") {
+		t.Errorf("the caption is %q", f.Caption)
 	}
 	g := gridFigure(s.stages[0], s.last)
 	column := g.Cells.Columns[len(g.Cells.Columns)-1]
