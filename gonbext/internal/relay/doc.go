@@ -10,7 +10,7 @@
 // From the inside out: message (wire.go) and signer (sign.go) are the protocol;
 // socket (socket.go) carries it; process (process.go) is the GoNB behind;
 // pending (pending.go) are the requests that the relay has changed; front.go and
-// back.go route the two directions; watch.go shows runs.
+// back.go route the two directions; watch.go shows runs. GONB.md lists what is worked around in GoNB.
 //
 // The sockets that face Jupyter trust nobody: each connection has five seconds to
 // greet, lengths are checked before memory is taken, a request that is sent again is
