@@ -74,6 +74,20 @@ func (m attributes) time() (unit, since float64, ok bool) {
 
 func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
+// labelsOf returns where the elements of an array are along an axis: what coords says, else the labels of its dimension,
+// and nil where it has none.
+func labelsOf(coords []any, a *oocore.Array, axis int) any {
+	if axis < len(coords) && coords[axis] != nil {
+		return coords[axis]
+	}
+	if names := a.DimNames(); axis < len(names) && names[axis] != "" {
+		if labels := a.Coord(names[axis]); labels.Err() == nil {
+			return labels
+		}
+	}
+	return nil
+}
+
 // coordinate returns where n elements are along an axis, in blocks of step: what x says, which is nil, an array or a
 // slice of numbers, dates or texts. The label is that of an array's attributes.
 func coordinate(collect collector, x any, n, step int) (axis *record.Axis, label string, err error) {

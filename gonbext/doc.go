@@ -14,8 +14,21 @@
 // Go's library with one value. Under a plain %%, where programs end in calls for what they do, a call
 // is shown where it gives an array or is of package oocore.
 //
-// Show shows a value anywhere; Plot, Hist, HeatMap and Image, which Figure labels, draw arrays larger than memory:
-// what a picture shows of them is computed within the budget.
+// Show shows a value anywhere.
+//
+// # Figures
+//
+// Plot, Scatter, Hist, HeatMap, Contour, Facets, Image and Panels draw arrays larger than memory: what a picture shows of
+// them is computed within the budget, in the passes that each names. Figure says what they do not know by themselves, and
+// saves them:
+//
+//	gonbext.Figure{Title: "Anomaly", File: "anomaly.pdf"}.HeatMap(t.Sub(t.Mean(0)).Slice("0"))
+//	gonbext.Figure{Log: "y", Series: []gonbext.Series{
+//		{Name: "10–90 %", X: dates, Low: q10, High: q90},
+//		{Name: "mean", X: dates, Y: mean},
+//	}}.Show()
+//
+// Axes have the labels, names and units of the arrays' dimensions. Figure.File needs the gonbext command, which draws.
 //
 // # Magics
 //

@@ -29,7 +29,8 @@ type Figure struct {
 	Range [2]float64 // of a plot's values, a histogram's bins, the colours of all else; none: of all values
 	Log   string     // the axes of a plot that are logarithmic: "x", "y" or "xy"
 	// Coords says where the elements are along each dimension: an array or a slice of numbers, []time.Time or
-	// []string, or nil for their indices. An array whose units are such as "days since 1850-01-01" has dates.
+	// []string. Where it does not, they are at the labels of the dimension, else at their indices. Labels or an array
+	// whose units are such as "days since 1850-01-01" are dates.
 	Coords []any
 	Series []Series // what Show draws
 	// File is where the figure is saved too, as SVG, PNG or PDF by the ending of its name: whole or not at all. It

@@ -42,12 +42,12 @@ func plotFigure(collect collector, l Figure) (*record.Figure, error) {
 		f.Y = cmp.Or(f.Y, attributesOf(s.Y).label())
 	}
 	for i, s := range l.Series {
-		if s.X == nil && len(l.Coords) > 0 {
-			s.X = l.Coords[0]
-		}
 		n, err := checkSeries(s)
 		if err != nil {
 			return nil, err
+		}
+		if s.X == nil {
+			s.X = labelsOf(l.Coords, cmp.Or(s.Y, s.Low), 0)
 		}
 		if s.Points && n > maxDots {
 			if len(l.Series) > 1 {
@@ -98,10 +98,7 @@ func checkSeries(s Series) (n int, err error) {
 
 // curve computes one of so many series; its label of the horizontal axis goes to the figure, where that has none.
 func curve(collect collector, s Series, n, series int, f *record.Figure) (c *record.Curve, axis *record.Axis, err error) {
-	named := s.Y
-	if named == nil {
-		named = s.Low
-	}
+	named := cmp.Or(s.Y, s.Low)
 	m := attributesOf(named)
 	c = &record.Curve{Name: cmp.Or(s.Name, m.LongName, nameOf(named)), Length: n, Step: 1, Points: s.Points, Band: s.Low != nil}
 	if n == 0 {
@@ -332,10 +329,8 @@ func facetsFigure(collect collector, l Figure, a *oocore.Array) (*record.Figure,
 	}
 	var names *record.Axis
 	var err error
-	if len(l.Coords) > 0 {
-		if names, _, err = coordinate(collect, l.Coords[0], shape[0], 1); err != nil {
-			return nil, err
-		}
+	if names, _, err = coordinate(collect, labelsOf(l.Coords, a, 0), shape[0], 1); err != nil {
+		return nil, err
 	}
 	one := record.Figure{Kind: record.HeatMapFigure, Block: blockLengths(shape[1:], maxFacet, maxFacet)}
 	one.Rows, one.Cols = blockCount(shape[1], one.Block[0]), blockCount(shape[2], one.Block[1])
@@ -356,7 +351,7 @@ func facetsFigure(collect collector, l Figure, a *oocore.Array) (*record.Figure,
 	}
 	for i := range shape[0] {
 		one := one
-		one.EncodeLevels(values[i*one.Rows*one.Cols : (i+1)*one.Rows*one.Cols])
+		one.SetLevels(values[i*one.Rows*one.Cols : (i+1)*one.Rows*one.Cols])
 		switch one.Title = dimension + strconv.Itoa(i); {
 		case names == nil:
 		case names.Texts != nil:
@@ -378,10 +373,7 @@ func place(collect collector, f *record.Figure, coords []any, a *oocore.Array, f
 	}
 	axes, labels, units := [2]*record.Axis{}, [2]string{}, [2]string{}
 	for i := range axes {
-		if first+i >= len(coords) || coords[first+i] == nil {
-			continue
-		}
-		x := coords[first+i]
+		x := labelsOf(coords, a, first+i)
 		var err error
 		if axes[i], labels[i], err = coordinate(collect, x, a.Shape()[first+i], f.Block[i]); err != nil {
 			return err

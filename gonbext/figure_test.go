@@ -3,9 +3,12 @@ package gonbext
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
@@ -237,5 +240,136 @@ func TestRangeOfFigures(t *testing.T) {
 	f, err = imageFigure(inBudget, Figure{Range: [2]float64{0, 51}}, x.Reshape(10, 10))
 	if err != nil || f.Low != 0 || f.High != 51 || math.Abs(f.Values()[99]-99) > 0.01 {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// The labels of a dimension say where its elements are: dates where their units count from one.
+func TestFiguresHaveTheLabelsOfDimensions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "time.zarr")
+	days, err := oocore.FromSlice([]float64{0, 31, 59}, 3).Save(t.Context(), path, oocore.Attributes(map[string]any{"units": "days since 2001-01-01 06:00", "long_name": "month"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lat := oocore.FromSlice([]float64{60, 30}, 2)
+	x := oocore.Arange(0, 6, 1).Reshape(3, 2).WithCoord("time", days).WithCoord("lat", lat)
+	f, err := heatMapFigure(inBudget, Figure{}, x, record.HeatMapFigure, maxSide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Date(2001, 1, 1, 6, 0, 0, 0, time.UTC)
+	if !f.Down.Time || !slices.Equal(f.Down.At, []float64{float64(first.Unix()), float64(first.AddDate(0, 1, 0).Unix()), float64(first.AddDate(0, 2, 0).Unix())}) || f.Y != "month" {
+		t.Errorf("down: %+v, %q", f.Down, f.Y)
+	}
+	if f.Across.Time || !slices.Equal(f.Across.At, []float64{60, 30}) || f.X != "lat" {
+		t.Errorf("across: %+v, %q", f.Across, f.X)
+	}
+	f, err = plotFigure(inBudget, plotOf(x.Slice(":, 1")))
+	if err != nil || !f.Across.Time || f.Curves[0].X[1] != float64(first.AddDate(0, 1, 0).Unix()) || f.X != "month" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	dates := []time.Time{first, first.Add(90 * time.Minute), first.Add(3 * time.Hour)}
+	if f, err = plotFigure(inBudget, Figure{Coords: []any{dates}, Series: []Series{{Y: x.Slice(":, 0")}}}); err != nil || f.Curves[0].X[1] != float64(first.Unix()+5400) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestCoordinatesThatDoNotFitAreErrors(t *testing.T) {
+	x := oocore.Arange(0, 3000, 1)
+	jumps := make([]float64, 3000)
+	for i := range jumps {
+		jumps[i] = float64(i * 7 % 3000)
+	}
+	for want, l := range map[string]Figure{
+		"2 coordinates for 3000":   {Coords: []any{[]int{1, 2}}},
+		"2 names for 3000":         {Coords: []any{[]string{"a", "b"}}},
+		"and not map":              {Coords: []any{map[string]int{}}},
+		"arange(5,) has 5":         {Coords: []any{oocore.Arange(0, 5, 1)}},
+		"sort them first":          {Coords: []any{jumps}},
+		"\"x\", \"y\" or \"xy\"":   {Log: "z"},
+		"has no place for complex": {Coords: []any{oocore.FromSlice(make([]complex64, 3000), 3000)}},
+	} {
+		l.Series = []Series{{Y: x}}
+		if _, err := plotFigure(inBudget, l); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	for want, s := range map[string]Series{
+		"Low and High":              {Low: x},
+		"it has Y":                  {},
+		"another array of the":      {Y: x, Low: x.Slice(":5"), High: x.Slice(":5")},
+		"has 3000 elements, and ar": {Y: oocore.Arange(0, 9000, 1), X: x, Points: true},
+		"X is <nil>":                {Y: oocore.Arange(0, 9000, 1), Points: true},
+	} {
+		if _, err := plotFigure(inBudget, Figure{Series: []Series{s}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// Each bin has the points that lie in it: the counts of NumPy's histogram2d, by its definition.
+func TestDensityCountsThePointsOfEachBin(t *testing.T) {
+	const n = 20_000
+	random := rand.New(rand.NewPCG(3, 4))
+	x, y, c := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = random.NormFloat64(), random.NormFloat64()*random.Float64()
+		c[i] = x[i] * y[i]
+	}
+	x[0], y[1] = nan, inf
+	lowX, highX, _ := extremes(x[2:])
+	lowY, highY, _ := extremes(y[2:])
+	counts, sums := make([]float64, denseRows*denseCols), make([]float64, denseRows*denseCols)
+	for i := 2; i < n; i++ {
+		k := min(int((x[i]-lowX)/(highX-lowX)*denseCols), denseCols-1)
+		r := min(int((y[i]-lowY)/(highY-lowY)*denseRows), denseRows-1)
+		counts[r*denseCols+k]++
+		sums[r*denseCols+k] += c[i]
+	}
+	a := func(v []float64) *oocore.Array { return oocore.FromSlice(v, n) }
+	f, err := plotFigure(inBudget, Figure{Series: []Series{{X: a(x), Y: a(y), Points: true}}})
+	if err != nil || f.Kind != record.ScatterFigure || f.Missing != 2 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	off := 0
+	for i, v := range f.Values() {
+		if math.IsNaN(v) != (counts[i] == 0) || counts[i] > 0 && math.Abs(math.Pow(10, v)-counts[i]) > 0.01 {
+			off++
+		}
+	}
+	if off > 4 { // edges, which rounding moves
+		t.Errorf("%d bins of %d differ", off, len(counts))
+	}
+	if f, err = plotFigure(inBudget, Figure{Series: []Series{{X: a(x), Y: a(y), Points: true, Color: a(c)}}}); err != nil {
+		t.Fatal(err)
+	}
+	off = 0
+	for i, v := range f.Values() {
+		if math.IsNaN(v) != (counts[i] == 0) || counts[i] > 0 && math.Abs(v-sums[i]/counts[i]) > (f.Most-f.Least)/1e4 {
+			off++
+		}
+	}
+	if off > 4 {
+		t.Errorf("%d means of %d differ", off, len(counts))
+	}
+}
+
+func TestFacetsHaveOneScale(t *testing.T) {
+	x := oocore.Arange(0, 24, 1).Reshape(2, 3, 4)
+	f, err := facetsFigure(inBudget, Figure{Coords: []any{[]string{"first", "second"}}}, x)
+	if err != nil || len(f.Panels) != 2 || f.Least != 0 || f.Most != 23 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	for i, p := range f.Panels {
+		if p.Title != []string{"first", "second"}[i] || p.Least != 0 || p.Most != 23 {
+			t.Errorf("panel %d: %q from %g to %g", i, p.Title, p.Least, p.Most)
+		}
+		for k, v := range p.Values() {
+			if math.Abs(v-float64(12*i+k)) > 0.001 {
+				t.Errorf("panel %d: cell %d is %g", i, k, v)
+			}
+		}
+	}
+	if _, err := facetsFigure(inBudget, Figure{}, oocore.Arange(0, 100, 1).Reshape(25, 2, 2)); err == nil || !strings.Contains(err.Error(), "at most 24") {
+		t.Error(err)
 	}
 }

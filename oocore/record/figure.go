@@ -77,30 +77,29 @@ type Curve struct {
 // levels is how many values a level tells apart: 0 is none.
 const levels = 1<<16 - 1
 
-// SetLevels stores the values of cells between Least and Most, which it sets to the extremes of those
-// that are finite: two bytes a cell, which a picture and its contours show no more than.
+// SetLevels stores the values of cells between Least and Most, two bytes a cell: a picture and its contours show no more. Where
+// these are equal they become the least and the greatest of the values that are finite.
 func (f *Figure) SetLevels(values []float64) {
-	f.Least, f.Most = math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			f.Least, f.Most = min(f.Least, v), max(f.Most, v)
+	if f == nil {
+		return
+	}
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	if f.Least == f.Most {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range values {
+			if finite(v) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		if low <= high {
+			f.Least, f.Most = low, high
 		}
 	}
 	f.Levels = make([]byte, 2*len(values))
-	if f.Least > f.Most {
-		f.Least, f.Most = 0, 0
-		return
-	}
-	f.EncodeLevels(values)
-}
-
-// EncodeLevels is SetLevels where Least and Most are known.
-func (f *Figure) EncodeLevels(values []float64) {
-	f.Levels = make([]byte, 2*len(values))
 	for i, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if finite(v) {
 			at := 0.0
-			if f.Most > f.Least {
+			if f.Most > f.Least { // in halves: a float64 may not hold the difference
 				at = min(max((v/2-f.Least/2)/(f.Most/2-f.Least/2), 0), 1)
 			}
 			binary.LittleEndian.PutUint16(f.Levels[2*i:], uint16(1+math.Round(at*(levels-1))))
@@ -111,9 +110,12 @@ func (f *Figure) EncodeLevels(values []float64) {
 // Values returns the values of cells, NaN where there is none: those of SetLevels, or the means of
 // an earlier version. It is nil where the figure has not as many as rows and columns say.
 func (f *Figure) Values() []float64 {
+	if f == nil {
+		return nil
+	}
 	n := f.Rows * f.Cols
 	switch {
-	case n <= 0 || f.Rows < 0:
+	case n <= 0 || f.Rows < 0 || n/f.Rows != f.Cols:
 	case len(f.Means) == n:
 		return f.Means
 	case len(f.Levels) == 2*n:

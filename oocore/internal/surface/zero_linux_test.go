@@ -316,8 +316,9 @@ func odd(t reflect.Type) reflect.Value {
 		v.Set(reflect.Append(v, odd(t.Elem()), reflect.Zero(t.Elem())))
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if t.Field(i).IsExported() {
-				v.Field(i).Set(odd(t.Field(i).Type))
+			of := t.Field(i).Type
+			if t.Field(i).IsExported() && !(of.Kind() == reflect.Slice && of.Elem() == t) { // which has no end
+				v.Field(i).Set(odd(of))
 			}
 		}
 	case reflect.Interface:
