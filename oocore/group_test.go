@@ -79,6 +79,42 @@ func TestGroupsWindowsAndDrawsDoNotDependOnChunks(t *testing.T) {
 	}
 }
 
+// Groups of an array whose chunks lie beside each other across the axis are accumulated chunk by
+// chunk, with the bits of those of an array that lies open.
+func TestGroupsAlongColumnsOfChunksHaveTheSameBits(t *testing.T) {
+	shape := []int{1500, 62, 70} // of float64 several parts of an axis
+	x := oocore.RandomNormal(oocore.Float32, 5, shape...)
+	stored := saved(t, x, filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(100, 20, 30), oocore.Memory(small))
+	views := map[string]func(x *oocore.Array) *oocore.Array{
+		"as it is":   func(x *oocore.Array) *oocore.Array { return x },
+		"transposed": func(x *oocore.Array) *oocore.Array { return x.Transpose(2, 0, 1) },
+		"a slice":    func(x *oocore.Array) *oocore.Array { return x.Slice("3:, 7:, 30:") },
+		"scaled":     func(x *oocore.Array) *oocore.Array { return x.Mul(3).Add(1) },
+	}
+	for name, view := range views {
+		for axis := range shape {
+			if name != "as it is" && axis > 0 {
+				continue
+			}
+			all := func(x *oocore.Array) []*oocore.Array {
+				labels := oocore.RandomIntegers(oocore.Int32, 4, 0, 12, x.Shape()[axis])
+				g := x.GroupBy(t.Context(), labels, oocore.GroupOptions{Groups: 13, Axis: axis})
+				return []*oocore.Array{g.Sum(), g.Var(1), g.Max()}
+			}
+			of := all(view(stored))
+			for i, a := range all(view(x)) {
+				if want, got := fmt.Sprint(floats(t, a)), fmt.Sprint(floats(t, of[i], oocore.Memory(small), oocore.Workers(3))); got != want {
+					t.Errorf("%s, axis %d: reduction %d differs", name, axis, i)
+				}
+			}
+		}
+	}
+	g := stored.GroupBy(t.Context(), oocore.Full(int64(12), 1500), oocore.GroupOptions{Groups: 12})
+	if _, err := oocore.Collect[float32](t.Context(), g.Sum(), oocore.Memory(small)); err == nil || !strings.Contains(err.Error(), "label 12 at position 0 is out of bounds for 12 groups") {
+		t.Errorf("a label that is out of bounds: %v", err)
+	}
+}
+
 func TestRandomNumbersFollowTheirDistribution(t *testing.T) {
 	const n = 100_000
 	z := floats(t, oocore.RandomNormal(oocore.Float32, 11, n))

@@ -61,6 +61,9 @@ type Requirements struct {
 	// Reads has for each input the lengths of the largest box that Fill reads of it at
 	// once.
 	Reads [][]int
+	// Spans, where it is set, has for each input the lengths of all that Fill reads of it, one box
+	// after the other, so that stored chunks are decoded once for those that lie in one. nil is Reads.
+	Spans [][]int
 	// Scratch is the bytes of Task.Scratch: what Fill reads into, and works in.
 	Scratch int64
 	// DisjointReads says that boxes of any form read no element of an input much more often than
@@ -77,6 +80,14 @@ type Requirements struct {
 	// State is the most bytes that the state between Steps has, which a long run saves on
 	// disk; 0 where Fill has no steps.
 	State int64
+}
+
+// Span is what Fill reads of an input in all.
+func (r *Requirements) Span(input int) []int {
+	if r.Spans != nil {
+		return r.Spans[input]
+	}
+	return r.Reads[input]
 }
 
 // Task is one box to be filled.

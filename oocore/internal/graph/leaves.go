@@ -196,3 +196,50 @@ func Uniform(site Site, t dtype.Type, seed uint64, shape ...int) (*Node, error) 
 	}
 	return &Node{Kind: Random, Shape: slices.Clone(shape), DType: t, Seed: seed, Site: site}, nil
 }
+
+// StoredChunks returns the lengths, along the axes of a node, of the chunks of the largest stored
+// array that it is computed of element by element; nil where that lies open, or where a view begins
+// inside a chunk.
+func StoredChunks(root *Node) []int {
+	type chunks struct {
+		lengths []int
+		bytes   int // of the array
+	}
+	all := map[*Node]chunks{}
+	for n := range Nodes(root) {
+		var of chunks
+		switch n.Kind {
+		case Source:
+			of.bytes = grid.Size(n.Shape) * n.DType.Size()
+			if slices.Equal(n.Shape, n.Stored.Shape) && n.Stored.Info.Chunks != nil {
+				of.lengths = grid.Clip(n.Stored.Info.Chunks, n.Shape)
+			}
+		case Cast, Elementwise:
+			for _, in := range n.In {
+				if c := all[in]; c.bytes > of.bytes {
+					of = c
+				}
+			}
+		case View:
+			if of = all[n.In[0]]; of.lengths != nil {
+				of.lengths = chunksSeen(n, of.lengths)
+			}
+		}
+		all[n] = of
+	}
+	return all[root].lengths
+}
+
+// chunksSeen are the lengths of chunks through a view; nil where it begins inside of one.
+func chunksSeen(n *Node, chunks []int) []int {
+	lengths := slices.Clone(n.Shape)
+	for d, a := range n.View.Axis {
+		if n.View.Step[d] != 1 || n.View.Start[d]%chunks[d] != 0 {
+			return nil
+		}
+		if a >= 0 {
+			lengths[a] = min(chunks[d], n.Shape[a])
+		}
+	}
+	return lengths
+}

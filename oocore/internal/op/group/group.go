@@ -2,8 +2,10 @@
 //
 // A group's accumulators are held for all groups at once where they fit a task, and
 // elements are read once; what was accumulated of parts of the axis is merged in their
-// order. Accumulators that take a few times as much are held in as many passes. Of more,
-// elements are put in the order of their labels, and each group is reduced by itself.
+// order. Where stored chunks lie beside each other across the axis, a task goes along all of it
+// with the accumulators of one chunk's others, so that each chunk is decoded once. Accumulators
+// that take a few times as much are held in as many passes. Of more, elements are put in the order
+// of their labels, and each group is reduced by itself.
 package group
 
 import (
@@ -22,6 +24,7 @@ func init() {
 	blockwise.Register("group_parts", Parts{})
 	blockwise.Register("group_segments", Segments{})
 	blockwise.Register("group_merge", Merge{})
+	blockwise.Register("group_columns", Columns{})
 }
 
 const (
@@ -47,6 +50,8 @@ type Grouping struct {
 	Groups int
 	// Unsigned says that labels are the bits of uint64.
 	Unsigned bool `json:",omitempty"`
+	// Inside says that the others of a task lie in one stored chunk, or each read has whole ones.
+	Inside bool `json:",omitempty"`
 }
 
 // words are those of one accumulator.
@@ -175,10 +180,18 @@ func (o Parts) Chunks() []int {
 
 // Requirements is a tile of the elements, and their labels.
 func (o Parts) Requirements(box []int) blockwise.Requirements {
-	others := box[2 : len(box)-1]
-	n := o.step(others, o.Length)
-	read := o.read(grid.Entire(others), 0, n).Shape
-	return blockwise.Requirements{Reads: [][]int{read, {n}}, Scratch: blockwise.Aligned(8*n) + int64(grid.Size(read)*o.Type.Size())}
+	return o.along(box[2:len(box)-1], o.step(box[2:len(box)-1], o.Length), o.Length)
+}
+
+// along is what accumulating so many places takes, of which n are read at once.
+func (g Grouping) along(others []int, n, length int) blockwise.Requirements {
+	all := grid.Entire(others)
+	read := g.read(all, 0, n).Shape
+	need := blockwise.Requirements{Reads: [][]int{read, {n}}, Scratch: blockwise.Aligned(8*n) + blockwise.Aligned(grid.Size(read)*g.Type.Size())}
+	if g.Inside {
+		need.Spans = [][]int{g.read(all, 0, length).Shape, {length}}
+	}
+	return need
 }
 
 // Fill accumulates tile by tile.
@@ -187,43 +200,52 @@ func (o Parts) Fill(ctx context.Context, t *blockwise.Task) error {
 	others := grid.Box{Start: t.Box.Start[2:last], Shape: t.Box.Shape[2:last]}
 	states := dtype.Slice[uint64](t.Dst)
 	o.clear(states)
-	low, count := t.Box.Start[1], t.Box.Shape[1]
 	first := t.Box.Start[0] * o.Length
-	end := min(first+o.Length, o.Shape[o.Axis])
-	step := o.step(others.Shape, o.Length)
-	row := others.Size() * o.words()
-	inner := grid.Size(others.Shape[o.Axis:])
+	return o.accumulate(ctx, t, others, first, min(first+o.Length, o.Shape[o.Axis]), o.step(others.Shape, o.Length),
+		func(at int, labels []int64, x []byte) error {
+			return o.addTile(states, others.Shape, t.Box.Start[1], t.Box.Shape[1], at, labels, x, 0, len(labels))
+		})
+}
+
+// accumulate reads the places from first to before end, step by step, and calls add with each
+// tile, which has the labels from place at on.
+func (g Grouping) accumulate(ctx context.Context, t *blockwise.Task, others grid.Box, first, end, step int, add func(at int, labels []int64, x []byte) error) error {
 	for at := first; at < end; at += step {
 		n := min(step, end-at)
 		labels := dtype.Slice[int64](t.Scratch[:8*n])
 		if err := t.In[1].Read(ctx, grid.Box{Start: []int{at}, Shape: []int{n}}, t.Scratch[:8*n]); err != nil {
 			return err
 		}
-		read := o.read(others, at, n)
-		x := t.Scratch[blockwise.Aligned(8*step):][:read.Size()*o.Type.Size()]
+		read := g.read(others, at, n)
+		x := t.Scratch[blockwise.Aligned(8*step):][:read.Size()*g.Type.Size()]
 		if err := t.In[0].Read(ctx, read, x); err != nil {
 			return err
 		}
-		if err := t.Compute(func() error {
-			for i, l := range labels {
-				if l < 0 || l >= int64(o.Groups) {
-					if o.Unsigned {
-						return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", uint64(l), at+i, o.Groups)
-					}
-					return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", l, at+i, o.Groups)
-				}
-			}
-			bytes := inner * o.Type.Size()
-			for outer := range grid.Size(others.Shape[:o.Axis]) {
-				for i, l := range labels {
-					if g := int(l) - low; g >= 0 && g < count {
-						o.add(states[g*row+outer*inner*o.words():][:inner*o.words()], x[(outer*n+i)*bytes:][:bytes])
-					}
-				}
-			}
-			return nil
-		}); err != nil {
+		if err := t.Compute(func() error { return add(at, labels, x) }); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// addTile adds the places of a tile from one to before another to accumulators of count groups
+// from low on.
+func (g Grouping) addTile(states []uint64, others []int, low, count, at int, labels []int64, x []byte, from, to int) error {
+	for i, l := range labels[from:to] {
+		if l < 0 || l >= int64(g.Groups) {
+			if g.Unsigned {
+				return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", uint64(l), at+from+i, g.Groups)
+			}
+			return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", l, at+from+i, g.Groups)
+		}
+	}
+	row, inner := grid.Size(others)*g.words(), grid.Size(others[g.Axis:])
+	bytes := inner * g.Type.Size()
+	for outer := range grid.Size(others[:g.Axis]) {
+		for i := from; i < to; i++ {
+			if k := int(labels[i]) - low; k >= 0 && k < count {
+				g.add(states[k*row+outer*inner*g.words():][:inner*g.words()], x[(outer*len(labels)+i)*bytes:][:bytes])
+			}
 		}
 	}
 	return nil
@@ -311,33 +333,43 @@ func (o Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	return t.Compute(func() error {
 		n := t.Box.Size() * o.words()
 		all := dtype.Slice[uint64](bytes)
-		first := all[:n]
 		for p := 1; p < o.Parts; p++ {
-			if o.Kind != kernel.Var {
-				o.add(first, dtype.Bytes(all[p*n:][:n]))
-				continue
-			}
-			merge(dtype.Slice[float64](bytes[:8*n]), dtype.Slice[float64](bytes[8*p*n:8*(p+1)*n]))
+			o.merge(all[:n], all[p*n:][:n])
 		}
-		if o.Kind != kernel.Var {
-			copy(t.Dst, dtype.Bytes(first))
-			return nil
-		}
-		out := dtype.Slice[float64](t.Dst)
-		for i := range out {
-			s := dtype.Slice[float64](bytes)[3*i:]
-			out[i] = s[2] / max(s[0]-o.DDof, 0)
-			if s[0] == 0 {
-				out[i] = math.NaN()
-			}
-		}
+		o.finish(t.Dst, all[:n], o.DDof)
 		return nil
 	})
 }
 
-// merge adds counts, means and sums of squares as T. Chan, G. Golub and R. LeVeque do,
+// merge adds the accumulators of a part to those of the parts before it.
+func (g Grouping) merge(states, part []uint64) {
+	if g.Kind == kernel.Var {
+		mergeMoments(dtype.Slice[float64](dtype.Bytes(states)), dtype.Slice[float64](dtype.Bytes(part)))
+		return
+	}
+	g.add(states, dtype.Bytes(part))
+}
+
+// finish puts the results of accumulators into dst, which may be where they are.
+func (g Grouping) finish(dst []byte, states []uint64, ddof float64) {
+	bytes := dtype.Bytes(states)
+	if g.Kind != kernel.Var {
+		copy(dst, bytes)
+		return
+	}
+	out := dtype.Slice[float64](dst)
+	for i := range out {
+		s := dtype.Slice[float64](bytes)[3*i:]
+		out[i] = s[2] / max(s[0]-ddof, 0)
+		if s[0] == 0 {
+			out[i] = math.NaN()
+		}
+	}
+}
+
+// mergeMoments adds counts, means and sums of squares as T. Chan, G. Golub and R. LeVeque do,
 // Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, Stanford 1979.
-func merge(a, b []float64) {
+func mergeMoments(a, b []float64) {
 	for i := 0; i < len(a); i += 3 {
 		na, nb := a[i], b[i]
 		if nb == 0 {

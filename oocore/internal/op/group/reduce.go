@@ -233,6 +233,8 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 	}
 	g := Grouping{Kind: kind, Type: n.DType, Shape: n.Shape, Axis: axis, Groups: l.Groups, Unsigned: l.unsigned}
 	lengths := append([]int{l.Groups}, g.others()...)
+	stored := graph.StoredChunks(n)
+	columns, byColumns := g.columns(stored, ddof)
 	var states *graph.Node
 	merged := Merge{Grouping: g, Parts: 1, DDof: ddof}
 	switch {
@@ -245,10 +247,14 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 		if kind == kernel.Var {
 			value = dtype.ValueOf(math.NaN())
 		}
-		return m.Make(func() (*graph.Node, error) {
-			return shape.Move(m.Site, shape.MoveArgs{X: m.Full(value, lengths...), Axes: []int{0}, Places: []int{axis}})
+		return atAxis(m, m.Full(value, lengths...), axis)
+	case byColumns:
+		out := m.Make(func() (*graph.Node, error) {
+			return graph.NewBlockwise(m.Site, "groupby", columns, lengths, n.DType, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
 		})
+		return atAxis(m, out, axis)
 	case g.states() <= mostPasses*stateBytes:
+		g.Inside = stored != nil && slices.Equal(slices.Concat(stored[:axis], stored[axis+1:]), g.others())
 		parts := newParts(g)
 		merged.Parts = parts.shape()[0]
 		states = m.Make(func() (*graph.Node, error) {
@@ -276,6 +282,11 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 		}
 		return graph.NewBlockwise(m.Site, "groupby", merged, lengths, n.DType, []*graph.Node{states}, fmt.Sprintf("%q", kind))
 	})
+	return atAxis(m, out, axis)
+}
+
+// atAxis puts the groups, which are the first axis, to their place.
+func atAxis(m *graph.Maker, out *graph.Node, axis int) *graph.Node {
 	return m.Make(func() (*graph.Node, error) {
 		return shape.Move(m.Site, shape.MoveArgs{X: out, Axes: []int{0}, Places: []int{axis}})
 	})

@@ -221,9 +221,9 @@ func (c *compiler) insertRechunk(prog *plan.Program, box []int, site string) {
 			continue
 		}
 		need := l.Op.Requirements(l.Box(box))
-		for k, reads := range need.Reads {
+		for k := range need.Reads {
 			in := &l.Inputs[k]
-			reads = grid.Clip(reads, in.Domain)
+			reads := grid.Clip(need.Span(k), in.Domain)
 			for j := range in.Loads {
 				if !need.Gather && readAmplified(c.plan, &in.Loads[j], reads) {
 					c.rearrange(&in.Loads[j], reads, site)

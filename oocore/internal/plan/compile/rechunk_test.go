@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/fft"
+	"github.com/gonbext/gonbext/oocore/internal/op/group"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/shapes"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -237,6 +238,36 @@ func TestTransposedTemporariesAreReadByLongRuns(t *testing.T) {
 		}
 		if written := grid.Run(s.Grid.Chunks, s.Grid.Shape, p.Arrays[l.Array].DType.Size()); min(read, written) < 32<<10 {
 			t.Errorf("%v: chunks of %v are read by %d and written by %d bytes", shape, s.Grid.Chunks, read, written)
+		}
+	}
+}
+
+// Groups along an axis read stored chunks as they lie, once, and write the result alone: also where
+// chunks have all of the other axes, and where accumulators of an array that lies open take several tasks.
+func TestGroupsReadStoredChunksOnce(t *testing.T) {
+	for name, x := range map[string]*graph.Node{
+		"columns":   graphtest.Coded(t, "x.zarr", []int{365, 60, 90}, 7305, 180, 360),
+		"maps":      graphtest.Coded(t, "x.zarr", []int{30, 180, 360}, 7305, 180, 360),
+		"long rows": graphtest.Coded(t, "x.zarr", []int{7305, 3, 2}, 7305, 180, 360),
+		"open":      graphtest.File(t, "x.npy", dtype.Float32, 731, 721, 1440),
+	} {
+		m := &graph.Maker{}
+		l, err := group.New(graph.Site{}, x, m.Arange(x.Shape[0]), 0, 12, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, err := group.Reduce(graph.Site{}, group.Mean, x, l, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planned(t, mean, Target{Path: "out.npy"}, 512*graphtest.Mebi)
+		var read, written int64
+		for i := range p.Stages {
+			read, written = read+p.Stages[i].Read, written+p.Stages[i].Written
+		}
+		bytes := int64(grid.Size(x.Shape) * 4)
+		if result := int64(grid.Size(mean.Shape) * 4); read > bytes*21/20 || written > max(result, bytes/6) {
+			t.Errorf("%s: of %d bytes %d are read, and %d written for a result of %d", name, bytes, read, written, result)
 		}
 	}
 }

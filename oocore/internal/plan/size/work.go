@@ -194,7 +194,7 @@ func (w *workload) operation(l *plan.Load, tile []int, times float64) {
 		if all := boxes * float64(grid.Size(read)); !need.DisjointReads && grid.Size(in.Domain) > 0 {
 			again = max(all/float64(grid.Size(in.Domain)), times)
 		}
-		w.program(in, read, read, again)
+		w.program(in, read, grid.Clip(need.Span(k), in.Domain), again)
 	}
 }
 
