@@ -47,7 +47,7 @@ var Rows = []op.Row{
 		Go: "linalg.MatrixRank(a *Array, rcond float64)", Doc: `MatrixRank returns the number of singular values above rcond times the largest, as int64. A negative rcond is the larger length times the precision of a's type.`},
 	{Name: "matrix_power", NumPy: "np.linalg.matrix_power", Passes: "as matmul, twice for each binary digit of n at most", Holds: "as matmul; as inv where n is negative", Build: op.Build(MatrixPower),
 		Go: "linalg.MatrixPower(a *Array, power int)", Doc: `MatrixPower returns square matrices multiplied with themselves, by repeated squaring; of a negative power their inverses, and of power 0 the identity.`},
-	{Name: "lstsq", NumPy: "np.linalg.lstsq", Passes: "1 over both; 3 where there are more columns than rows", Holds: blocks, Build: op.Build(solution), Examples: `lstsq(n, slice(n, ":, 0:3"))`,
+	{Name: "lstsq", NumPy: "np.linalg.lstsq", Passes: "1 over both; 3 where there are more columns than rows, or more than 256 right-hand sides", Holds: blocks, Build: op.Build(solution), Examples: `lstsq(n, slice(n, ":, 0:3"))`,
 		Go: "linalg.Lstsq"},
 	{Name: "norm", NumPy: "np.linalg.norm", Passes: "1; of singular values as svdvals", Holds: "an accumulator for each result", Build: op.Build(normOf), Examples: "norm(x)",
 		Go: "linalg.Norm"},

@@ -218,8 +218,8 @@ type LeastSquares struct {
 // length times float64's precision). Residuals have a sum of squares of each
 // right-hand side, also where NumPy leaves them out.
 //
-// One pass over a matrix of no fewer rows than columns, and of b with it; three over
-// others.
+// One pass over a matrix of no fewer rows than columns, and of b with it; three over others, and
+// where b has many columns.
 func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, error) {
 	m := &graph.Maker{Site: site}
 	out := lstsq(m, a, b, rcond)
@@ -229,6 +229,10 @@ func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, erro
 	out.X = namedSolution(out.X, a, b)
 	return out, nil
 }
+
+// mostSides are the most right-hand sides that are factored together with a matrix of fewer columns. By more the
+// matrix alone is factored: they would make its factors' work and memory those of their square.
+const mostSides = 256
 
 func lstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	if m.Err != nil {
@@ -265,7 +269,7 @@ func lstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	if rcond, err = cutoff(rcond, rows, n, dtype.Float64); m.Fail(err) {
 		return out
 	}
-	if rows >= n {
+	if rows >= n && k <= max(n, mostSides) {
 		r := joined(m, a, b)
 		x := each(m, "lstsq", rcond, dtype.Float64, []int{n, k}, r)
 		out.Residuals = each(m, "lstsq_residuals", 0, dt, []int{k}, r, x)

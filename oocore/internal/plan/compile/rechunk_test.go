@@ -256,7 +256,7 @@ func TestGroupsReadStoredChunksOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, err := group.Reduce(graph.Site{}, group.Mean, x, l, 0)
+		mean, err := group.Reduce(graph.Site{}, "mean", x, l, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
