@@ -69,6 +69,9 @@ func (a Axis) through(v grid.View, d int) Axis {
 // is computed from agree on them; "" where one has none, and nil where all have none.
 func (n *Node) DimNames() []string { return dimNames(n, map[*Node][]string{}) }
 
+// DimNamesOf is DimNames of many nodes: known has those that were told before.
+func DimNamesOf(n *Node, known map[*Node][]string) []string { return dimNames(n, known) }
+
 // dimNames are the names of a node's dimensions; nil where none has one.
 func dimNames(n *Node, known map[*Node][]string) (names []string) {
 	if names, ok := known[n]; ok {

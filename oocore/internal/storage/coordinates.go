@@ -21,12 +21,7 @@ type labelled interface {
 
 // Coordinate returns the array of one dimension that labels a dimension of an array, or false where there is none. It reads headers.
 func Coordinate(ctx context.Context, info *store.Info, axis int) (store.Info, bool, error) {
-	f, ok := formatOf(info.Path).(labelled)
-	if !ok || axis >= len(info.Details.Dims) || len(info.Details.Dims) != len(info.Shape) || info.Details.Dims[axis] == "" {
-		return store.Info{}, false, nil
-	}
-	dim := info.Details.Dims[axis]
-	for _, at := range f.Coordinates(info.Path, dim) {
+	for _, at := range coordinates(info, axis) {
 		a, err := OpenContext(ctx, at)
 		if err != nil {
 			if ctx.Err() != nil || errors.Is(err, fs.ErrPermission) {
@@ -47,14 +42,23 @@ func Coordinate(ctx context.Context, info *store.Info, axis int) (store.Info, bo
 
 // CoordinatePath is where the labels of a dimension of an array would be stored beside it; "" where its format has none.
 func CoordinatePath(info *store.Info, axis int) string {
-	f, ok := formatOf(info.Path).(labelled)
-	if !ok || axis >= len(info.Details.Dims) || info.Details.Dims[axis] == "" {
-		return ""
-	}
-	if all := f.Coordinates(info.Path, info.Details.Dims[axis]); len(all) > 0 {
+	if all := coordinates(info, axis); len(all) > 0 {
 		return all[0]
 	}
 	return ""
+}
+
+// coordinates are the paths at which the labels of a dimension may be. Of an array without names of dimensions no format is asked.
+func coordinates(info *store.Info, axis int) []string {
+	dims := info.Details.Dims
+	if axis >= len(dims) || len(dims) != len(info.Shape) || dims[axis] == "" {
+		return nil
+	}
+	f, ok := formatOf(info.Path).(labelled)
+	if !ok {
+		return nil
+	}
+	return f.Coordinates(info.Path, dims[axis])
 }
 
 // Coordinates returns the array of the dimension's name in the group of an array, and in those that hold it.

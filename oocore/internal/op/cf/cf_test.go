@@ -80,7 +80,7 @@ func TestDatesWithoutANumberAreErrors(t *testing.T) {
 		"after 2262":                {`{"units":"days since 1970-01-01"}`, "", 1e9},
 		"before 1582-10-15":         {`{"units":"days since 1970-01-01","calendar":"gregorian"}`, "s", -200000},
 		"too far from 1970":         {`{"units":"days since 1970-01-01"}`, "us", 1e12},
-		`calendar "noleap"`:         {`{"units":"days since 1970-01-01","calendar":"noleap"}`, "s", 0},
+		`calendar noleap`:           {`{"units":"days since 1970-01-01","calendar":"noleap"}`, "s", 0},
 		`"months"`:                  {`{"units":"months since 1970-01-01"}`, "s", 0},
 		`no date "1970-02-30"`:      {`{"units":"days since 1970-02-30"}`, "s", 0},
 		"is not a date":             {`{"units":"days since yesterday"}`, "s", 0},

@@ -81,55 +81,24 @@ func timesOf(all map[string]json.RawMessage, unit string) (*times, error) {
 	if !ok {
 		return nil, fmt.Errorf("the unit %q is unknown: dates are decoded in s, ms, us or ns", unit)
 	}
-	var text, calendar string
-	if json.Unmarshal(all["units"], &text) != nil {
-		return nil, nil
+	e, err := encodingOf(all)
+	if e == nil || err != nil {
+		return nil, err
 	}
-	parts := sinceForm().FindStringSubmatch(text)
-	if parts == nil {
-		return nil, nil
+	t := &times{from: e.Unit, to: max(to, e.Unit), standard: e.Calendar == Standard}
+	switch {
+	case !t.standard && e.Calendar != Gregorian:
+		return nil, fmt.Errorf("dates of the calendar %s are not decoded: those of standard and proleptic_gregorian are; year, month, sel and groupby take them as they are", e.Calendar)
+	case t.standard && e.Day < reformed:
+		return nil, fmt.Errorf("attribute units: %q is before 1582-10-15, where the calendar standard is not proleptic_gregorian: set the attribute calendar to the one that is meant", e.Text(Instant{e.Day, e.Nano}))
 	}
-	if raw, ok := all["calendar"]; ok && json.Unmarshal(raw, &calendar) != nil {
-		return nil, fmt.Errorf("attribute calendar: %.40s is not a text", raw)
-	}
-	t := &times{to: to}
-	switch strings.ToLower(calendar) {
-	case "", "standard", "gregorian":
-		t.standard = true
-	case "proleptic_gregorian":
-	default:
-		return nil, fmt.Errorf("dates of the calendar %q are not decoded: those of standard and proleptic_gregorian are; year, month, sel and groupby take them as they are", calendar)
-	}
-	if t.from, ok = unitOf(parts[1]); !ok {
-		return nil, fmt.Errorf("attribute units: %q counts in %q, which is not one of days, hours, minutes, seconds, milliseconds, microseconds and nanoseconds", text, parts[1])
-	}
-	t.to = max(t.to, t.from)
-	if err := t.setStart(parts[2]); err != nil {
-		return nil, fmt.Errorf("attribute units: %w", err)
-	}
-	return t, nil
-}
-
-// setStart reads the date that is counted from.
-func (t *times) setStart(text string) error {
-	calendar := Gregorian
-	if t.standard {
-		calendar = Standard
-	}
-	at, err := instantOf(text, calendar)
-	if err != nil {
-		return err
-	}
-	if t.standard && at.Day < reformed {
-		return fmt.Errorf("%q is before 1582-10-15, where the calendar standard is not proleptic_gregorian: set the attribute calendar to the one that is meant", text)
-	}
-	for at.Nano%(1e9/units[t.to].each) != 0 { // what the unit cannot say
+	for e.Nano%(1e9/units[t.to].each) != 0 { // what the unit cannot say
 		t.to++
 	}
 	each := units[t.to].each
-	t.start = new(big.Int).Mul(big.NewInt(int64(at.Day)), big.NewInt(86400*each))
-	t.start.Add(t.start, big.NewInt(at.Nano/(1e9/each)))
-	return nil
+	t.start = new(big.Int).Mul(big.NewInt(int64(e.Day)), big.NewInt(86400*each))
+	t.start.Add(t.start, big.NewInt(e.Nano/(1e9/each)))
+	return t, nil
 }
 
 // factor is how many of the unit of the result one of the numbers is.

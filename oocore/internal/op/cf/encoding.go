@@ -146,6 +146,10 @@ func EncodingOf(d store.Details) (*Encoding, error) {
 	if d.Attributes != nil && json.Unmarshal(d.Attributes, &all) != nil {
 		return nil, nil
 	}
+	return encodingOf(all)
+}
+
+func encodingOf(all map[string]json.RawMessage) (*Encoding, error) {
 	var text, calendar string
 	if json.Unmarshal(all["units"], &text) != nil {
 		return nil, nil
@@ -154,14 +158,16 @@ func EncodingOf(d store.Details) (*Encoding, error) {
 	if parts == nil {
 		return nil, nil
 	}
-	e, ok := &Encoding{}, false
-	if e.Unit, ok = unitOf(parts[1]); !ok {
-		return nil, nil
+	if raw, ok := all["calendar"]; ok && json.Unmarshal(raw, &calendar) != nil {
+		return nil, fmt.Errorf("attribute calendar: %.40s is not a text", raw)
 	}
-	_ = json.Unmarshal(all["calendar"], &calendar)
+	e, ok := &Encoding{}, false
 	var err error
 	if e.Calendar, err = calendarOf(calendar); err != nil {
 		return nil, err
+	}
+	if e.Unit, ok = unitOf(parts[1]); !ok {
+		return nil, fmt.Errorf("attribute units: %q counts in %q, which is not one of days, hours, minutes, seconds, milliseconds, microseconds and nanoseconds", text, parts[1])
 	}
 	at, err := instantOf(parts[2], e.Calendar)
 	if err != nil {

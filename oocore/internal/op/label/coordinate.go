@@ -26,6 +26,7 @@ type finder struct {
 	site  graph.Site
 	read  op.Labels
 	known map[axis]*graph.Node
+	names map[*graph.Node][]string
 	// unopened leaves stored labels where they are: an array stands for them that has their place alone.
 	unopened bool
 }
@@ -36,25 +37,21 @@ type axis struct {
 }
 
 func newFinder(site graph.Site, read op.Labels) *finder {
-	return &finder{site: site, read: read, known: map[axis]*graph.Node{}}
+	return &finder{site: site, read: read, known: map[axis]*graph.Node{}, names: map[*graph.Node][]string{}}
 }
 
 // Check returns the error of arrays that a program has put together and whose labels differ. Labels that are stored in one place are
 // not looked at.
 func Check(root *graph.Node, read op.Labels) error {
-	var opened *finder
+	places, opened := newFinder(root.Site, nil), newFinder(root.Site, read)
+	places.unopened = true
 	for n := range graph.Nodes(root) {
 		if !n.Joins {
 			continue
 		}
-		places := newFinder(n.Site, nil)
-		places.unopened = true
 		for d := range n.Shape {
 			if _, err := places.along(n, d); !errors.Is(err, errUnread) {
 				continue
-			}
-			if opened == nil {
-				opened = newFinder(n.Site, read)
 			}
 			if _, err := opened.along(n, d); err != nil {
 				return graph.Reject(n.Site, n.Op.String(), err, n.In...)
@@ -166,6 +163,10 @@ func (f *finder) taken(c, at *graph.Node, err error) (*graph.Node, error) {
 
 // agreed are the labels that the inputs of an operation have which have any.
 func (f *finder) agreed(n *graph.Node, d int) (*graph.Node, error) {
+	names := graph.DimNamesOf(n, f.names)
+	if names == nil || names[d] == "" { // those of the inputs contradict each other, or have none
+		return nil, nil
+	}
 	var of *graph.Node
 	for _, in := range n.In {
 		c, err := f.along(in, d)
@@ -179,7 +180,7 @@ func (f *finder) agreed(n *graph.Node, d int) (*graph.Node, error) {
 		case !n.Joins && f.unopened:
 			return nil, nil
 		default:
-			if err := f.compare(of, c, n.DimNames()[d]); n.Joins && err != nil {
+			if err := f.compare(of, c, names[d]); n.Joins && err != nil {
 				return nil, err
 			} else if err != nil { // of neighbours, as within an operation
 				return nil, nil
