@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
@@ -66,6 +67,9 @@ type slip struct {
 func (e *exercise) check(answer any) (hint string, right bool) {
 	if want, ok := e.want.(func() *oocore.Array); ok {
 		return e.checkArray(answer, want())
+	}
+	if d, ok := answer.(time.Duration); ok && kind(e.want) == "a number" {
+		return fmt.Sprintf("The answer is a number, and a time.Duration is one of nanoseconds: %v is %d milliseconds, by .Milliseconds().", d, d.Milliseconds()), false
 	}
 	given, ok := plain(answer)
 	if !ok || reflect.TypeOf(given) != reflect.TypeOf(e.want) {

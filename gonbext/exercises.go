@@ -157,7 +157,7 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"07.3": {
-		want: 480.0, within: 0.005, because: "3 × 8n² bytes at 25 GB/s take as long as 2n³ operations at 10¹² a second: n = 24 / 25e9 × 10¹² / 2.",
+		want: 480.0, within: 0.005, because: "3 × 8n² bytes at 25 GB/s take as long as 2n³ operations at 10¹² a second: n = 24 / 25e9 × 10¹² / 2 = 480. From 481 on the arithmetic takes longer.",
 		hint: "Write down both times: how many bytes are three matrices of n × n float64, and how long do 2n³ operations take? Then divide by n².",
 		slips: []slip{
 			{320.0, "the product comes back over the link, too: three matrices, not two."},
@@ -251,6 +251,16 @@ var exercises = map[string]*exercise{
 			{45_088_768.0, "the scales have bytes, too."},
 			{45_092_864.0, "a float32 has 4 bytes."},
 			{90_177_536.0, "that is float16, without scales."},
+		},
+	},
+	"11.3": {
+		want: 50.0, within: 0.001, because: "A step is 5.08 / 127 = 0.04, and a weight is off by half of one at most: 0.02, half of the largest in its row.",
+		hint: "How long is a step, and how far from the nearest one can a weight be? Compare that with 0.04.",
+		slips: []slip{
+			{100.0, "a weight goes to the nearest step: it is off by half of one at most."},
+			{0.5, "in percent."},
+			{0.02, "that is how far off it can be. How many percent of 0.04 is it?"},
+			{100 * 0.02 / 5.08, "that is beside the large row. The question is of a small one."},
 		},
 	},
 }

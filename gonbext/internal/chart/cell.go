@@ -341,7 +341,7 @@ func (t *timeline) figure() *figure {
 		heap.name = "Go heap, other"
 	}
 	process := series{key: key{"whole process, private", processColor, dotted}, width: 1.5}
-	var seen, held, untouched bool
+	var seen, held, untouched, more bool
 	for i := range t.samples {
 		m := &t.samples[i]
 		rest := float64(m.GoHeap)
@@ -352,6 +352,7 @@ func (t *timeline) figure() *figure {
 		process.y = append(process.y, float64(m.Anonymous))
 		seen, held = seen || m.Anonymous > 0, held || rest > 0
 		untouched = untouched || m.Anonymous > 0 && m.Arena.Host()+m.GoHeap > m.Anonymous+m.Anonymous/16
+		more = more || m.Anonymous > m.Arena.Host()+m.GoHeap+m.Anonymous/16
 	}
 	if held {
 		all = append(all, heap)
@@ -369,6 +370,9 @@ func (t *timeline) figure() *figure {
 	f := &figure{Title: "Memory over time", Caption: caption(t.perPoint), Alt: t.words(), live: live{Height: 300, Points: &points{}, Brush: t.last.Seconds()}}
 	if untouched {
 		f.Caption = strings.TrimSpace("Where the stack is above the process, it has memory that was never touched, and takes none. " + f.Caption)
+	}
+	if more {
+		f.Caption = strings.TrimSpace("Where the process is above the stack, it has Go's runtime besides, and what libraries take. " + f.Caption)
 	}
 	if t.cell {
 		f.Spans, limits[1].spans = t.spans, t.spans

@@ -3,6 +3,7 @@ package magic
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -23,9 +24,9 @@ var gonbCommands = [][2]string{
 	{"%goworkfix", "enters go.work's modules into go.mod"},
 	{"%list", "lists the declarations that are kept; %ls alike"},
 	{"%ls", "as %list"},
-	{"%remove NAMES", "forgets declarations; %rm alike"},
+	{"%remove NAMES", "forgets declarations and values; %rm alike"},
 	{"%rm NAMES", "as %remove"},
-	{"%reset [go.mod]", "forgets all declarations"},
+	{"%reset [go.mod]", "forgets all declarations and values"},
 	{"%track [PATH]", "watches files for completion, or lists those watched"},
 	{"%untrack [PATH]", "watches them no more"},
 	{"%version", "shows GoNB's version"},
@@ -37,7 +38,7 @@ var gonbCommands = [][2]string{
 	{"%%script CMD", "gives the cell to a program"},
 	{"%%bash", "gives it to bash"},
 	{"%%sh", "gives it to sh"},
-	{"%%gx", "gives it to the Go+ compiler"},
+	{"%%gx", "gives it to the GX compiler"},
 	{"!COMMAND", "runs a shell command; !* runs it in the folder of the cell's program"},
 }
 
@@ -56,11 +57,27 @@ func help() string {
 	for i := range table {
 		fmt.Fprintf(&b, "\n%s\n    %s\n", table[i].usage(), table[i].does)
 	}
+	b.WriteString("\nFlags:\n\n")
+	for _, f := range allFlags() {
+		fmt.Fprintf(&b, "    %-36s %s\n", f.usage(), f.does)
+	}
 	fmt.Fprintf(&b, "\n%s\n\nExample:\n    %s\n\nGoNB's own:\n\n", strings.ReplaceAll(strings.Join(helpNotes, "\n"), "`", ""), strings.ReplaceAll(table[0].example, "\n", "\n    "))
 	for _, c := range gonbCommands {
 		fmt.Fprintf(&b, "%-22s %s\n", c[0], c[1])
 	}
 	return b.String()
+}
+
+// allFlags are those of all magics, each once.
+func allFlags() (all []flag) {
+	for i := range table {
+		for _, f := range table[i].flags {
+			if !slices.ContainsFunc(all, func(g flag) bool { return g.name == f.name && g.does == f.does }) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
 }
 
 // helpPage is the same for notebooks, in Markdown.
@@ -69,11 +86,15 @@ func helpPage() string {
 	b.WriteString("| Magic | |\n|:--|:--|\n")
 	for i := range table {
 		m := &table[i]
-		var flags strings.Builder
-		for _, f := range m.flags {
-			fmt.Fprintf(&flags, "<br><code>%s</code> %s", inTable(f.usage()), inTable(f.does))
+		fmt.Fprintf(&b, "| <code>%s</code> | %s", inTable(strings.TrimSpace(m.name+" "+m.operands)), inTable(m.does))
+		for i, name := range flagNames(m.flags) {
+			fmt.Fprintf(&b, "%s<code>%s</code>", map[bool]string{true: "<br>", false: " "}[i == 0], name)
 		}
-		fmt.Fprintf(&b, "| <code>%s</code> | %s%s |\n", inTable(strings.TrimSpace(m.name+" "+m.operands)), inTable(m.does), flags.String())
+		b.WriteString(" |\n")
+	}
+	b.WriteString("\n| Flag | |\n|:--|:--|\n")
+	for _, f := range allFlags() {
+		fmt.Fprintf(&b, "| <code>%s</code> | %s |\n", inTable(f.usage()), inTable(f.does))
 	}
 	fmt.Fprintf(&b, "\n- %s\n\n```go\n%s\n```\n", strings.Join(helpNotes, "\n- "), table[0].example)
 	b.WriteString("\n<details><summary>GoNB's own</summary>\n\n| | |\n|:--|:--|\n")

@@ -1,6 +1,6 @@
 // An extension of JupyterLab, as webpack's module federation loads one: the notebooks of the
 // folder that JupyterLab opens whose names begin with two digits, as those of the lessons do,
-// stand in the launcher, in their order.
+// stand in the launcher, in the order of its README.md.
 (() => {
   let shared;
   const load = async name => (await Object.values(shared[name])[0].get())();
@@ -11,7 +11,10 @@
     activate: async (app, launcher) => {
       if (!launcher) return;
       const folder = await app.serviceManager.contents.get('', { content: true });
-      const names = folder.content.map(f => f.name).filter(name => /^\d\d-.*\.ipynb$/.test(name)).sort();
+      const names = folder.content.map(f => f.name).filter(name => /^\d\d-.*\.ipynb$/.test(name));
+      const page = folder.content.some(f => f.name === 'README.md') ? (await app.serviceManager.contents.get('README.md', { content: true })).content : '';
+      const place = name => page.includes(`(${name})`) ? page.indexOf(`(${name})`) : page.length;
+      names.sort((a, b) => place(a) - place(b) || a.localeCompare(b));
       names.forEach((name, i) => {
         const number = name.slice(0, 2), title = name.slice(3, -6).replaceAll('-', ' ').replace(/\bgpu\b/, 'GPU');
         const command = `gonbext:lesson-${number}-${i}`;
