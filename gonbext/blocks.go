@@ -19,8 +19,9 @@ type blocks struct {
 	missing         int64 // elements that are not finite
 }
 
-// reduceBlocks computes the blocks of the given lengths; the last along an axis may be shorter.
-func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, error) {
+// reduceBlocks computes the blocks of the given lengths; the last along an axis may be shorter. Without ends
+// it has their means alone.
+func reduceBlocks(a *oocore.Array, lengths []int, ends bool, collect collector) (*blocks, error) {
 	x := a.AsType(oocore.Float64)
 	sum, low, high := x, x, x
 	planes := []*oocore.Array{}
@@ -30,7 +31,9 @@ func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, e
 		sum, low, high = oocore.Where(finite, x, 0.0), oocore.Where(finite, x, math.Inf(1)), oocore.Where(finite, x, math.Inf(-1))
 		planes = append(planes, fold(finite.AsType(oocore.Float64), lengths, (*oocore.Array).Sum))
 	}
-	planes = append(planes, fold(sum, lengths, (*oocore.Array).Sum), fold(low, lengths, (*oocore.Array).Min), fold(high, lengths, (*oocore.Array).Max))
+	if planes = append(planes, fold(sum, lengths, (*oocore.Array).Sum)); ends {
+		planes = append(planes, fold(low, lengths, (*oocore.Array).Min), fold(high, lengths, (*oocore.Array).Max))
+	}
 	values, err := collect(oocore.Stack(0, planes...))
 	if err != nil {
 		return nil, err
@@ -42,42 +45,18 @@ func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, e
 	if float {
 		finite, values = values[:n], values[n:]
 	}
-	b.mean, b.low, b.high = values[:n], values[n:2*n], values[2*n:]
+	if b.mean = values[:n]; ends {
+		b.low, b.high = values[n:2*n], values[2*n:]
+	}
 	for i, k := range finite {
 		b.missing += int64(sizes[i] - k)
 		if b.mean[i] /= k; k == 0 {
-			b.mean[i], b.low[i], b.high[i] = math.NaN(), math.NaN(), math.NaN()
+			if b.mean[i] = math.NaN(); ends {
+				b.low[i], b.high[i] = math.NaN(), math.NaN()
+			}
 		}
 	}
 	return b, nil
-}
-
-// reduceMeans computes the means of blocks alone, and how many elements are not finite: they are NaN where no element is finite.
-func reduceMeans(a *oocore.Array, lengths []int, collect collector) (mean []float64, missing int64, err error) {
-	x := a.AsType(oocore.Float64)
-	sizes := blockSizes(a.Shape(), lengths)
-	planes := []*oocore.Array{x}
-	if canBeMissing(a.DType()) {
-		finite := x.IsFinite()
-		planes = []*oocore.Array{oocore.Where(finite, x, 0.0), finite.AsType(oocore.Float64)}
-	}
-	for i := range planes {
-		planes[i] = fold(planes[i], lengths, (*oocore.Array).Sum)
-	}
-	if mean, err = collect(oocore.Stack(0, planes...)); err != nil {
-		return nil, 0, err
-	}
-	counts := sizes
-	if len(planes) > 1 {
-		mean, counts = mean[:len(sizes)], mean[len(sizes):]
-	}
-	for i, k := range counts {
-		missing += int64(sizes[i] - k)
-		if mean[i] /= k; k == 0 {
-			mean[i] = math.NaN()
-		}
-	}
-	return mean, missing, nil
 }
 
 // extremes returns the least and the greatest of the values that are numbers; ok is false where none is.

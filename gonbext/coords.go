@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"time"
@@ -92,75 +91,58 @@ func labelsOf(coords []any, a *oocore.Array, axis int) any {
 // slice of numbers, dates or texts. The label is that of an array's attributes.
 func coordinate(collect collector, x any, n, step int) (axis *record.Axis, label string, err error) {
 	axis = &record.Axis{}
+	a, is := x.(*oocore.Array)
 	var all []float64
-	switch v := x.(type) {
-	case nil:
+	switch s := reflect.ValueOf(x); {
+	case x == nil, is && a == nil:
 		return nil, "", nil
-	case *oocore.Array:
-		if v == nil {
-			return nil, "", nil
-		}
-		if err := checkDrawable(v); err != nil {
-			return nil, "", err
-		}
-		if v.Size() != n {
-			return nil, "", fmt.Errorf("%v has %d coordinates for %d elements", nameOf(v), v.Size(), n)
-		}
-		m := attributesOf(v)
-		unit, since, dates := m.time()
-		b, err := reduceBlocks(v.Ravel(), []int{step}, collect)
-		if err != nil {
-			return nil, "", err
-		}
-		if err := checkSorted(b.low, b.high, step); err != nil {
-			return nil, "", fmt.Errorf("%v %w", nameOf(v), err)
-		}
-		for i := range b.mean {
-			if dates {
-				b.mean[i] = since + unit*b.mean[i]
-			}
-		}
-		axis.At, axis.Time = b.mean, dates
-		return axis, m.label(), nil
-	case []string:
-		if len(v) != n {
-			return nil, "", fmt.Errorf("%d names for %d elements", len(v), n)
-		}
+	case is:
+	case s.Kind() != reflect.Slice:
+		return nil, "", fmt.Errorf("coordinates are an array or a slice of numbers, time.Time or string, and not %T", x)
+	case s.Len() != n:
+		return nil, "", fmt.Errorf("%d coordinates for %d elements", s.Len(), n)
+	case s.Type().Elem().Kind() == reflect.String:
 		for i := 0; i < n; i += step {
-			axis.Texts = append(axis.Texts, v[i])
+			axis.Texts = append(axis.Texts, s.Index(i).String())
 		}
 		return axis, "", nil
-	case []time.Time:
+	case s.Type().Elem() == reflect.TypeFor[time.Time]():
 		axis.Time = true
-		for _, t := range v {
-			all = append(all, seconds(t))
+		for i := range n {
+			all = append(all, seconds(s.Index(i).Interface().(time.Time)))
 		}
+	case !s.Type().Elem().ConvertibleTo(reflect.TypeFor[float64]()):
+		return nil, "", fmt.Errorf("coordinates are numbers, time.Time or string, and not %v", s.Type().Elem())
 	default:
-		s := reflect.ValueOf(x)
-		if s.Kind() != reflect.Slice && s.Kind() != reflect.Array || !s.Type().Elem().ConvertibleTo(reflect.TypeFor[float64]()) {
-			return nil, "", fmt.Errorf("coordinates are an array or a slice of numbers, time.Time or string, and not %T", x)
-		}
-		for i := range s.Len() {
+		for i := range n {
 			all = append(all, s.Index(i).Convert(reflect.TypeFor[float64]()).Float())
 		}
 	}
-	if len(all) != n {
-		return nil, "", fmt.Errorf("%d coordinates for %d elements", len(all), n)
+	if !is {
+		a = oocore.FromSlice(all, n)
 	}
-	var low, high []float64
-	for i := 0; i < n; i += step {
-		block := all[i:min(i+step, n)]
-		mean := 0.0
-		for k, v := range block {
-			mean += (v - mean) / float64(k+1)
-		}
-		l, h, ok := extremes(block)
-		if !ok {
-			l, h = math.NaN(), math.NaN()
-		}
-		axis.At, low, high = append(axis.At, mean), append(low, l), append(high, h)
+	if err := checkDrawable(a); err != nil {
+		return nil, "", err
 	}
-	return axis, "", checkSorted(low, high, step)
+	if a.Size() != n {
+		return nil, "", fmt.Errorf("%v has %d coordinates for %d elements", nameOf(a), a.Size(), n)
+	}
+	b, err := reduceBlocks(a.Ravel(), []int{step}, true, collect)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := checkSorted(b.low, b.high, step); err != nil {
+		return nil, "", fmt.Errorf("%v %w", nameOf(a), err)
+	}
+	m := attributesOf(a)
+	if unit, since, dates := m.time(); dates {
+		axis.Time = true
+		for i := range b.mean {
+			b.mean[i] = since + unit*b.mean[i]
+		}
+	}
+	axis.At = b.mean
+	return axis, m.label(), nil
 }
 
 // checkSorted returns an error where blocks of coordinates overlap: what is between them is then not seen.

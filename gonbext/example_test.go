@@ -44,10 +44,10 @@ func ExampleFigure_Show() {
 	// Output:
 	// Rain
 	// quartiles
-	// ▁▄█
+	// ▁▅█
 	// 3 elements from 1.5 to 7.5
 	// mean
-	// ▁▄█
+	// ▁▅█
 	// 3 elements from 2 to 6
 }
 
@@ -55,7 +55,7 @@ func ExampleFigure_Show() {
 func ExampleFigure_HeatMap() {
 	gonbext.Figure{Coords: []any{[]float64{60, 50}, []string{"Jan", "Feb", "Mar"}}, Label: "K"}.HeatMap(oocore.Arange(0, 6, 1).Reshape(2, 3))
 	// Output:
-	// arange(2, 3)
+	// reshape(arange(6), 2, 3)
 	// ░░▒
 	// ▓██
 	// values from 0 to 5

@@ -109,7 +109,7 @@ func curve(collect collector, s Series, n, series int, f *record.Figure) (c *rec
 	}
 	values := func(a *oocore.Array) (b *blocks) {
 		if b = (&blocks{}); a != nil && err == nil {
-			b, err = reduceBlocks(a.Ravel(), []int{c.Step}, collect)
+			b, err = reduceBlocks(a.Ravel(), []int{c.Step}, true, collect)
 		}
 		if err == nil {
 			f.Missing += b.missing
@@ -188,7 +188,7 @@ func denseFigure(collect collector, f *record.Figure, s Series) (*record.Figure,
 		}
 	}
 	both := oocore.Stack(0, values[0], values[1])
-	b, err := reduceBlocks(both, []int{1, x.Size()}, collect)
+	b, err := reduceBlocks(both, []int{1, x.Size()}, true, collect)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func histFigure(collect collector, a *oocore.Array, limits [2]float64) (*record.
 	if a.Size() == 0 {
 		return f, nil
 	}
-	whole, err := reduceBlocks(a.Ravel(), []int{a.Size()}, collect)
+	whole, err := reduceBlocks(a.Ravel(), []int{a.Size()}, true, collect)
 	if err != nil {
 		return nil, err
 	}
@@ -305,12 +305,12 @@ func heatMapFigure(collect collector, l Figure, a *oocore.Array, kind string, mo
 	if err := place(collect, f, l.Coords, a, 0); err != nil {
 		return nil, err
 	}
-	values, missing, err := reduceMeans(a, f.Block, collect)
+	b, err := reduceBlocks(a, f.Block, false, collect)
 	if err != nil {
 		return nil, err
 	}
-	f.Rows, f.Cols, f.Missing = blockCount(a.Shape()[0], f.Block[0]), blockCount(a.Shape()[1], f.Block[1]), missing
-	f.SetLevels(values)
+	f.Rows, f.Cols, f.Missing = blockCount(a.Shape()[0], f.Block[0]), blockCount(a.Shape()[1], f.Block[1]), b.missing
+	f.SetLevels(b.mean)
 	return f, nil
 }
 
@@ -337,12 +337,12 @@ func facetsFigure(collect collector, l Figure, a *oocore.Array) (*record.Figure,
 	if err := place(collect, &one, l.Coords, a, 1); err != nil {
 		return nil, err
 	}
-	values, missing, err := reduceMeans(a, slices.Concat([]int{1}, one.Block), collect)
+	b, err := reduceBlocks(a, slices.Concat([]int{1}, one.Block), false, collect)
 	if err != nil {
 		return nil, err
 	}
-	f.SetLevels(values)
-	f.Missing, f.Levels = missing, nil
+	f.SetLevels(b.mean)
+	f.Missing, f.Levels = b.missing, nil
 	f.Across, f.Down, f.Equal, f.X, f.Y = one.Across, one.Down, one.Equal, one.X, one.Y
 	one.Across, one.Down, one.Least, one.Most = nil, nil, f.Least, f.Most
 	dimension := ""
@@ -351,7 +351,7 @@ func facetsFigure(collect collector, l Figure, a *oocore.Array) (*record.Figure,
 	}
 	for i := range shape[0] {
 		one := one
-		one.SetLevels(values[i*one.Rows*one.Cols : (i+1)*one.Rows*one.Cols])
+		one.SetLevels(b.mean[i*one.Rows*one.Cols : (i+1)*one.Rows*one.Cols])
 		switch one.Title = dimension + strconv.Itoa(i); {
 		case names == nil:
 		case names.Texts != nil:
@@ -424,11 +424,12 @@ func imageFigure(collect collector, l Figure, a *oocore.Array) (*record.Figure, 
 	if channels > 1 {
 		lengths = []int{step, step, 1}
 	}
-	values, missing, err := reduceMeans(a, lengths, collect)
+	b, err := reduceBlocks(a, lengths, false, collect)
 	if err != nil {
 		return nil, err
 	}
-	f.Rows, f.Cols, f.Missing = blockCount(shape[0], step), blockCount(shape[1], step), missing
+	values := b.mean
+	f.Rows, f.Cols, f.Missing = blockCount(shape[0], step), blockCount(shape[1], step), b.missing
 	f.Low, f.High = 0, 255
 	switch {
 	case l.Range != [2]float64{}:

@@ -281,9 +281,9 @@ func TestCoordinatesThatDoNotFitAreErrors(t *testing.T) {
 	}
 	for want, l := range map[string]Figure{
 		"2 coordinates for 3000":   {Coords: []any{[]int{1, 2}}},
-		"2 names for 3000":         {Coords: []any{[]string{"a", "b"}}},
+		"1 coordinates for 3000":   {Coords: []any{[]string{"a"}}},
 		"and not map":              {Coords: []any{map[string]int{}}},
-		"arange(5,) has 5":         {Coords: []any{oocore.Arange(0, 5, 1)}},
+		"arange(5) has 5":          {Coords: []any{oocore.Arange(0, 5, 1)}},
 		"sort them first":          {Coords: []any{jumps}},
 		"\"x\", \"y\" or \"xy\"":   {Log: "z"},
 		"has no place for complex": {Coords: []any{oocore.FromSlice(make([]complex64, 3000), 3000)}},

@@ -70,12 +70,11 @@ func figureText(f *record.Figure) string {
 				}
 			}
 		}
-		what, low, high := "means of blocks", f.Least, f.Most
-		switch {
-		case strings.Contains(f.Log, "c"):
+		what, low, high := "values", f.Least, f.Most
+		if strings.Contains(f.Log, "c") {
 			what, low, high = "points at a place", math.Pow(10, low), math.Pow(10, high)
-		case f.Kind == record.ScatterFigure || len(f.Block) == 2 && f.Block[0]*f.Block[1] == 1:
-			what = "values"
+		} else if len(f.Block) == 2 && f.Block[0]*f.Block[1] > 1 {
+			what = "means of blocks"
 		}
 		fmt.Fprintf(&b, "%s\n%s from %.6g to %.6g\n", shades([]rune("░▒▓█"), values, f.Cols, 60), what, low, high)
 	default:
