@@ -221,6 +221,12 @@ func (m heatMap) draw(f *figure) *figure {
 		d.printf(`<g stroke="#0004"><path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %sh%s"/>`, num(m.height), num(w-1), num(m.left), num(top+m.height/2), num(m.width))
 		d.printf(`<path stroke-width="%s" stroke-dasharray="1 %s" d="M%s %dv%s"/></g>`, num(m.width), num(h-1), num(m.left+m.width/2), top, num(m.height))
 	}
+	for _, t := range m.across.ticks {
+		d.text(m.left+m.width*m.across.share(t.at), top+m.height+16, "m k", t.label)
+	}
+	for _, t := range m.down.ticks {
+		d.text(m.left-6, top+4+m.height*m.down.share(t.at), "m r", t.label)
+	}
 	x := d.scale(m.name(colours.Min), m.name(colours.Max))
 	if unknown {
 		d.printf(`<rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(x))
