@@ -168,23 +168,10 @@ func where(f *record.Figure) string {
 	if most < 0 || f.Cols < 1 || least == most {
 		return ""
 	}
+	block := [2]int{1, 1}
+	copy(block[:], f.Block)
 	at := func(i int) string {
-		place := func(a *record.Axis, i int, block []int, of int) string {
-			switch {
-			case a != nil && i < len(a.Texts):
-				return plain(a.Texts[i])
-			case a != nil && i < len(a.At):
-				x := axis{kind: "value", low: a.At[0], high: a.At[len(a.At)-1]}
-				if a.Time {
-					x.kind = "date"
-				}
-				return x.placeLabel(a.At[i])
-			case len(block) == 2:
-				return fmt.Sprint(i * block[of])
-			}
-			return fmt.Sprint(i)
-		}
-		return place(f.Down, i/f.Cols, f.Block, 0) + ", " + place(f.Across, i%f.Cols, f.Block, 1)
+		return placeLabel(f.Down, i/f.Cols, block[0]) + ", " + placeLabel(f.Across, i%f.Cols, block[1])
 	}
 	return fmt.Sprintf(" · least at %s, greatest at %s (down, across)", at(least), at(most))
 }

@@ -1,10 +1,12 @@
 package chart
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // rounded returns at most n + 1 ticks, of an axis of any kind.
@@ -114,17 +116,15 @@ func dateTicks(low, high float64, n int) (all []tick) {
 	return nil
 }
 
-// placeLabel writes a place on an axis.
-func (a *axis) placeLabel(v float64) string {
+// placeLabel writes where element i is along an axis of blocks.
+func placeLabel(a *record.Axis, i, block int) string {
 	switch {
-	case a.kind == "date" && a.high-a.low < 3*24*3600:
-		return time.Unix(int64(v), 0).UTC().Format("2006-01-02 15:04")
-	case a.kind == "date":
-		return time.Unix(int64(v), 0).UTC().Format("2006-01-02")
-	case a.kind == "category":
-		if i := int(v); i >= 0 && i < len(a.ticks) {
-			return a.ticks[i].label
-		}
+	case a != nil && i < len(a.Texts):
+		return plain(a.Texts[i])
+	case a != nil && i < len(a.At) && a.Time:
+		return strings.TrimSuffix(time.Unix(int64(a.At[i]), 0).UTC().Format("2006-01-02 15:04"), " 00:00")
+	case a != nil && i < len(a.At):
+		return numberLabel(a.At[i])
 	}
-	return fmt.Sprintf("%.6g", v)
+	return strconv.Itoa(i * max(block, 1))
 }

@@ -54,16 +54,9 @@ func trend(c *record.Curve, values []float64, across *record.Axis) string {
 	if n < 3 || c.Points {
 		return ""
 	}
-	x := axis{kind: "value"}
-	place := func(i int) float64 {
-		if i < len(c.X) {
-			return c.X[i]
-		}
-		return float64(i * max(c.Step, 1))
-	}
-	x.low, x.high = place(0), place(len(values)-1)
-	if across != nil && across.Time {
-		x.kind = "date"
+	places := record.Axis{At: c.X}
+	if across != nil {
+		places.Time, places.Texts = across.Time, across.Texts
 	}
 	mean, meanX := sum/n, sumX/n
 	var xx, xy, yy float64
@@ -94,15 +87,14 @@ func trend(c *record.Curve, values []float64, across *record.Axis) string {
 			even = even && math.Abs(float64(crossings[i]-crossings[i-1])-each) <= max(1.5, each/4)
 		}
 		if even && each > 2 {
-			period := math.Abs(each * (place(len(values)-1) - place(0)) / float64(len(values)-1))
-			if how = fmt.Sprintf("repeats about every %.3g", period); x.kind == "date" {
-				how = fmt.Sprintf("repeats about every %.3g days", period/86400)
+			unit := each * float64(max(c.Step, 1)) // in indices
+			if last := len(values) - 1; len(c.X) > last {
+				unit = math.Abs(each * (c.X[last] - c.X[0]) / float64(last))
+			}
+			if how = fmt.Sprintf("repeats about every %.3g", unit); places.Time {
+				how = fmt.Sprintf("repeats about every %.3g days", unit/86400)
 			}
 		}
 	}
-	where := x.placeLabel(place(at))
-	if across != nil && at < len(across.Texts) {
-		where = plain(across.Texts[at])
-	}
-	return fmt.Sprintf("%s, greatest at %s", how, where)
+	return how + ", greatest at " + placeLabel(&places, at, c.Step)
 }
