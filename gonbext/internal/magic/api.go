@@ -167,17 +167,17 @@ const standardPrefix = "std:"
 
 // called are the callables in a package or of a type, without deprecated ones.
 func (s *Session) called(in string) []callable {
-	all := s.api()
+	if all, read := s.library[in]; read {
+		return all
+	}
+	all, key := s.api(), in
 	if dir, ok := strings.CutPrefix(in, standardPrefix); ok {
 		dir, of, _ := strings.Cut(dir, ":")
-		read := false
-		if all, read = s.library[dir]; !read {
-			all = readPackage(s.folderOf(dir), packageName(dir))
-			s.library[dir] = all
-		}
+		all = readPackage(s.folderOf(dir), packageName(dir))
 		in = strings.TrimSuffix(packageName(dir)+"."+of, ".")
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(c callable) bool { return c.deprecated || c.in != in })
+	s.library[key] = slices.DeleteFunc(slices.Clone(all), func(c callable) bool { return c.deprecated || c.in != in })
+	return s.library[key]
 }
 
 // results are the types of the values that a function returns, as its source names them.

@@ -2,7 +2,6 @@ package magic
 
 import (
 	"fmt"
-	"go/ast"
 	"go/token"
 	"path"
 	"regexp"
@@ -82,20 +81,10 @@ func (s *Session) membersOf(name string) (all []callable) {
 		return all
 	}
 	names := s.declared()
-	if m, _ := names.find(name); m.kind == token.TYPE {
-		if fields, ok := names.underlying(m.typ).(*ast.StructType); ok {
-			for _, f := range fields.Fields.List {
-				for _, n := range f.Names {
-					all = append(all, callable{name: n.Name})
-				}
-			}
+	for method := range names.names {
+		if own, ok := strings.CutPrefix(method, name+"."); ok {
+			all = append(all, callable{name: own})
 		}
-		for method := range names.names {
-			if own, ok := strings.CutPrefix(method, name+"."); ok {
-				all = append(all, callable{name: own})
-			}
-		}
-		return all
 	}
 	of, typ, _ := strings.Cut(name, ".")
 	at := ""
@@ -105,7 +94,7 @@ func (s *Session) membersOf(name string) (all []callable) {
 		at = standard[i]
 	}
 	if at == "" {
-		return nil
+		return all
 	}
 	return s.called(strings.TrimSuffix(standardPrefix+at+":"+typ, ":"))
 }

@@ -1,10 +1,12 @@
 package magic
 
 import (
+	"cmp"
 	_ "embed"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"regexp"
 	"slices"
 	"strconv"
@@ -70,12 +72,7 @@ func lineTokens(text string) []goToken {
 	return slices.DeleteFunc(tokens([]line{{text: text}}), func(t goToken) bool { return t.text == "\n" })
 }
 
-func wordOf(t goToken) string {
-	if t.text != "" {
-		return t.text
-	}
-	return t.Token.String()
-}
+func wordOf(t goToken) string { return cmp.Or(t.text, t.Token.String()) }
 
 // piece is a part of a statement, with what it is in Go.
 type piece struct {
@@ -209,18 +206,12 @@ func (w *writer) around(run []goToken) (text string, parts []*piece) {
 
 // opening is where the bracket opens that closes at the end of a run, -1 where none does.
 func opening(run []goToken) int {
-	depth := 0
-	for i, t := range slices.Backward(run) {
-		switch wordOf(t) {
-		case ")", "]", "}":
-			depth++
-		case "(", "[", "{":
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-		if depth == 0 {
-			break
+	if last := run[len(run)-1].Token; last != token.RPAREN && last != token.RBRACK && last != token.RBRACE {
+		return -1
+	}
+	for i := len(run) - 2; i >= 0; i-- {
+		if closing[run[i].Token] != 0 && unbalanced(run[i:]) == nil {
+			return i
 		}
 	}
 	return -1
@@ -237,11 +228,11 @@ var metavariable = regexp.MustCompile(`\$(\w+|\*)`)
 // fill puts what is caught into a text, in brackets where an operator or a dot stands beside an operation.
 func (c *caught) fill(to string) string {
 	var b strings.Builder
-	at := 0
+	at, plain := 0, strings.NewReplacer("&&", "  ", "||", "  ").Replace(to)
 	for _, m := range metavariable.FindAllStringSubmatchIndex(to, -1) {
 		value := c.text[to[m[2]:m[3]]]
 		b.WriteString(to[at:m[0]])
-		before, behind := strings.TrimRight(to[:m[0]], " "), strings.TrimLeft(to[m[1]:], " ")
+		before, behind := strings.TrimRight(plain[:m[0]], " "), strings.TrimLeft(plain[m[1]:], " ")
 		e, _ := parser.ParseExpr(value)
 		_, binary := e.(*ast.BinaryExpr)
 		_, unary := e.(*ast.UnaryExpr)
@@ -278,17 +269,11 @@ func (w *writer) match(pattern, run []goToken, c *caught, behind string) bool {
 		if n == 0 && name != "*" || len(rest) == 0 && n < len(run) {
 			continue
 		}
-		if balanced(run[:n]) && w.match(rest, run[n:], c, name) && w.catch(name, run[:n], c) {
+		if unbalanced(run[:n]) == nil && w.match(rest, run[n:], c, name) && w.catch(name, run[:n], c) {
 			return true
 		}
 	}
 	return false
-}
-
-func balanced(run []goToken) bool {
-	return !slices.ContainsFunc(run, func(t goToken) bool {
-		return closing[t.Token] != 0 || wordOf(t) == ")" || wordOf(t) == "]" || wordOf(t) == "}"
-	}) || unbalanced(run) == nil
 }
 
 // catch notes a part under a name, whose first letter says what it has to be.
@@ -335,8 +320,8 @@ func (w *writer) catch(name string, run []goToken, c *caught) bool {
 	case 'i':
 		text, ok = w.region(run)
 	case 'd':
-		text, ok = w.dtype(run)
-		p = &piece{}
+		text, p = w.function(kind, strings.Trim(run[len(run)-1].text, `"'`)), &piece{}
+		ok = text != ""
 	case 'k':
 		if opening(run) == 0 {
 			text, ok = w.write(run[1:len(run)-1]).text, true
@@ -352,22 +337,32 @@ func (w *writer) catch(name string, run []goToken, c *caught) bool {
 }
 
 // function is the one of Go's that a name of Python's stands for: f a method of arrays, g a function of this module's, h
-// one of package math, r the method that is most alike, q the name itself; "" where there is none.
+// one of package math, d a type of elements, r the method that is most alike, q the name itself; "" where there is none.
 func (w *writer) function(kind byte, name string) string {
+	for of, names := range w.alias {
+		if kind == 'd' && slices.Contains(names, name) {
+			name = of
+		}
+	}
+	if kind == 'd' && !slices.Contains(typeNames(), name) {
+		return ""
+	}
 	plain := strings.ReplaceAll(name, "_", "")
-	in := map[byte][]string{'f': {"oocore.Array"}, 'r': {"oocore.Array"}, 'g': packages, 'h': {standardPrefix + "math"}}[kind]
+	in := map[byte][]string{'f': {"oocore.Array"}, 'r': {"oocore.Array"}, 'g': packages, 'h': {standardPrefix + "math"}, 'd': packages[1:2]}[kind]
 	for _, dir := range in {
 		dir = dir[strings.LastIndexByte(dir, '/')+1:]
 		var names []string
 		for _, one := range w.session.called(dir) {
-			names = append(names, one.name)
+			switch names = append(names, one.name); {
+			case kind == 'r' || !strings.EqualFold(one.name, plain):
+			case kind == 'f':
+				return one.name
+			default:
+				return strings.TrimPrefix(dir, standardPrefix) + "." + one.name
+			}
 		}
-		best := alike(plain, names, 1+len(name)/4)
-		switch {
-		case kind == 'r' || kind == 'f' && strings.EqualFold(best, plain):
-			return best
-		case strings.EqualFold(best, plain):
-			return strings.TrimPrefix(dir, standardPrefix) + "." + best
+		if kind == 'r' {
+			return alike(plain, names, 1+len(name)/4)
 		}
 	}
 	if kind == 'q' {
@@ -399,22 +394,6 @@ func (w *writer) region(run []goToken) (text string, ok bool) {
 		text = "fmt.Sprintf(" + strings.Join(append([]string{text}, given...), ", ") + ")"
 	}
 	return text, true
-}
-
-// dtype is a type of elements by NumPy's name: float32, "float32", np.float32.
-func (w *writer) dtype(run []goToken) (text string, ok bool) {
-	name := strings.Trim(run[len(run)-1].text, `"'`)
-	for of, names := range w.alias {
-		if slices.Contains(names, name) {
-			name = of
-		}
-	}
-	for _, one := range w.session.called("oocore") {
-		if strings.EqualFold(one.name, name) && slices.Contains(typeNames(), name) {
-			return "oocore." + one.name, true
-		}
-	}
-	return "", false
 }
 
 // elements are a list of numbers, or of lists of them, as FromSlice takes it.
@@ -468,37 +447,32 @@ func (w *writer) writeLiteral(run []goToken, p *piece) bool {
 func (w *writer) typeOfAll(run []goToken, side int) (typ string) {
 	for _, e := range split(run, separators[1]) {
 		pair := split(e, separators[2])
-		text := w.write(pair[min(side, len(pair)-1)]).text
-		x, _ := parser.ParseExpr(text)
+		x, _ := parser.ParseExpr(w.write(pair[min(side, len(pair)-1)]).text)
 		one := "any"
-		switch lit, _ := x.(*ast.BasicLit); {
-		case text == "":
-			continue
-		case lit != nil:
+		if lit, ok := x.(*ast.BasicLit); ok {
 			one = map[token.Token]string{token.INT: "int", token.FLOAT: "float64", token.STRING: "string"}[lit.Kind]
-		case text == "true" || text == "false":
-			one = "bool"
-		case w.scope.isArray(w.scope.typeOf(x)):
-			one = "*oocore.Array"
-		case strings.HasPrefix(text, "[]"):
-			one, _, _ = strings.Cut(text, "{")
+		} else if t := w.scope.typeOf(x); t != nil {
+			one = types.ExprString(t)
 		}
-		if typ != "" && typ != one {
-			one = map[bool]string{true: "float64", false: "any"}[typ+one == "intfloat64" || typ+one == "float64int"]
+		switch numbers := typ + one; {
+		case len(e) == 0:
+		case typ == "" || typ == one || numbers == "intfloat64":
+			typ = one
+		case numbers != "float64int":
+			return "any"
 		}
-		typ = one
 	}
-	if typ == "" {
-		return map[int]string{0: "string", 1: "float64"}[side]
-	}
-	return typ
+	return cmp.Or(typ, [2]string{"string", "float64"}[side])
 }
 
 // quoted is a text of Python's in Go.
 func (w *writer) quoted(own string) (text string, by *form) {
 	i := strings.IndexAny(own, "\"'`")
+	if last := len(own) - 1; last == i || own[last] != own[i] { // it is not closed
+		return own, nil
+	}
 	prefix, quote := strings.ToLower(own[:i]), own[i]
-	body := own[i+1 : max(len(own)-1, i+1)]
+	body := own[i+1 : len(own)-1]
 	_, _, tail, err := strconv.UnquoteChar(body, '\'')
 	if prefix == "" && (quote != '\'' || err == nil && tail == "" && !w.runes) {
 		return own, nil
@@ -509,8 +483,6 @@ func (w *writer) quoted(own string) (text string, by *form) {
 	switch prefix {
 	case "r":
 		return "`" + body + "`", w.special["texts"]
-	case "b":
-		return `[]byte("` + body + `")`, w.special["texts"]
 	case "f":
 		given := ""
 		format := inBraces.ReplaceAllStringFunc(strings.ReplaceAll(body, "%", "%%"), func(m string) string {

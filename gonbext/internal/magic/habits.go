@@ -33,73 +33,54 @@ func (s *Session) python(code, fault string) (all []*pythonLine, names *scope) {
 			names.names[m[1]] = meaning{kind: token.VAR, typ: e}
 		}
 	}
-	given := strings.Split(code, "\n")
-	var group []goToken
-	flush := func() {
-		if len(group) == 0 {
-			return
+	given, rest := strings.Split(code, "\n"), slices.DeleteFunc(tokens(lines), func(t goToken) bool { return t.text == "\n" })
+	for at := 0; at < len(lines); at++ {
+		n, first := 0, at
+		for n < len(rest) && (rest[n].line <= at || n > 0 && unfinished(rest[:n])) {
+			at = min(max(at, rest[n].end().line), len(lines)-1)
+			n++
 		}
-		first, last := group[0].position, group[len(group)-1].end()
-		l := &pythonLine{first: first.line, last: last.line, indent: lines[first.line].text[:first.column], own: strings.TrimSpace(strings.Join(given[first.line:min(last.line+1, len(given))], "\n"))}
-		w := &writer{forms: readForms(), session: s, scope: names, lines: lines, known: map[span]*piece{}}
-		w.runes = strings.Contains(fault, "rune") || !looksLikeGo.MatchString(code)
-		p := w.statement(group)
-		l.text, l.changed, l.block = p.text, p.changed(), wordOf(group[len(group)-1]) == ":" && p.form != nil
-		if as := strings.TrimSpace(textBetween(lines, position{line: first.line}, position{last.line, len(lines[min(last.line, len(lines)-1)].text)})); l.changed == nil && as != l.own {
-			l.text, l.changed = as, []*piece{{form: readForms().special[map[bool]string{true: "comments", false: "texts"}[strings.Contains(l.own, "#")]]}}
+		run := rest[:n]
+		rest = rest[n:]
+		own, as := strings.Join(given[first:at+1], "\n"), ""
+		for _, l := range lines[first : at+1] {
+			as += "\n" + l.text
 		}
-		if i := slices.IndexFunc(l.changed, func(p *piece) bool { return p.example != "" }); i >= 0 {
-			l.example = l.changed[i].example
-			l.changed = l.changed[i:]
-		}
-		names.learn(l.text)
-		all, group = append(all, l), nil
-	}
-	commented := func(until int) { // lines that are a comment of Python's
-		for at := len(given) - len(lines); at < until; at++ {
-			if text := strings.TrimSpace(given[at]); lines[at].kind == goLine && strings.HasPrefix(text, "#") && !slices.ContainsFunc(all, func(l *pythonLine) bool { return at <= l.last }) {
-				own := strings.TrimSpace(lines[at].text)
-				all = append(all, &pythonLine{first: at, last: at, indent: given[at][:strings.IndexByte(given[at], '#')], own: text, text: own, changed: []*piece{{form: readForms().special["comments"]}}})
+		l := &pythonLine{first: first, last: at, indent: own[:len(own)-len(strings.TrimLeft(own, " \t"))], own: strings.TrimSpace(own), text: strings.TrimSpace(as)}
+		if n > 0 {
+			w := &writer{forms: readForms(), session: s, scope: names, lines: lines, known: map[span]*piece{}}
+			w.runes = strings.Contains(fault, "rune") || !looksLikeGo.MatchString(code)
+			p := w.statement(run)
+			l.changed, l.block = p.changed(), wordOf(run[n-1]) == ":" && p.form != nil
+			if l.changed != nil {
+				l.text = p.text
 			}
 		}
+		if l.changed == nil && l.text != l.own && lines[first].kind == goLine {
+			l.changed = []*piece{{form: readForms().special[map[bool]string{true: "comments", false: "texts"}[strings.Contains(l.own, "#")]]}}
+		}
+		if i := slices.IndexFunc(l.changed, func(p *piece) bool { return p.example != "" }); i >= 0 {
+			l.example, l.changed = l.changed[i].example, l.changed[i:]
+		}
+		names.learn(l.text)
+		if n > 0 || l.changed != nil {
+			all = append(all, l)
+		}
 	}
-	for _, t := range tokens(lines) {
-		if t.text == "\n" {
-			continue
-		}
-		if n := len(group); n > 0 && t.line > group[n-1].end().line && !unfinished(group) {
-			flush()
-		}
-		if len(group) == 0 {
-			commented(t.line)
-		}
-		group = append(group, t)
-	}
-	flush()
-	commented(len(given))
 	return all, names
 }
 
 // looksLikeGo is what is in no cell of Python's, in which a letter between single quotes is a text.
 var looksLikeGo = regexp.MustCompile(`(?m):=|\b(func|var|type|switch|case) |[;{]\s*$`)
 
-// unfinished reports whether a statement goes on in the next line: a bracket is open, or an operator ends the line.
-func unfinished(group []goToken) bool {
-	depth := 0
-	for i, t := range group {
-		switch wordOf(t) {
-		case "(", "[":
-			depth++
-		case "{": // else a block of Go's begins
-			if i+1 < len(group) && group[i+1].line == t.line {
-				depth++
-			}
-		case ")", "]", "}":
-			depth = max(depth-1, 0)
-		}
+// unfinished reports whether a statement goes on in the next line: a bracket is open that begins no block, or an operator
+// ends the line.
+func unfinished(run []goToken) bool {
+	open, last := unbalanced(run), &run[len(run)-1]
+	if open != nil && (open.Token == token.LPAREN || open.Token == token.LBRACK || open.Token == token.LBRACE && open != last) {
+		return true
 	}
-	last := wordOf(group[len(group)-1])
-	return depth > 0 || last == `\` || last == "," || last == "." || len(last) == 1 && strings.Contains("+-*/%&|^=", last) && group[0].text != "from"
+	return wordOf(*last) == `\` || len(wordOf(*last)) == 1 && strings.Contains(",.+-*/%&|^=", wordOf(*last)) && run[0].text != "from"
 }
 
 // statement is a whole statement in Go.
@@ -234,7 +215,6 @@ func (s *Session) inGo(code string, bad error) error {
 // written is a cell in Go, with braces around what Python indents; whole where each line of it is known.
 func written(code string, all []*pythonLine) (text string, whole bool) {
 	var lines, open []string // the indents of blocks
-	var functions []int      // the lines where functions begin
 	source, next := strings.Split(code, "\n"), 0
 	whole = true
 	for _, l := range all {
@@ -253,26 +233,23 @@ func written(code string, all []*pythonLine) (text string, whole bool) {
 		}
 		if l.block {
 			open = append(open, l.indent)
-			if strings.HasPrefix(l.text, "func ") {
-				functions = append(functions, len(lines))
-			}
 		}
 		lines = append(lines, l.indent+l.text)
 	}
 	for _, indent := range slices.Backward(open) {
 		lines = append(lines, indent+"}")
 	}
-	for i, at := range functions {
-		end := len(lines)
-		if i+1 < len(functions) {
-			end = functions[i+1]
+	text = strings.Trim(strings.Join(append(lines, source[min(next, len(source)):]...), "\n"), "\n")
+	return pythonFunction.ReplaceAllStringFunc(text, func(f string) string {
+		if strings.Contains(f, "return ") {
+			return f
 		}
-		if !slices.ContainsFunc(lines[at:end], func(l string) bool { return strings.Contains(l, "return ") }) { // it returns nothing
-			lines[at] = strings.Replace(lines[at], ") float64 {", ") {", 1)
-		}
-	}
-	return strings.Trim(strings.Join(append(lines, source[min(next, len(source)):]...), "\n"), "\n"), whole
+		return strings.Replace(f, ") float64 {", ") {", 1)
+	}), whole
 }
+
+// pythonFunction is one with its block.
+var pythonFunction = regexp.MustCompile(`(?m)^func .* float64 \{\n([ \t].*\n|\n)*\}`)
 
 // isGo reports whether a cell parses.
 func (s *Session) isGo(code string) bool {
@@ -286,33 +263,16 @@ func (s *Session) isGo(code string) bool {
 
 // asGoText has comments and long texts of Python's as Go's scanner takes them, each line in its place.
 func asGoText(code string) string {
-	var b strings.Builder
-	for i := 0; i < len(code); i++ {
-		switch rest := code[i:]; {
-		case strings.HasPrefix(rest, `"""`), strings.HasPrefix(rest, "'''"):
-			b.WriteByte('`')
-			i += 2
-			if end := strings.Index(code[i+1:], rest[:3]); end >= 0 {
-				b.WriteString(strings.ReplaceAll(code[i+1:i+1+end], "`", "'") + "`")
-				i += end + 3
-			}
-		case rest[0] == '"' || rest[0] == '\'' || rest[0] == '`':
-			end := min(skipQuoted(code, i), len(code)-1)
-			if line := strings.IndexByte(rest, '\n'); rest[0] != '`' && line >= 0 {
-				end = min(end, i+line)
-			}
-			b.WriteString(code[i : end+1])
-			i = end
-		case rest[0] == '#' || strings.HasPrefix(rest, "//"):
-			line := rest
-			if end := strings.IndexByte(rest, '\n'); end >= 0 {
-				line = rest[:end]
-			}
-			b.WriteString("//" + strings.TrimPrefix(strings.TrimPrefix(line, "//"), "#"))
-			i += len(line) - 1
-		default:
-			b.WriteByte(rest[0])
+	return pythonText.ReplaceAllStringFunc(code, func(text string) string {
+		switch {
+		case strings.HasPrefix(text, "#"):
+			return "//" + text[1:]
+		case len(text) > 5 && (text[:3] == `"""` || text[:3] == "'''"):
+			return "`" + strings.ReplaceAll(text[3:len(text)-3], "`", "'") + "`"
 		}
-	}
-	return b.String()
+		return text
+	})
 }
+
+// pythonText are texts and comments, of Go's too.
+var pythonText = regexp.MustCompile("(?s:\"\"\".*?\"\"\"|'''.*?'''|`[^`]*`)|\"(\\\\.|[^\"\\\\\n])*\"|'(\\\\.|[^'\\\\\n])*'|(//|#).*")

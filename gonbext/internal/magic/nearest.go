@@ -16,19 +16,19 @@ const (
 	errorMost = 1000
 )
 
-// nearest is the candidate with the smallest edit distance to s; of equals one that differs in its case alone, then one
-// with the same letters, then one that begins with s, then the first.
+// nearest is the candidate with the smallest edit distance to s, whatever the case of letters; of equals one with the same
+// letters, then one that begins with s, then the first.
 func nearest(s string, candidates []string) string {
-	s = s[:min(len(s), wordMost)]
+	s = strings.ToLower(s[:min(len(s), wordMost)])
 	best, least := "", 0
 	for i, c := range candidates {
-		d := 4 * host.Distance(s, c)
+		low := strings.ToLower(c)
+		d := 4 * host.Distance(s, low)
 		switch {
-		case strings.EqualFold(s, c):
-			d = min(d, 1)
-		case strings.HasPrefix(c, s):
+		case sameLetters(s, low):
+		case strings.HasPrefix(low, s):
 			d++
-		case !sameLetters(s, c):
+		default:
 			d += 2
 		}
 		if i == 0 || d < least {
@@ -48,7 +48,7 @@ func sameLetters(a, b string) bool {
 // alike is the nearest candidate where it is no more than so far from s, else "".
 func alike(s string, candidates []string, most int) string {
 	best := nearest(s, candidates)
-	if strings.EqualFold(s, best) || host.Distance(s, best) <= most {
+	if best != "" && host.Distance(strings.ToLower(s), strings.ToLower(best)) <= most {
 		return best
 	}
 	return ""

@@ -83,6 +83,7 @@ func NewSession() *Session {
 // ReadAPI has the session know what cells call of the module whose source is in a folder.
 func (s *Session) ReadAPI(source string) {
 	s.source = source
+	clear(s.library)
 	s.api = sync.OnceValue(func() []callable { return readAPI(source) })
 	go s.api()
 	go s.goSource()
