@@ -64,6 +64,28 @@
 // breaks is left out of the cells that do not call it; where one does, the compiler's fault says which declaration
 // changed. %rm NAME and %reset forget values, and so does the end of the kernel. In stock GoNB nothing is carried.
 //
+// # Coming from Python
+//
+// A cell that fails for a habit of Python's says the Go line that does the same, made from the cell:
+//
+//	b + 1, 2*b, b > 0, b ** 2          b.Add(1), b.Mul(2), b.Greater(0), b.Square()
+//	b[0], b[1:3, 0], b[mask]           b.Slice("0"), b.Slice("1:3, 0"), b.Mask(gonbext.Context(), mask)
+//	b.shape, len(b), b.T, b.dtype      b.Shape(), b.Shape()[0], b.T(), b.DType()
+//	np.sin(b), b.mean(axis=0)          b.Sin(), b.Mean(0)
+//	np.zeros((3, 3)), np.load("x.npy") oocore.Zeros(oocore.Float64, 3, 3), oocore.Open("x.npy")
+//	x = 3, True, None, and, not        x := 3, true, nil, &&, !
+//	for i in range(3):                 for i := range 3 {
+//	print(x), f"{x:.2f}", help(x)      fmt.Println(x), fmt.Sprintf("%.2f", x), x?
+//	plt.plot(b), plt.imshow(b)         gonbext.Plot(b), gonbext.Image(b)
+//	%timeit, %%timeit, %prun           %%time, %%memory
+//	!pip install x                     !*go get MODULE
+//
+// Where several lines are Python's the whole cell is shown in Go. Cells that compile are never commented on. In Go
+// itself 7 // 2 is 7 with a comment behind it, 7 / 2 is 3, 'a' is a number, and print writes to the error output.
+//
+// Cells import Go's standard packages and this module's by using them. Those of other modules are fetched by
+// !*go get MODULE once, or by %autoget for whatever the cells that follow import.
+//
 // # Errors
 //
 // Save, SaveAll, Collect and Show end the cell where they fail, with one line that names

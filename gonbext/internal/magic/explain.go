@@ -64,9 +64,15 @@ func suggested(all []callable, name string) string {
 	for _, c := range all {
 		names = append(names, c.name)
 	}
-	best := alike(name, names, 1+len(name)/3)
-	if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(strings.ToLower(n), strings.ToLower(name)) }); best == "" && len(name) > 3 && i >= 0 {
-		best = names[i]
+	best, low := alike(name, names, 1+len(name)/4), strings.ToLower(name)
+	if best == "" && len(low) > 3 { // one that says more, or less
+		i := slices.IndexFunc(names, func(n string) bool {
+			n = strings.ToLower(n)
+			return strings.Contains(n, low) || 2*len(n) >= len(low) && strings.HasPrefix(low, n)
+		})
+		if i >= 0 {
+			best = names[i]
+		}
 	}
 	if best == "" {
 		return ""

@@ -137,7 +137,7 @@ var habitsThatCompilerFinds = [][2]string{
 	{`xr.open_dataset("x.nc")`, `oocore.OpenAll("x.nc")`},
 	{`t := ds["temp"]`, `t := ds.Get("temp")`},
 	{"np.frobnicate(b)", "oocore.Open…"},
-	{"np.sinn(b)", "b.Sin()…"},
+	{"np.coss(b)", "b.Cos()…"},
 	{"x = 3", "x := 3"},
 	{"x = np.sin(b)", "x := b.Sin()"},
 	{"u, v = 1, 2", "u, v := 1, 2"},

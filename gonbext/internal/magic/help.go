@@ -15,7 +15,7 @@ var gonbCommands = [][2]string{
 	{"%exec FUNC [ARGS]", "runs a function"},
 	{"%test [FLAGS]", "runs the cell's tests and benchmarks"},
 	{"%wasm", "runs the cell in the browser"},
-	{"%autoget", "fetches modules that cells import"},
+	{"%autoget", "fetches modules that the cells that follow import, as !*go get MODULE does for one"},
 	{"%noautoget", "fetches none"},
 	{"%capture [-a] FILE", "writes the cell's output to a file too"},
 	{"%cd [DIR]", "changes or shows the folder"},
@@ -47,6 +47,7 @@ var helpNotes = []string{
 	"`%%memory --help` or `%%memory?` shows one of them, `oocore.Open?` or `x.Sum?` a function; so does Shift-Tab.",
 	"A cell of statements needs no magic, and may declare functions, types and variables beside them. What it declares is there in later cells.",
 	"`%%memory`, `%%footprint` and `%%time` stand at the cell's top, or below its imports and functions; statements follow.",
+	"A cell that fails for a habit of Python's says the Go line that does the same: `b + 1` is `b.Add(1)`, `x = 3` is `x := 3`.",
 	"Sizes are written like `512MiB`, chunk shapes like `1024x512`. Flags come as `--flag value` or `--flag=value`.",
 }
 
