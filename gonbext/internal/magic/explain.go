@@ -12,6 +12,7 @@ import (
 var (
 	undefinedName   = regexp.MustCompile(`^undefined: (\w+)(?:\.(\w+))?$`)
 	undefinedMember = regexp.MustCompile(`(?:undefined \(type \*?([\w.]+) has no field or method (\w+)|^unknown field (\w+) in struct literal of type ([\w.]+))`)
+	failedGet       = regexp.MustCompile(`^go: (?:module )?(\S+?): `)
 	unknownModule   = regexp.MustCompile(`(?:no required module provides package ([^\s;:]+)|imports (\S+) from implicitly required module)`)
 )
 
@@ -23,6 +24,9 @@ func (s *Session) Explain(code string, line, column int, fault string) (text, hi
 	}
 	if m := unknownModule.FindStringSubmatch(fault); m != nil {
 		return "no required module provides package " + m[1] + m[2], fmt.Sprintf("!*go get %s%s fetches it for this notebook, and %%autoget whatever cells import", m[1], m[2])
+	}
+	if m := failedGet.FindStringSubmatch(fault); m != nil {
+		return fault, fmt.Sprintf("!*go get %s@VERSION asks for a version of it, and %%noautoget has cells built with the modules that are here", m[1])
 	}
 	if m := undefinedMember.FindStringSubmatch(fault); m != nil {
 		return fault, suggested(s.membersOf(m[1]+m[4]), m[2]+m[3])

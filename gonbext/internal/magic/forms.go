@@ -252,8 +252,7 @@ func (w *writer) match(pattern, run []goToken, c *caught, behind string) bool {
 	if len(pattern) == 0 {
 		return len(run) == 0
 	}
-	optional := len(pattern) > 3 && wordOf(pattern[0]) == "," && wordOf(pattern[2]) == "*"
-	if optional && len(run) > 0 && wordOf(run[0]) == wordOf(pattern[3]) {
+	if isRest(pattern) && len(run) > 0 && wordOf(run[0]) == wordOf(pattern[3]) {
 		return w.match(pattern[3:], run, c, "*") // there is no more
 	}
 	if word := wordOf(pattern[0]); word != "$" {
@@ -265,8 +264,9 @@ func (w *writer) match(pattern, run []goToken, c *caught, behind string) bool {
 		return (own == nil || behind == "." || keyword) && w.match(pattern[1:], run[1:], c, word)
 	}
 	name, rest := wordOf(pattern[1]), pattern[2:]
+	follows := len(rest) > 0 && wordOf(rest[0]) != "$" && !isRest(rest)
 	for n := len(run); n >= 0; n-- {
-		if n == 0 && name != "*" || len(rest) == 0 && n < len(run) {
+		if n == 0 && name != "*" || len(rest) == 0 && n < len(run) || follows && (n == len(run) || wordOf(run[n]) != wordOf(rest[0])) {
 			continue
 		}
 		if unbalanced(run[:n]) == nil && w.match(rest, run[n:], c, name) && w.catch(name, run[:n], c) {
@@ -274,6 +274,11 @@ func (w *writer) match(pattern, run []goToken, c *caught, behind string) bool {
 		}
 	}
 	return false
+}
+
+// isRest reports whether a pattern goes on with , $* and a bracket: further arguments, if there are any.
+func isRest(pattern []goToken) bool {
+	return len(pattern) > 3 && wordOf(pattern[0]) == "," && wordOf(pattern[2]) == "*"
 }
 
 // catch notes a part under a name, whose first letter says what it has to be.

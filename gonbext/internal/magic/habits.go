@@ -47,7 +47,7 @@ func (s *Session) python(code, fault string) (all []*pythonLine, names *scope) {
 			as += "\n" + l.text
 		}
 		l := &pythonLine{first: first, last: at, indent: own[:len(own)-len(strings.TrimLeft(own, " \t"))], own: strings.TrimSpace(own), text: strings.TrimSpace(as)}
-		if n > 0 {
+		if n > 0 && n <= tokensMost {
 			w := &writer{forms: readForms(), session: s, scope: names, lines: lines, known: map[span]*piece{}}
 			w.runes = strings.Contains(fault, "rune") || !looksLikeGo.MatchString(code)
 			p := w.statement(run)
@@ -69,6 +69,9 @@ func (s *Session) python(code, fault string) (all []*pythonLine, names *scope) {
 	}
 	return all, names
 }
+
+// tokensMost are those of a statement that is read: a longer one is a table of numbers.
+const tokensMost = 120
 
 // looksLikeGo is what is in no cell of Python's, in which a letter between single quotes is a text.
 var looksLikeGo = regexp.MustCompile(`(?m):=|\b(func|var|type|switch|case) |[;{]\s*$`)

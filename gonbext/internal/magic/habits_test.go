@@ -323,6 +323,7 @@ func TestMisspelledNamesAreFound(t *testing.T) {
 		{"fmt.Println(conuts)", "undefined: conuts", "", "Did you mean counts?"},
 		{"b[0, 1]", "syntax error: unexpected literal 1, expected ]", "", "an array has methods for its elements, in place of brackets: b.Slice(\"0, 1\")"},
 		{"fmt.Println(other)", "undefined: other", "", ""},
+		{"x()", "go: module a.b/c: reading https://x: 404", "", "!*go get a.b/c@VERSION asks for"},
 		{"import \"rsc.io/x\"", "no required module provides package rsc.io/x; to add it:\n\tgo get rsc.io/x", "no required module provides package rsc.io/x", "!*go get rsc.io/x fetches it"},
 	} {
 		line := strings.Count(c.code, "\n") + 1

@@ -94,7 +94,7 @@ var (
 	// compilerLine is a fault in the program that GoNB makes of cells.
 	compilerLine = regexp.MustCompile(`^(?:\S*/)?main(?:_test)?\.go:(\d+)(?::(\d+))?: (.*)$`)
 	// withoutModule is what the go command says of a package that an unknown module has.
-	withoutModule = regexp.MustCompile(`^package gonb_\w+ (imports (\S+) from implicitly required module);`)
+	withoutModule = regexp.MustCompile(`^(?:package gonb_\w+ |failed to run "\S*go get": exit status \d+\s+)((?:imports |go: module |go: )(\S+?)(?: from implicitly required module|: .*))`)
 	// cellPlace begins what GoNB adds to a line of the compiler's.
 	cellPlace = regexp.MustCompile(`^Cell(?:\[(\d+)\]:)? Line (\d+)\n`)
 	// noise is what the go command says besides.
@@ -107,7 +107,7 @@ var (
 // each of its lines what GoNB says of that.
 func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 	if m := withoutModule.FindStringSubmatch(evalue); m != nil {
-		at := slices.IndexFunc(strings.Split(j.source, "\n"), func(line string) bool { return strings.Contains(line, `"`+m[2]+`"`) })
+		at := slices.IndexFunc(strings.Split(j.source, "\n"), func(line string) bool { return strings.Contains(line, `"`+m[2]) })
 		return Faults{{Line: at + 1, Text: m[1]}}
 	}
 	if !strings.Contains(evalue, "main.go:") && !strings.Contains(evalue, "main_test.go:") {

@@ -39,6 +39,10 @@ func TestFaultsHaveTheUsersLines(t *testing.T) {
 			[]string{"./main.go:8:1: declared and not used: a", "./main.go:8:6: undefined: b", "./main.go:9:6: undefined: b", "./main.go:9:6: too many errors"},
 			[]any{marking("Cell[7]: Line 1", "a := b", 1), marking("Cell[7]: Line 1", "a := b", 6), marking("Cell[7]: Line 2", "c := b", 6), ""},
 			"line 1: undefined: b (also line 2)\n    a := b\n         ^"},
+		"no module": {"import (\n\t\"a.b/c/d\"\n)", "", 0, []string{"package gonb_1a imports a.b/c/d from implicitly required module; to add missing requirements, run:\n\tgo get a.b/c"}, nil,
+			"line 2: imports a.b/c/d from implicitly required module\n    \t\"a.b/c/d\""},
+		"no module fetched": {"x()", "", 0, []string{"failed to run \"/usr/local/go/bin/go get\": exit status 1\n\ngo: module a.b/c: reading https://x: 404"}, nil,
+			"go: module a.b/c: reading https://x: 404"},
 		"not in any cell": {"f()", "f()", 0, []string{"main.go:3:1: \"x\" is not in std"}, []any{""}, "\"x\" is not in std"},
 	} {
 		j := &job{source: c.source, cell: Cell{Code: c.code, Lines: c.lines}}
