@@ -209,7 +209,7 @@ func (s *Session) inGo(code string, bad error) error {
 		return bad
 	}
 	f := relay.Fault{Line: blamed.first + 1, Column: len(blamed.indent) + 1, Text: blamed.says()}
-	if whole && count > 1 {
+	if whole && (count > 1 || blamed.block) {
 		f.Hint = "The cell in Go:\n    " + strings.ReplaceAll(text, "\n", "\n    ")
 	}
 	return relay.Faults{f}
