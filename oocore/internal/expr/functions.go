@@ -38,9 +38,6 @@ func Functions() []*op.Operation {
 	return slices.SortedFunc(maps.Values(functions()), func(a, b *op.Operation) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Operation returns the operation of a name; nil where there is none.
-func Operation(name string) *op.Operation { return functions()[name] }
-
 // Family is operations that belong together, under the title that documentation gives them.
 type Family struct {
 	Title string
