@@ -223,7 +223,10 @@ func panelsDrawing(f *record.Figure, alt string) *figure {
 		if g == nil {
 			continue
 		}
-		if g.title = plain(f.Panels[i].Title); len(all) == 0 {
+		if g.title = plain(f.Panels[i].Title); g.title == "" && len(f.Panels[i].Curves) == 1 { // which has no legend
+			g.title = plain(f.Panels[i].Curves[0].Name)
+		}
+		if len(all) == 0 {
 			base = g.base
 		}
 		if g.base.kind == base.kind {
