@@ -4,14 +4,14 @@
 //
 // Functions of each element: [Array.Abs], [Array.Add], [Array.AllClose], [Array.Angle],
 // [Array.Arccos], [Array.Arccosh], [Array.Arcsin], [Array.Arcsinh], [Array.Arctan],
-// [Array.Arctan2], [Array.Arctanh], [Array.AsType], [Array.BitwiseAnd], [Array.BitwiseOr],
-// [Array.BitwiseXor], [Array.Cbrt], [Array.Ceil], [Array.Choose], [Array.Clip], [Array.Conj],
-// [Array.Copysign], [Array.Cos], [Array.Cosh], [Array.Day], [Array.DayOfWeek],
-// [Array.DayOfYear], [Array.DecodeCF], [Array.Degrees], [Array.Div], [Array.Equal],
-// [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1], [Array.FloatPower], [Array.Floor],
-// [Array.FloorDiv], [Array.Fmax], [Array.Fmin], [Array.Fmod], [Array.Frexp], [Array.FullLike],
-// [Array.Greater], [Array.GreaterEqual], [Array.Heaviside], [Array.Hour], [Array.Hypot],
-// [Array.I0], [Array.Imag], [Array.Invert], [Array.IsClose], [Array.IsComplex],
+// [Array.Arctan2], [Array.Arctanh], [Array.ArrayEqual], [Array.AsType], [Array.BitwiseAnd],
+// [Array.BitwiseOr], [Array.BitwiseXor], [Array.Cbrt], [Array.Ceil], [Array.Choose],
+// [Array.Clip], [Array.Conj], [Array.Copysign], [Array.Cos], [Array.Cosh], [Array.Day],
+// [Array.DayOfWeek], [Array.DayOfYear], [Array.DecodeCF], [Array.Degrees], [Array.Div],
+// [Array.Equal], [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1], [Array.FloatPower],
+// [Array.Floor], [Array.FloorDiv], [Array.Fmax], [Array.Fmin], [Array.Fmod], [Array.Frexp],
+// [Array.FullLike], [Array.Greater], [Array.GreaterEqual], [Array.Heaviside], [Array.Hour],
+// [Array.Hypot], [Array.I0], [Array.Imag], [Array.Invert], [Array.IsClose], [Array.IsComplex],
 // [Array.IsFinite], [Array.IsInf], [Array.IsNaN], [Array.IsNegInf], [Array.IsPosInf],
 // [Array.IsReal], [Array.Ldexp], [Array.LeftShift], [Array.Less], [Array.LessEqual],
 // [Array.LinspaceTo], [Array.Log], [Array.Log10], [Array.Log1p], [Array.Log2],
@@ -27,10 +27,10 @@
 // Reductions and statistics: [Array.All], [Array.Any], [Array.ArgMax], [Array.ArgMin],
 // [Array.Average], [Array.Bincount], [Array.Coarsen], [Array.Corrcoef], [Array.CountNonzero],
 // [Array.Cov], [Array.GroupBy], [Array.Histogram], [Array.Histogram2D],
-// [Array.HistogramBinEdges], [Array.HistogramDD], [Array.LogSumExp], [Array.Max], [Array.Mean],
-// [Array.Min], [Array.Moment], [Array.NanCumprod], [Array.NanCumsum], [Array.Prod],
-// [Array.Ptp], [Array.Reduce], [Array.Resample], [Array.Rolling], [Array.Std], [Array.Sum],
-// [Array.Var].
+// [Array.HistogramBinEdges], [Array.HistogramDD], [Array.Kurtosis], [Array.LogSumExp],
+// [Array.Max], [Array.Mean], [Array.Min], [Array.Moment], [Array.NanCumprod],
+// [Array.NanCumsum], [Array.Prod], [Array.Ptp], [Array.Reduce], [Array.Resample],
+// [Array.Rolling], [Array.Skew], [Array.Std], [Array.Sum], [Array.Var], [Array.ZScore].
 //
 // Products and linear algebra: [Array.Cross], [Array.Dot], [Array.Inner], [Array.Kron],
 // [Array.Outer], [Array.Tensordot], [Array.Vdot], [Array.Vecdot], [Einsum].
@@ -49,15 +49,21 @@
 // [Array.Take], [Array.TakeAlong], [Array.UnravelIndex], [Array.WithCoord], [Near],
 // [RavelMultiIndex].
 //
-// Sorting, searching and sets: [Array.ArgTopK], [Array.Argsort], [Array.ArgsortDescending],
-// [Array.Digitize], [Array.IsIn], [Array.Median], [Array.MedianWith], [Array.Percentile],
-// [Array.Quantile], [Array.Quantiles], [Array.SearchSorted], [Array.Sort],
-// [Array.SortDescending], [Array.TopK], [Array.Union1D], [Array.Unique], [Array.UniqueAll],
-// [Array.UniqueCounts], [TriangleIndices].
+// Sorting, searching and sets: [Array.ArgPartition], [Array.ArgTopK], [Array.Argsort],
+// [Array.ArgsortDescending], [Array.Digitize], [Array.Intersect1D], [Array.IsIn],
+// [Array.Median], [Array.MedianWith], [Array.Partition], [Array.Percentile], [Array.Quantile],
+// [Array.Quantiles], [Array.RankData], [Array.SearchSorted], [Array.SetDiff1D],
+// [Array.SetXor1D], [Array.Sort], [Array.SortDescending], [Array.SpearmanR], [Array.TopK],
+// [Array.Union1D], [Array.Unique], [Array.UniqueAll], [Array.UniqueCounts], [Lexsort],
+// [TriangleIndices].
 //
-// Along an axis: sums, differences, windows: [Array.Cumprod], [Array.Cumsum],
+// Along an axis: sums, differences, windows: [Array.BFill], [Array.Cumprod], [Array.Cumsum],
 // [Array.CumulativeProd], [Array.CumulativeSum], [Array.Diff], [Array.EDiff1D],
-// [Array.Gradient], [Array.GradientAt], [Array.SlidingWindows].
+// [Array.EWMMean], [Array.FFill], [Array.Gradient], [Array.GradientAt], [Array.Interp],
+// [Array.InterpWithin], [Array.InterpolateNA], [Array.MaximumAccumulate],
+// [Array.MinimumAccumulate], [Array.PolyFit], [Array.PolyFitWeighted], [Array.PolyVal],
+// [Array.SlidingWindows], [Array.Trapezoid], [Array.TrapezoidAt], [Array.Unwrap],
+// [Array.Vander].
 //
 // Random numbers: [Array.Choice], [Array.Permuted], [Array.RandomBeta], [Array.RandomBinomial],
 // [Array.RandomGamma], [Array.RandomGeometric], [Array.RandomHypergeometric],
@@ -67,6 +73,8 @@
 // [RandomNormal], [RandomPermutation].
 //
 // Quantization: [Array.Quantize].
+//
+// Transforms, filters and networks: [Array.Label].
 package oocore
 
 import (
@@ -77,12 +85,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/op/contract"
+	"github.com/gonbext/gonbext/oocore/internal/op/curve"
 	"github.com/gonbext/gonbext/oocore/internal/op/edit"
 	"github.com/gonbext/gonbext/oocore/internal/op/elements"
 	"github.com/gonbext/gonbext/oocore/internal/op/group"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/op/random"
+	"github.com/gonbext/gonbext/oocore/internal/op/regions"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 	shapes "github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
@@ -203,6 +213,15 @@ func (a *Array) ArgMin(axes ...int) *Array {
 	return in.Result(stats.Position(in.Site, stats.PositionArgs{Reduction: kernel.ArgMin, X: in.Node(a), Axis: axes}))
 }
 
+// ArgPartition returns the positions of Partition's elements, as int64.
+//
+// Passes: 1 of lines up to 16 MiB, else 2 read, 2 written of 8 or 16 bytes an element. Held at
+// once: 48 MiB.
+func (a *Array) ArgPartition(kth, axis int) *Array {
+	in := called("argpartition")
+	return in.Result(order.ArgPartition(in.Site, order.PartitionArgs{X: in.Node(a), Kth: kth, Axis: axis}))
+}
+
 // Argsort returns the positions of the elements along an axis in their order, as int64: of
 // equal elements the first comes first.
 //
@@ -244,6 +263,15 @@ func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
 	})[0]
 }
 
+// ArrayEqual returns whether two arrays have the same shape and equal elements, where NaN is
+// equal to NaN if that is so said.
+//
+// Passes: 1. Held at once: an accumulator.
+func (a *Array) ArrayEqual(b *Array, equalNaN bool) *Array {
+	in := called("array_equal")
+	return in.Result(elements.ArrayEqual(in.Site, elements.EqualArgs{A: in.Node(a), B: in.Node(b), EqualNaN: equalNaN}))
+}
+
 // AsType returns the array in another type: floats lose their fraction, integers wrap, and a
 // complex array is rejected, to take its Real, Imag or Abs.
 func (a *Array) AsType(t DType) *Array {
@@ -277,6 +305,15 @@ func (a *Array) Average(weights *Array, axes ...int) *Array {
 func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
 	in := called("beta")
 	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "beta", Of: 0x7, Seed: seed, A: in.Node(a), B: in.Node(b), Lengths: lengths}))
+}
+
+// BFill has each NaN replaced by the next element along an axis that is none, at most limit of
+// them before each element; a limit of 0 is none.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) BFill(axis, limit int) *Array {
+	in := called("bfill")
+	return in.Result(scan.BFill(in.Site, scan.FillArgs{X: in.Node(a), Axis: axis, Limit: limit}))
 }
 
 // RandomBinomial returns how many of so many trials succeed, which the array says, each by a
@@ -605,6 +642,16 @@ func (a *Array) Erf() *Array {
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Erf, A: in.Node(a)}))
 }
 
+// EWMMean returns the exponentially weighted means of the elements up to each along an axis:
+// weights fall by 1 - alpha with each element, and are divided by their sum, as in pandas'
+// ewm(alpha=alpha).mean(). NaN has no weight.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) EWMMean(alpha float64, axis int) *Array {
+	in := called("ewm_mean")
+	return in.Result(scan.EWMMean(in.Site, scan.EWMArgs{X: in.Node(a), Alpha: alpha, Axis: axis}))
+}
+
 // Exp returns e to the power of a.
 func (a *Array) Exp() *Array {
 	in := called("exp")
@@ -634,6 +681,15 @@ func (a *Array) Expm1() *Array {
 func Eye(rows, columns, diagonal int) *Array {
 	in := moving("eye")
 	return in.Result(shapes.BuildEye(in.Site, shapes.EyeArgs{Rows: rows, Columns: []int{columns}, Diagonal: diagonal}))
+}
+
+// FFill has each NaN replaced by the last element before it along an axis that is none, at most
+// limit of them after each element; a limit of 0 is none. Integers have no NaN.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) FFill(axis, limit int) *Array {
+	in := called("ffill")
+	return in.Result(scan.FFill(in.Site, scan.FillArgs{X: in.Node(a), Axis: axis, Limit: limit}))
 }
 
 // FlatNonzero returns where elements are not zero, as if the array were flat.
@@ -811,6 +867,46 @@ func (a *Array) Inner(b *Array) *Array {
 	return in.Result(contract.Inner(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
+// Interp returns the values at each element of the curve through the points xp, fp, vectors
+// with xp rising, by straight lines, in float64: NumPy's interp. Before the first point and
+// behind the last it is the value there.
+//
+// Passes: as searchsorted and take. Held at once: as searchsorted and take.
+func (a *Array) Interp(xp, fp *Array) *Array {
+	in := called("interp")
+	return in.Result(curve.Interp(in.Site, curve.InterpArgs{X: in.Node(a), XP: in.Node(xp), FP: in.Node(fp)}))
+}
+
+// InterpWithin is Interp with other values before the first point and behind the last.
+func (a *Array) InterpWithin(xp, fp *Array, left, right any) *Array {
+	in := called("interp")
+	return in.Result(curve.Interp(in.Site, curve.InterpArgs{X: in.Node(a), XP: in.Node(xp), FP: in.Node(fp), Left: in.Optional(left), Right: in.Optional(right)}))
+}
+
+// InterpolateNA has each NaN between two other elements along an axis replaced by the line
+// through the nearest of these, elements being one apart; NaN at the ends stays.
+//
+// Passes: 3 that read, 1 where lines are short. Held at once: twice 256 KiB.
+func (a *Array) InterpolateNA(axis int) *Array {
+	in := called("interpolate_na")
+	return in.Result(scan.InterpolateNA(in.Site, scan.AxisArgs{X: in.Node(a), Axis: axis}))
+}
+
+// Intersect1D returns the distinct elements of an array that are in another too, as if
+// flattened, in their order. They are counted here, as those of Unique.
+//
+// Passes: as unique over a and sort over b; then as searchsorted and take. Held at once: 16
+// MiB.
+func (a *Array) Intersect1D(ctx context.Context, b *Array, opts ...Option) *Array {
+	in := called("intersect1d")
+	args := op.Counting2{A: in.Node(a), B: in.Node(b)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := order.Intersect(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
+}
+
 // Invert flips the bits of integers, and bools.
 func (a *Array) Invert() *Array {
 	in := called("invert")
@@ -883,6 +979,33 @@ func (a *Array) Kron(b *Array) *Array {
 	return in.Result(contract.Kron(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
+// Kurtosis returns the excess kurtosis along the axes: the fourth moment about the mean over
+// the square of the second, less 3. It is NaN where elements differ by rounding alone.
+//
+// Passes: 2: the mean first. Held at once: an accumulator for each result.
+func (a *Array) Kurtosis(axes ...int) *Array {
+	in := called("kurtosis")
+	return in.Result(stats.Kurtosis(in.Site, op.Reducing{X: in.Node(a), Axes: axes}))
+}
+
+// Label returns for each element the number of the connected part that it is in, as int32,
+// where elements are not zero, and 0 elsewhere: scipy.ndimage.label. Neighbours differ by one
+// along up to connectivity axes; 0 is 1, those that share a face. Parts are numbered from 1 on
+// by their first elements in C order. The pieces of parts are counted here, within the context
+// and the options' budget, tile by tile; the array must not change before the result is read.
+//
+// Passes: 1 to count when it is called; then 2. Held at once: 4 bytes for each piece that a
+// part has in a tile of 1 MiB, and for each element of an index along the first axis.
+func (a *Array) Label(ctx context.Context, connectivity int, opts ...Option) *Array {
+	in := called("label")
+	args := regions.Args{X: in.Node(a), Connectivity: connectivity}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := regions.Label(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
+}
+
 // Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
 // Complex numbers are an error.
 func (a *Array) Ldexp(exponents any) *Array {
@@ -906,6 +1029,15 @@ func (a *Array) Less(b any) *Array {
 func (a *Array) LessEqual(b any) *Array {
 	in := called("less_equal")
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LessEqual, A: in.Node(a), B: in.Node(b)}))
+}
+
+// Lexsort returns the positions along the last axis that put elements in the order of the last
+// key, of equal ones in that of the key before, and so on, as int64: NumPy's lexsort.
+//
+// Passes: as argsort for each key. Held at once: 48 MiB.
+func Lexsort(keys ...*Array) *Array {
+	in := called("lexsort")
+	return in.Result(order.Lexsort(in.Site, order.LexsortArgs{Keys: door.Nodes(&in, keys)}))
 }
 
 // Linspace returns count float64 numbers at equal distances from start to stop, both included;
@@ -1037,6 +1169,15 @@ func (a *Array) Maximum(b any) *Array {
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Maximum, A: in.Node(a), B: in.Node(b)}))
 }
 
+// MaximumAccumulate returns the largest of the elements up to each along an axis, the first
+// where it is left out; a NaN stays.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) MaximumAccumulate(axis ...int) *Array {
+	in := called("maximum_accumulate")
+	return in.Result(scan.MaximumAccumulate(in.Site, scan.CumulativeArgs{X: in.Node(a), Axis: axis}))
+}
+
 // Mean returns the average along the axes; of integers in float64.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
@@ -1070,6 +1211,15 @@ func (a *Array) Min(axes ...int) *Array {
 func (a *Array) Minimum(b any) *Array {
 	in := called("minimum")
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Minimum, A: in.Node(a), B: in.Node(b)}))
+}
+
+// MinimumAccumulate returns the smallest of the elements up to each along an axis, the first
+// where it is left out; a NaN stays.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) MinimumAccumulate(axis ...int) *Array {
+	in := called("minimum_accumulate")
+	return in.Result(scan.MinimumAccumulate(in.Site, scan.CumulativeArgs{X: in.Node(a), Axis: axis}))
 }
 
 // Minute returns minutes, from 0 on, of dates: stored numbers whose attribute units is such as
@@ -1205,6 +1355,17 @@ func (a *Array) Outer(b *Array) *Array {
 	return in.Result(contract.Outer(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
+// Partition puts the element of a place along an axis where it is in their order, with no
+// larger ones before it and no smaller ones behind. The others are in their order too: it is
+// Sort.
+//
+// Passes: 1 of lines up to 16 MiB, else 2 read, 2 written. Held at once: 32 MiB; 80 MiB for
+// lines of real elements over 8 GiB.
+func (a *Array) Partition(kth, axis int) *Array {
+	in := called("partition")
+	return in.Result(order.Partition(in.Site, order.PartitionArgs{X: in.Node(a), Kth: kth, Axis: axis}))
+}
+
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
 //
@@ -1231,6 +1392,33 @@ func (a *Array) Permuted(seed uint64, axis int) *Array {
 func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
 	in := called("poisson")
 	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "poisson", Of: 0x5, Seed: seed, A: in.Node(a), Lengths: lengths}))
+}
+
+// PolyFit returns the coefficients of the polynomials of a degree that fit the lines of y along
+// its first axis best at the places a, a vector, in least squares: NumPy's polyfit, in float64,
+// with deg + 1 coefficients along the first axis, that of the highest power first. Further axes
+// of y stay, of which NumPy takes one.
+//
+// Passes: 1 over y. Held at once: 36 MiB, or twice as many rows as columns four times in
+// float64.
+func (a *Array) PolyFit(y *Array, deg int) *Array {
+	in := called("polyfit")
+	return in.Result(curve.PolyFit(in.Site, curve.PolyFitArgs{X: in.Node(a), Y: in.Node(y), Deg: deg}))
+}
+
+// PolyFitWeighted is PolyFit with each distance weighed by w, one for each place, before it is
+// squared.
+func (a *Array) PolyFitWeighted(y *Array, deg int, w *Array) *Array {
+	in := called("polyfit")
+	return in.Result(curve.PolyFit(in.Site, curve.PolyFitArgs{X: in.Node(a), Y: in.Node(y), Deg: deg, W: in.Optional(w)}))
+}
+
+// PolyVal returns the values at x of a polynomial, of which a has up to 64 coefficients along
+// its first axis, that of the highest power first. Further axes of a, as polyfit returns them,
+// are broadcast with x.
+func (a *Array) PolyVal(x any) *Array {
+	in := called("polyval")
+	return in.Result(curve.PolyVal(in.Site, curve.PolyValArgs{P: in.Node(a), X: in.Node(x)}))
 }
 
 // Pow returns a to the power of b; a negative exponent of integers is an error.
@@ -1269,6 +1457,17 @@ func (a *Array) Quarter() *Array {
 func (a *Array) Radians() *Array {
 	in := called("radians")
 	return in.Result(elements.Radians(in.Site, op.Unary{X: in.Node(a)}))
+}
+
+// RankData returns the ranks of elements along an axis, from 1 on; without one, in the array as
+// if flattened. Equal elements have by method the "average" of their places, the "min" or the
+// "max" of them, "dense" ranks that leave none out, or "ordinal" ones, which differ. A line
+// with NaN is all NaN. Ranks of floats and averages are float64, others int64.
+//
+// Passes: as argsort twice, take_along_axis and cumsum. Held at once: 48 MiB.
+func (a *Array) RankData(method string, axis ...int) *Array {
+	in := called("rankdata")
+	return in.Result(order.RankData(in.Site, order.RankArgs{X: in.Node(a), Axis: axis, Method: method}))
 }
 
 // Ravel returns the array in one dimension, in C order: Reshape(-1).
@@ -1404,6 +1603,36 @@ func (a *Array) Set(region string, values any) *Array {
 	return in.Result(edit.Assign(in.Site, edit.AssignArgs{X: in.Node(a), At: op.String(region), Values: in.Node(values)}))
 }
 
+// SetDiff1D returns the distinct elements of an array that are not in another, as if flattened,
+// in their order.
+//
+// Passes: as unique over a and sort over b; then as searchsorted and take. Held at once: 16
+// MiB.
+func (a *Array) SetDiff1D(ctx context.Context, b *Array, opts ...Option) *Array {
+	in := called("setdiff1d")
+	args := op.Counting2{A: in.Node(a), B: in.Node(b)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := order.Difference(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
+}
+
+// SetXor1D returns the distinct elements of two arrays that are in one of them alone, as if
+// flattened, in their order.
+//
+// Passes: as unique over both and sort over both; then as searchsorted and take. Held at once:
+// 16 MiB.
+func (a *Array) SetXor1D(ctx context.Context, b *Array, opts ...Option) *Array {
+	in := called("setxor1d")
+	args := op.Counting2{A: in.Node(a), B: in.Node(b)}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := order.SymmetricDifference(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
+}
+
 // Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
 func (a *Array) Sign() *Array {
 	in := called("sign")
@@ -1433,6 +1662,15 @@ func (a *Array) Sinc() *Array {
 func (a *Array) Sinh() *Array {
 	in := called("sinh")
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Sinh, A: in.Node(a)}))
+}
+
+// Skew returns the skewness along the axes: the third moment about the mean over the second's
+// power of 3/2. It is NaN where elements differ by rounding alone.
+//
+// Passes: 2: the mean first. Held at once: an accumulator for each result.
+func (a *Array) Skew(axes ...int) *Array {
+	in := called("skew")
+	return in.Result(stats.Skew(in.Site, op.Reducing{X: in.Node(a), Axes: axes}))
 }
 
 // Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
@@ -1473,6 +1711,15 @@ func (a *Array) SortDescending(axis int) *Array {
 func (a *Array) Spacing() *Array {
 	in := called("spacing")
 	return in.Result(elements.Spacing(in.Site, op.Unary{X: in.Node(a)}))
+}
+
+// SpearmanR returns the rank correlation of two arrays as if flattened, SciPy's statistic of
+// spearmanr.
+//
+// Passes: as rankdata over both. Held at once: 48 MiB.
+func (a *Array) SpearmanR(b *Array) *Array {
+	in := called("spearmanr")
+	return in.Result(order.SpearmanR(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Sqrt returns the square root; NaN of negative numbers.
@@ -1540,7 +1787,7 @@ func (a *Array) SwapAxes(axis, other int) *Array {
 // at once: the box's indices, and 1 MiB or a stored chunk of the array.
 func (a *Array) Take(indices *Array, axis int) *Array {
 	in := called("take")
-	return in.Result(index.BuildTake(in.Site, op.BothAxis{A: in.Node(a), B: in.Node(indices), Axis: []int{axis}}))
+	return in.Result(index.BuildTake(in.Site, index.TakeArgs{X: in.Node(a), Indices: in.Node(indices), Axis: []int{axis}, Mode: "raise"}))
 }
 
 // TakeAlong returns the elements of each line along an axis that the same line of indices
@@ -1598,6 +1845,22 @@ func (a *Array) Trace(offset, axis, other int) *Array {
 func (a *Array) Transpose(axes ...int) *Array {
 	in := moving("transpose")
 	return in.Result(shapes.Transpose(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
+}
+
+// Trapezoid returns the area below the elements along an axis, which are dx apart, by the
+// trapezoidal rule. Integers are computed in float64.
+//
+// Passes: 1. Held at once: an accumulator for each result.
+func (a *Array) Trapezoid(axis int, dx float64) *Array {
+	in := called("trapezoid")
+	return in.Result(curve.Trapezoid(in.Site, curve.TrapezoidArgs{Y: in.Node(a), Axis: axis, DX: dx}))
+}
+
+// TrapezoidAt is Trapezoid of elements that stand at x, a vector along the axis or an array of
+// a's shape.
+func (a *Array) TrapezoidAt(axis int, x *Array) *Array {
+	in := called("trapezoid")
+	return in.Result(curve.Trapezoid(in.Site, curve.TrapezoidArgs{Y: in.Node(a), Axis: axis, DX: 1, X: in.Optional(x)}))
 }
 
 // Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
@@ -1677,6 +1940,23 @@ func (a *Array) Unstack(axis int) []*Array {
 	return in.List(shapes.Unstack(in.Site, op.Numbered{X: in.Node(a), N: axis}))
 }
 
+// Unwrap adds multiples of a period to elements along an axis, so that neighbours are not
+// further apart than half of it, or than discont where that is more: NumPy's unwrap. A period
+// of 0 is 2π.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB.
+func (a *Array) Unwrap(axis int, period, discont float64) *Array {
+	in := called("unwrap")
+	return in.Result(scan.Unwrap(in.Site, scan.UnwrapArgs{P: in.Node(a), Axis: axis, Period: period, Discont: discont}))
+}
+
+// Vander returns the first n powers of a vector's elements as rows, the highest first, or from
+// 0 on where they are increasing. A negative n is the vector's length.
+func (a *Array) Vander(n int, increasing bool) *Array {
+	in := called("vander")
+	return in.Result(curve.Vander(in.Site, curve.VanderArgs{X: in.Node(a), N: n, Increasing: increasing}))
+}
+
 // Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
 //
 // Passes: 1, shared with others along the same axes. Held at once: an accumulator for each
@@ -1738,4 +2018,13 @@ func (a *Array) Year() *Array {
 func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
 	in := called("zipf")
 	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "zipf", Of: 0xf, Seed: seed, A: in.Node(a), Lengths: lengths}))
+}
+
+// ZScore returns how many standard deviations elements are from their mean along the axes, all
+// of them where none is given; NaN where all are equal.
+//
+// Passes: 2 before it. Held at once: an accumulator for each line.
+func (a *Array) ZScore(ddof float64, axes ...int) *Array {
+	in := called("zscore")
+	return in.Result(stats.ZScore(in.Site, stats.ZScoreArgs{X: in.Node(a), Axes: axes, DDof: ddof}))
 }

@@ -41,3 +41,19 @@ type GaussianOptions struct {
 	Order    []int   // of the derivatives; nil is 0, the density itself
 	Truncate float64 // standard deviations that the weights reach; 0 is 4
 }
+
+// TransformOptions are the less common arguments of what moves elements between places.
+type TransformOptions struct {
+	Order int     // of the spline through the elements, 1 to 5; 0 is 3, and -1 takes the nearest element
+	Value float64 // of what lies outside of the array
+}
+
+func (o TransformOptions) order() int {
+	switch o.Order {
+	case 0:
+		return 3
+	case -1:
+		return 0
+	}
+	return o.Order
+}

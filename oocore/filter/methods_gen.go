@@ -12,6 +12,66 @@ import (
 
 func called(op string) door.Call[oocore.Array, *oocore.Array] { return door.Called[oocore.Array](op) }
 
+// Affine returns at each place the spline through the array's elements at matrix times the
+// place plus offset, the square matrix being given row by row: scipy.ndimage.affine_transform.
+// A nil offset is zero, and a nil shape is the array's.
+//
+// Passes: 1; none of its own of a diagonal matrix. Held at once: the box around what a tile of
+// about a million elements shows.
+func Affine(a *oocore.Array, matrix, offset []float64, shape []int, o TransformOptions) *oocore.Array {
+	in := called("affine_transform")
+	return in.Result(filter.AffineTransform(in.Site, filter.AffineArgs{X: in.Node(a), Matrix: matrix, Offset: offset, Shape: shape, Spline: filter.Spline{Order: o.order(), Value: o.Value}}))
+}
+
+// BinaryClosing returns the erosion of the dilation, each so many times:
+// scipy.ndimage.binary_closing. Neighbours differ by one along up to connectivity axes, and
+// what is outside is zero.
+//
+// Held at once: a box with its border, for each time.
+func BinaryClosing(a *oocore.Array, iterations, connectivity int) *oocore.Array {
+	in := called("binary_closing")
+	return in.Result(filter.Binary(in.Site, filter.BinaryArgs{Name: "binary_closing", X: in.Node(a), Iterations: iterations, Connectivity: connectivity}))
+}
+
+// BinaryDilation returns whether an element or one of its neighbours is not zero, each so many
+// times: scipy.ndimage.binary_dilation. Neighbours differ by one along up to connectivity axes,
+// and what is outside is zero.
+//
+// Held at once: a box with its border, for each time.
+func BinaryDilation(a *oocore.Array, iterations, connectivity int) *oocore.Array {
+	in := called("binary_dilation")
+	return in.Result(filter.Binary(in.Site, filter.BinaryArgs{Name: "binary_dilation", X: in.Node(a), Iterations: iterations, Connectivity: connectivity}))
+}
+
+// BinaryErosion returns whether an element and all its neighbours are not zero, each so many
+// times: scipy.ndimage.binary_erosion. Neighbours differ by one along up to connectivity axes,
+// and what is outside is zero.
+//
+// Held at once: a box with its border, for each time.
+func BinaryErosion(a *oocore.Array, iterations, connectivity int) *oocore.Array {
+	in := called("binary_erosion")
+	return in.Result(filter.Binary(in.Site, filter.BinaryArgs{Name: "binary_erosion", X: in.Node(a), Iterations: iterations, Connectivity: connectivity}))
+}
+
+// BinaryOpening returns the dilation of the erosion, each so many times:
+// scipy.ndimage.binary_opening. Neighbours differ by one along up to connectivity axes, and
+// what is outside is zero.
+//
+// Held at once: a box with its border, for each time.
+func BinaryOpening(a *oocore.Array, iterations, connectivity int) *oocore.Array {
+	in := called("binary_opening")
+	return in.Result(filter.Binary(in.Site, filter.BinaryArgs{Name: "binary_opening", X: in.Node(a), Iterations: iterations, Connectivity: connectivity}))
+}
+
+// BlackTopHat returns the closing over windows of the given lengths less the array:
+// scipy.ndimage.black_tophat.
+//
+// Held at once: a box with its border, for each axis.
+func BlackTopHat(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("black_tophat")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "black_tophat", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
 // Convolve returns the sum over a window of what it shows times the weights, an array of real
 // numbers with as many dimensions, reversed along all axes: scipy.ndimage.convolve.
 //
@@ -54,6 +114,60 @@ func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array
 	return in.Result(filter.Gaussian(in.Site, filter.GaussianArgs{X: in.Node(a), Sigmas: sigma, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}, Orders: o.Order, Truncate: o.Truncate}))
 }
 
+// GreyClosing returns the erosion of the dilation over windows of the given lengths:
+// scipy.ndimage.grey_closing.
+//
+// Held at once: a box with its border, for each axis.
+func GreyClosing(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("grey_closing")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "grey_closing", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// GreyDilation returns the largest element of windows of the given lengths, turned around:
+// scipy.ndimage.grey_dilation.
+//
+// Held at once: a box with its border, for each axis.
+func GreyDilation(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("grey_dilation")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "grey_dilation", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// GreyErosion returns the smallest element of windows of the given lengths:
+// scipy.ndimage.grey_erosion.
+//
+// Held at once: a box with its border, for each axis.
+func GreyErosion(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("grey_erosion")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "grey_erosion", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// GreyOpening returns the dilation of the erosion over windows of the given lengths:
+// scipy.ndimage.grey_opening.
+//
+// Held at once: a box with its border, for each axis.
+func GreyOpening(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("grey_opening")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "grey_opening", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// Shift returns the array moved along each axis by a number of elements, which need not be
+// whole, by the spline through them: scipy.ndimage.shift. What comes from outside has the
+// options' value.
+//
+// Held at once: a box with its border, for each axis.
+func Shift(a *oocore.Array, by []float64, o TransformOptions) *oocore.Array {
+	in := called("image_shift")
+	return in.Result(filter.Shift(in.Site, filter.ShiftArgs{X: in.Node(a), Shifts: by, Spline: filter.Spline{Order: o.order(), Value: o.Value}}))
+}
+
+// Laplace returns the sum of the second differences along all axes: scipy.ndimage.laplace.
+//
+// Held at once: a box with its border, for each axis.
+func Laplace(a *oocore.Array, o Options) *oocore.Array {
+	in := called("laplace")
+	return in.Result(filter.Laplace(in.Site, filter.LaplaceArgs{X: in.Node(a), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
 // Maximum returns the largest element of windows of the given lengths; NaN where there is one:
 // scipy.ndimage.maximum_filter.
 //
@@ -81,6 +195,51 @@ func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	return in.Result(filter.Minimum(in.Site, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
 }
 
+// MorphologicalGradient returns the dilation less the erosion over windows of the given
+// lengths: scipy.ndimage.morphological_gradient.
+//
+// Held at once: a box with its border, for each axis.
+func MorphologicalGradient(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("morphological_gradient")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "morphological_gradient", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// Percentile returns the element of windows of the given lengths below which a percentage of
+// their elements are; NaN where there is one: scipy.ndimage.percentile_filter.
+//
+// Held at once: a box with its border.
+func Percentile(a *oocore.Array, percentile float64, size []int, o Options) *oocore.Array {
+	in := called("percentile_filter")
+	return in.Result(filter.Percentile(in.Site, filter.PercentileArgs{X: in.Node(a), Percentile: percentile, Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
+}
+
+// Prewitt is Sobel with the sums of an element once and its neighbours: scipy.ndimage.prewitt.
+//
+// Held at once: a box with its border, for each axis.
+func Prewitt(a *oocore.Array, axis int, o Options) *oocore.Array {
+	in := called("prewitt")
+	return in.Result(filter.Edges(in.Site, filter.EdgeArgs{Name: "prewitt", X: in.Node(a), Axis: axis, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// Rotate returns the array turned by degrees in the plane of two axes, nil being the first two,
+// by the spline through its elements: scipy.ndimage.rotate. The result is as large as the
+// turned array, or as the array itself where it is to keep its shape.
+//
+// Passes: 1. Held at once: the box around what a tile of about a million elements shows.
+func Rotate(a *oocore.Array, degrees float64, keep bool, axes []int, o TransformOptions) *oocore.Array {
+	in := called("rotate")
+	return in.Result(filter.Rotate(in.Site, filter.RotateArgs{X: in.Node(a), Angle: degrees, Axes: axes, Keep: keep, Spline: filter.Spline{Order: o.order(), Value: o.Value}}))
+}
+
+// Sobel returns the difference of both neighbours along an axis, and along each other axis the
+// sum of an element twice and its neighbours: scipy.ndimage.sobel.
+//
+// Held at once: a box with its border, for each axis.
+func Sobel(a *oocore.Array, axis int, o Options) *oocore.Array {
+	in := called("sobel")
+	return in.Result(filter.Edges(in.Site, filter.EdgeArgs{Name: "sobel", X: in.Node(a), Axis: axis, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
 // Uniform returns the mean over windows of the given lengths: scipy.ndimage.uniform_filter. A
 // NaN reaches as far as its windows do, and no further. Of integers the fraction is cut off
 // after each axis.
@@ -89,4 +248,24 @@ func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 func Uniform(a *oocore.Array, size []int, o Options) *oocore.Array {
 	in := called("uniform_filter")
 	return in.Result(filter.Uniform(in.Site, filter.SizeArgs{X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value, Origin: o.Origin}}))
+}
+
+// WhiteTopHat returns the array less its opening over windows of the given lengths:
+// scipy.ndimage.white_tophat.
+//
+// Held at once: a box with its border, for each axis.
+func WhiteTopHat(a *oocore.Array, size []int, o Options) *oocore.Array {
+	in := called("white_tophat")
+	return in.Result(filter.Grey(in.Site, filter.GreyArgs{Name: "white_tophat", X: in.Node(a), Sizes: size, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// Zoom returns the array with as many times the elements along each axis, of the spline through
+// them, by default a cubic one: scipy.ndimage.zoom. The first and the last element along an
+// axis stay what they are. What is between NaN and its neighbours, up to 30 elements away, is
+// NaN.
+//
+// Held at once: a box with its border, for each axis.
+func Zoom(a *oocore.Array, factors []float64, o TransformOptions) *oocore.Array {
+	in := called("zoom")
+	return in.Result(filter.Zoom(in.Site, filter.ZoomArgs{X: in.Node(a), Factors: factors, Spline: filter.Spline{Order: o.order(), Value: o.Value}}))
 }

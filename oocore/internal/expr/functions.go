@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/op/contract"
+	"github.com/gonbext/gonbext/oocore/internal/op/curve"
 	"github.com/gonbext/gonbext/oocore/internal/op/decompose"
 	"github.com/gonbext/gonbext/oocore/internal/op/edit"
 	"github.com/gonbext/gonbext/oocore/internal/op/elements"
@@ -27,6 +28,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/pad"
 	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
 	"github.com/gonbext/gonbext/oocore/internal/op/random"
+	"github.com/gonbext/gonbext/oocore/internal/op/regions"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
@@ -52,10 +54,10 @@ var Families = []Family{
 	{"Shape, order of axes and joins", slices.Concat(shape.Rows, pad.Rows, edit.Rows)},
 	{"Selection by index, condition and label", slices.Concat(index.Rows, label.Rows)},
 	{"Sorting, searching and sets", order.Rows},
-	{"Along an axis: sums, differences, windows", slices.Concat(scan.Rows, window.Rows)},
+	{"Along an axis: sums, differences, windows", slices.Concat(scan.Rows, window.Rows, curve.Rows)},
 	{"Random numbers", random.Rows},
 	{"Quantization", quantize.Rows},
-	{"Transforms, filters and networks", slices.Concat(fft.Rows, filter.Rows, nn.Rows)},
+	{"Transforms, filters and networks", slices.Concat(fft.Rows, filter.Rows, regions.Rows, nn.Rows)},
 }
 
 // functions is all that Parse knows of names that are called. Rows are read at the first use:

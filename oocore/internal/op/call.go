@@ -280,6 +280,8 @@ func (c *Call) word(at int, given []any) (n int, err error) {
 			}
 		case Number:
 			given[i], err = strconv.ParseFloat(value, 64)
+		case Numbers:
+			given[i], err = numbers(value)
 		case Seed:
 			given[i], err = strconv.ParseUint(value, 10, 64)
 		case Scalar:
@@ -541,6 +543,18 @@ func weak(number any) any {
 		return int(i)
 	}
 	return number
+}
+
+// numbers are several in text, between commas.
+func numbers(text string) (all []float64, err error) {
+	for field := range strings.SplitSeq(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // number is a whole number or a float in text.

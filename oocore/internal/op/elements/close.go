@@ -2,6 +2,7 @@ package elements
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -45,6 +46,19 @@ func AllClose(site graph.Site, args CloseArgs) (*graph.Node, error) {
 		return nil, graph.Reject(site, "allclose", err, args.A, args.B)
 	}
 	return graph.Aggregate(site, kernel.All, near, graph.ReduceOptions{})
+}
+
+// ArrayEqual is NumPy's array_equal: arrays of other shapes are not equal, and no error.
+func ArrayEqual(site graph.Site, args EqualArgs) (*graph.Node, error) {
+	a, b, m := args.A, args.B, &graph.Maker{Site: site}
+	if !slices.Equal(a.Shape, b.Shape) {
+		return m.Full(dtype.ValueOf(false)), m.Err
+	}
+	same := m.Apply(kernel.Equal, a, b)
+	if args.EqualNaN && a.DType.Kind() >= dtype.KindFloat && b.DType.Kind() >= dtype.KindFloat {
+		same = m.Apply(kernel.LogicalOr, same, m.Apply(kernel.LogicalAnd, m.Apply(kernel.IsNaN, a), m.Apply(kernel.IsNaN, b)))
+	}
+	return m.Result("array_equal", m.Reduce(kernel.All, same, graph.ReduceOptions{}), a, b)
 }
 
 // NaNToNum is NumPy's nan_to_num: of NaN nan, of infinities high and low, which are the

@@ -64,6 +64,8 @@ var Rows = []op.Row{
 		Go: "Select"},
 	{Name: "isclose", Build: op.Build(IsClose),
 		Go: "(a *Array) IsClose(b any, c Closeness) = a, b, c.Relative, c.Absolute, c.EqualNaN", Doc: `IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's isclose.`},
+	{Name: "array_equal", Names: "a b", Passes: "1", Holds: "an accumulator", Build: op.Build(ArrayEqual), Examples: "array_equal(x, y)",
+		Go: "(a *Array) ArrayEqual(b *Array, equalNaN bool)", Doc: `ArrayEqual returns whether two arrays have the same shape and equal elements, where NaN is equal to NaN if that is so said.`},
 	{Name: "allclose", Passes: "1", Holds: "an accumulator", Build: op.Build(AllClose),
 		Go: "(a *Array) AllClose(b any, c Closeness) = a, b, c.Relative, c.Absolute, c.EqualNaN", Doc: `AllClose returns whether all elements are close to b's, an array or a number of Go.`},
 	{Name: "nan_to_num", Build: op.Build(NaNToNum),
@@ -94,6 +96,10 @@ type (
 	}
 	chosenArgs struct {
 		In []*graph.Node `usage:"condition, x, condition, y...2, otherwise" least:"2"`
+	}
+	EqualArgs struct {
+		A, B     *graph.Node
+		EqualNaN bool `usage:"equal_nan"`
 	}
 	CloseArgs struct {
 		A, B *graph.Node

@@ -58,7 +58,7 @@ func BenchmarkFilters(b *testing.B) {
 		})
 	}
 	for _, n := range []int{3, 5, 9, 15, 31} {
-		run(fmt.Sprintf("median%d", n), Median{of(n, n)}, x)
+		run(fmt.Sprintf("median%d", n), Median{Window: of(n, n)}, x)
 	}
 	for _, n := range []int{5, 17, 31, 65} {
 		run(fmt.Sprintf("sums%d", n), DirectConv{Window: of(n, n)}, x, random(rng, dtype.Float64, n, n))

@@ -88,9 +88,9 @@ func TestBoxesDoNotShow(t *testing.T) {
 			rt = kernel.Mean.Result(dt)
 			op = Downsampled{Shape: shape, DType: dt, Result: rt, Factors: factors}
 		case kind == 2 && dt.Kind() < dtype.KindComplex:
-			op = Median{someWindow(rng, shape, dt, 5)}
+			op = Median{Window: someWindow(rng, shape, dt, 5)}
 		case kind == 3 && dt.Kind() < dtype.KindComplex && len(shape) < 3:
-			op = Median{someWindow(rng, shape, dt, 40)}
+			op = Median{Window: someWindow(rng, shape, dt, 40)}
 		default:
 			axis := rng.IntN(len(shape))
 			w := someWindow(rng, shape, dt, 40)
@@ -175,7 +175,7 @@ func TestMedian(t *testing.T) {
 				v[i] = math.NaN()
 			}
 		}
-		got := dtype.Slice[float64](blockwisetest.Fill(t, Median{w}, shape, dtype.Float64, nil, x))
+		got := dtype.Slice[float64](blockwisetest.Fill(t, Median{Window: w}, shape, dtype.Float64, nil, x))
 		shown(w, v, func(at int, window []float64) {
 			slices.Sort(window) // NaN first
 			want := window[len(window)/2]

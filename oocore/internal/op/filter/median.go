@@ -15,9 +15,20 @@ import (
 
 func init() { blockwise.Register("filter.median", Median{}, blockwise.KeepsAxes) }
 
-// Median is the middle of what a window shows, the upper one of an even number; NaN
+// Median is the middle of what a window shows, the upper one of an even number, or the element of another rank; NaN
 // where there is a NaN.
-type Median struct{ window.Window }
+type Median struct {
+	window.Window
+	Rank int `json:",omitempty"` // from 1 on; 0 is the middle
+}
+
+// rank counts from 0.
+func (o Median) rank() int {
+	if o.Rank > 0 {
+		return o.Rank - 1
+	}
+	return grid.Size(o.Window.Sizes()) / 2
+}
 
 // netElems bounds the windows that go through a network, whose steps grow faster than
 // its elements: for larger ones counting takes less.
@@ -53,7 +64,7 @@ func (o Median) network() *network {
 	if rows*columns > netElems {
 		return nil
 	}
-	return networkOf(rows, columns, rows*columns/2)
+	return networkOf(rows, columns, o.rank())
 }
 
 // Requirements is the box with its border, a tile, and what its windows go through. A core looks
@@ -104,7 +115,7 @@ func (o Median) Fill(ctx context.Context, t *blockwise.Task) error {
 				}
 			}
 			if net == nil {
-				select1(s.counter, &o.Window, tile, s.out, s.in, offsets, columns, rows*columns/2)
+				select1(s.counter, &o.Window, tile, s.out, s.in, offsets, columns, o.rank())
 			} else {
 				net.run(rowsOf(&o.Window, tile), o.wide(), s.out, s.in, s.registers, offsets)
 			}
@@ -156,12 +167,30 @@ const maxMedian = 1 << 17
 
 // MedianOf is scipy.ndimage.median_filter: the median of a window of the given lengths.
 func MedianOf(site graph.Site, a SizeArgs) (*graph.Node, error) {
-	x, sizes, b := a.X, a.Sizes, a.Border
-	const name = "median_filter"
+	return ranked(site, "median_filter", a, func(n int) (int, error) { return n / 2, nil })
+}
+
+// Percentile is scipy.ndimage.percentile_filter: the element of a window below which so many percent of the others are.
+func Percentile(site graph.Site, a PercentileArgs) (*graph.Node, error) {
+	return ranked(site, "percentile_filter", SizeArgs{X: a.X, Sizes: a.Sizes, Border: a.Border}, func(n int) (int, error) {
+		p := a.Percentile
+		if p < 0 {
+			p += 100
+		}
+		if !(p >= 0 && p <= 100) {
+			return 0, fmt.Errorf("takes a percentile from -100 to 100, not %v", a.Percentile)
+		}
+		return min(int(float64(n)*p/100), n-1), nil
+	})
+}
+
+// ranked is the element of a window whose rank follows from how many it has.
+func ranked(site graph.Site, name string, a SizeArgs, rank func(n int) (int, error)) (*graph.Node, error) {
+	x, b := a.X, a.Border
 	if err := ordered(x); err != nil {
 		return nil, graph.Reject(site, name, err, x)
 	}
-	w, err := window.New(x.Shape, x.DType, sizes, b)
+	w, err := window.New(x.Shape, x.DType, a.Sizes, b)
 	if err != nil {
 		return nil, graph.Reject(site, name, err, x)
 	}
@@ -169,13 +198,23 @@ func MedianOf(site graph.Site, a SizeArgs) (*graph.Node, error) {
 	for _, n := range w.Sizes() {
 		elements *= float64(n)
 	}
-	if elements == 1 {
-		return x, nil
-	}
 	if elements > maxMedian {
 		return nil, graph.Reject(site, name, fmt.Errorf("a window of shape %s has %.0f elements, more than %d: filter a downsampled array instead", grid.Format(w.Sizes()), elements, maxMedian), x)
 	}
-	return graph.NewBlockwise(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(w.Sizes())}, args(b)...)...)
+	at, err := rank(int(elements))
+	if err != nil {
+		return nil, graph.Reject(site, name, err, x)
+	}
+	if elements == 1 {
+		return x, nil
+	}
+	o := Median{Window: w}
+	args := append([]string{grid.Format(w.Sizes())}, args(b)...)
+	if at != int(elements)/2 {
+		o.Rank = at + 1
+		args = append(args, fmt.Sprintf("rank %d", at))
+	}
+	return graph.NewBlockwise(site, name, o, x.Shape, x.DType, []*graph.Node{x}, args...)
 }
 
 // Formula is the network.

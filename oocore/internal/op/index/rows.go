@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
@@ -18,8 +19,8 @@ const (
 
 // Rows are the operations of this package.
 var Rows = []op.Row{
-	{Name: "take", Names: "x indices", Passes: pointed, Holds: gathered, Build: op.Build(BuildTake), Examples: "take(x, arange(0, 1000000, 7), 0)",
-		Go: "(a *Array) Take(indices *Array, axis int)", Doc: `Take has an axis replaced by the elements that indices point to along it, the axes of indices in its place. Indices are integers, negative
+	{Name: "take", Passes: pointed, Holds: gathered, Build: op.Build(BuildTake), Examples: "take(x, arange(0, 1000000, 7), 0)",
+		Go: "(a *Array) Take(indices *Array, axis int) = a, indices, axis, \"raise\"", Doc: `Take has an axis replaced by the elements that indices point to along it, the axes of indices in its place. Indices are integers, negative
 ones from the end; one that is out of range ends the run that reads it. Neighbours are read together, the others one by one in their order.`},
 	{Name: "take_along_axis", Names: "x indices", Passes: "none of its own along the last axis, else 1", Holds: "the box's indices, and 4 MiB of lines", Build: op.Build(BuildTakeAlong),
 		Go: "(a *Array) TakeAlong(indices *Array, axis int)", Doc: `TakeAlong returns the elements of each line along an axis that the same line of indices points to; the other axes broadcast. So
@@ -51,6 +52,11 @@ type (
 		X       *graph.Node
 		Indices []*graph.Node `least:"1"`
 	}
+	TakeArgs struct {
+		X, Indices *graph.Node
+		Axis       []int  `most:"1"`
+		Mode       string `words:"raise wrap clip" default:"raise"`
+	}
 	RepeatArgs struct {
 		X, Times *graph.Node
 		Axis     []int `most:"1"`
@@ -69,8 +75,19 @@ type (
 	}
 )
 
-// BuildTake is Take along an axis; without one, of the array as if flattened.
-func BuildTake(site graph.Site, a op.BothAxis) (*graph.Node, error) { return along(site, a, Take) }
+// BuildTake is Take along an axis; without one, of the array as if flattened. Indices out of range are
+// an error, or count from the other end, or are the end, by NumPy's mode.
+func BuildTake(site graph.Site, a TakeArgs) (*graph.Node, error) {
+	return along(site, op.BothAxis{A: a.X, B: a.Indices, Axis: a.Axis}, func(site graph.Site, x, indices *graph.Node, axis int) (*graph.Node, error) {
+		if at, err := grid.Axis(axis, len(x.Shape)); err == nil && grid.Size(indices.Shape) > 0 {
+			if indices, err = Within(site, indices, x.Shape[at], a.Mode); err != nil {
+				graph.Renamed(&err, site, "take", x, indices)
+				return nil, err
+			}
+		}
+		return Take(site, x, indices, axis)
+	})
+}
 
 // BuildTakeAlong is TakeAlong, as BuildTake.
 func BuildTakeAlong(site graph.Site, a op.BothAxis) (*graph.Node, error) {

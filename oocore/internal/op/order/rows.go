@@ -46,6 +46,22 @@ and working set, and each element is looked up in it as SearchSorted does.`},
 		Go: "Array.UniqueAll"},
 	{Name: "union1d", Passes: "as unique over both", Holds: "16 MiB", Build: op.Build(BuildUnion),
 		Go: "(a *Array) Union1D(ctx context.Context, b *Array, opts ...Option)", Doc: `Union1D returns the distinct elements of two arrays, as if flattened, in their order.`},
+	{Name: "intersect1d", Passes: "as unique over a and sort over b; then as searchsorted and take", Holds: "16 MiB", Build: op.Build(Intersect),
+		Go: "(a *Array) Intersect1D(ctx context.Context, b *Array, opts ...Option)", Doc: `Intersect1D returns the distinct elements of an array that are in another too, as if flattened, in their order. They are counted here, as those of Unique.`},
+	{Name: "setdiff1d", Passes: "as unique over a and sort over b; then as searchsorted and take", Holds: "16 MiB", Build: op.Build(Difference),
+		Go: "(a *Array) SetDiff1D(ctx context.Context, b *Array, opts ...Option)", Doc: `SetDiff1D returns the distinct elements of an array that are not in another, as if flattened, in their order.`},
+	{Name: "setxor1d", Passes: "as unique over both and sort over both; then as searchsorted and take", Holds: "16 MiB", Build: op.Build(SymmetricDifference),
+		Go: "(a *Array) SetXor1D(ctx context.Context, b *Array, opts ...Option)", Doc: `SetXor1D returns the distinct elements of two arrays that are in one of them alone, as if flattened, in their order.`},
+	{Name: "lexsort", Passes: "as argsort for each key", Holds: "48 MiB", Build: op.Build(Lexsort), Examples: "lexsort(i, j)",
+		Go: "Lexsort(keys ...*Array)", Doc: `Lexsort returns the positions along the last axis that put elements in the order of the last key, of equal ones in that of the key before, and so on, as int64: NumPy's lexsort.`},
+	{Name: "partition", Names: "x kth", Passes: byLines, Holds: "32 MiB; 80 MiB for lines of real elements over 8 GiB", Build: op.Build(Partition), Examples: "partition(x, 3, 1)",
+		Go: "(a *Array) Partition(kth, axis int)", Doc: `Partition puts the element of a place along an axis where it is in their order, with no larger ones before it and no smaller ones behind. The others are in their order too: it is Sort.`},
+	{Name: "argpartition", Names: "x kth", Passes: byLines + " of 8 or 16 bytes an element", Holds: "48 MiB", Build: op.Build(ArgPartition), Examples: "argpartition(x, 3, 1)",
+		Go: "(a *Array) ArgPartition(kth, axis int)", Doc: `ArgPartition returns the positions of Partition's elements, as int64.`},
+	{Name: "rankdata", NumPy: "scipy.stats.rankdata", Passes: "as argsort twice, take_along_axis and cumsum", Holds: "48 MiB", Build: op.Build(RankData), Examples: `rankdata(x, 0); rankdata(x, 1, "dense")`,
+		Go: "(a *Array) RankData(method string, axis ...int) = a, axis, method", Doc: `RankData returns the ranks of elements along an axis, from 1 on; without one, in the array as if flattened. Equal elements have by method the "average" of their places, the "min" or the "max" of them, "dense" ranks that leave none out, or "ordinal" ones, which differ. A line with NaN is all NaN. Ranks of floats and averages are float64, others int64.`},
+	{Name: "spearmanr", NumPy: "scipy.stats.spearmanr", Passes: "as rankdata over both", Holds: "48 MiB", Build: op.Build(SpearmanR), Examples: "spearmanr(x, y)",
+		Go: "(a *Array) SpearmanR(b *Array)", Doc: `SpearmanR returns the rank correlation of two arrays as if flattened, SciPy's statistic of spearmanr.`},
 	{Name: "median", Passes: byDigits, Holds: "16 MiB", Build: op.Build(BuildMedian),
 		Go: "(a *Array) Median(axes ...int)", Doc: `Median returns the middle element along the axes, or the mean of the middle two; NaN where there is one. It is exact: see Quantiles for its
 passes.`},
@@ -72,6 +88,19 @@ type (
 	SideArgs struct {
 		A, B *graph.Node
 		Side string `words:"left right" default:"left"`
+	}
+	LexsortArgs struct {
+		Keys []*graph.Node `least:"1"`
+	}
+	PartitionArgs struct {
+		X    *graph.Node
+		Kth  int
+		Axis int `default:"-1"`
+	}
+	RankArgs struct {
+		X      *graph.Node
+		Axis   []int  `most:"1"`
+		Method string `words:"average min max dense ordinal" default:"average"`
 	}
 	IsInArgs struct {
 		X, List *graph.Node

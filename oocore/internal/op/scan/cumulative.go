@@ -33,6 +33,10 @@ type Scan struct {
 	Axis    int
 	Block   int // elements of a line that go together
 	Type    dtype.Type
+	// Rule is of another scan than these, of rules.go, with its Numbers: how many elements it fills at
+	// most (0 is all), what a step leaves of a sum, or a period and how far neighbours may be apart.
+	Rule    string    `json:",omitempty"`
+	Numbers []float64 `json:",omitempty"`
 }
 
 const (
@@ -44,9 +48,12 @@ const (
 	taskBytes  = 4 << 20
 )
 
-func newScan(product bool, n *graph.Node, axis int) Scan {
+func newScan(product bool, n *graph.Node, axis int) Scan { return Scan{Product: product}.of(n, axis) }
+
+// of is the scan of an array along an axis.
+func (s Scan) of(n *graph.Node, axis int) Scan {
 	length := n.Shape[axis]
-	s := Scan{Product: product, Shape: n.Shape, Axis: axis, Type: n.DType}
+	s.Shape, s.Axis, s.Type = n.Shape, axis, n.DType
 	s.Block = max(s.least(), (length+blocksMost-1)/blocksMost)
 	if length < 2*s.Block {
 		s.Block = max(length, 1)
@@ -268,10 +275,19 @@ func Cumulative(site graph.Site, name string, product bool, n *graph.Node, axes 
 	if err != nil {
 		return nil, graph.Reject(site, name, err, n)
 	}
+	var args []string
+	if len(axes) > 0 {
+		args = append(args, strconv.Itoa(axis))
+	}
+	return Scan{Product: product}.nodes(site, name, n, axis, args)
+}
+
+// nodes are those of the scan of an array along an axis.
+func (s Scan) nodes(site graph.Site, name string, n *graph.Node, axis int, args []string) (*graph.Node, error) {
 	if grid.Size(n.Shape) == 0 {
 		return n, nil
 	}
-	s := newScan(product, n, axis)
+	s = s.of(n, axis)
 	in := []*graph.Node{n}
 	if s.blocks() > 1 {
 		totals, err := graph.NewBlockwise(site, name+" totals", Totals{s}, s.states(), dtype.Uint64, in)
@@ -283,10 +299,6 @@ func Cumulative(site graph.Site, name string, product bool, n *graph.Node, axes 
 			return nil, err
 		}
 		in = append(in, carries)
-	}
-	var args []string
-	if len(axes) > 0 {
-		args = append(args, strconv.Itoa(axis))
 	}
 	return graph.NewBlockwise(site, name, Running{s}, n.Shape, n.DType, in, args...)
 }

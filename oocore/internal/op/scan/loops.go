@@ -14,6 +14,8 @@ import (
 // words are those of one element's state.
 func (s Scan) words() int {
 	switch {
+	case s.Rule != "":
+		return s.ruleWords()
 	case s.Type.Integer():
 		return 1
 	case s.Product && s.Type.Kind() == dtype.KindComplex:
@@ -28,6 +30,10 @@ func (s Scan) words() int {
 
 // begin makes states neutral.
 func (s Scan) begin(state []byte) {
+	if s.Rule != "" {
+		s.beginRule(state)
+		return
+	}
 	clear(state)
 	if !s.Product {
 		return
@@ -49,6 +55,10 @@ func (s Scan) begin(state []byte) {
 
 // pass leaves in next what was carried so far, and carries next on.
 func (s Scan) pass(state, next []byte) {
+	if s.Rule != "" {
+		s.passRule(state, next)
+		return
+	}
 	if s.Type.Integer() {
 		a, b := dtype.Slice[uint64](state), dtype.Slice[uint64](next)
 		for i, x := range b {
@@ -92,6 +102,10 @@ func (s Scan) pass(state, next []byte) {
 // run carries on through rows of columns, and writes the rows after the first `skip`
 // to dst where that is not nil.
 func (s Scan) run(dst, src []byte, cols, skip int, state []byte) {
+	if s.Rule != "" {
+		s.runRule(dst, src, cols, skip, state)
+		return
+	}
 	if s.Type.Integer() { // which wrap around: the sign changes no bits
 		kernel.BySize(s.Type.Size(), runInts[uint8], runInts[uint16], runInts[uint32], runInts[uint64])(s.Product, dst, src, cols, skip, state)
 		return

@@ -21,6 +21,20 @@ where they wrap; floats at least as accurately as Sum does.`},
 		Go: "(a *Array) CumulativeSum(from types.Beginning, axis ...int) = a, axis, bool(from)", Doc: `CumulativeSum is Cumsum along an axis, which only an array of one dimension may leave out; with Initial, a zero comes before each line.`},
 	{Name: "cumulative_prod", Passes: passes, Holds: states, Build: op.Build(Along).With(CumulativeArgs{Name: "cumulative_prod", Product: true}), Examples: "cumulative_prod(x, 1)",
 		Go: "(a *Array) CumulativeProd(from types.Beginning, axis ...int) = a, axis, bool(from)", Doc: `CumulativeProd is Cumprod along an axis, which only an array of one dimension may leave out; with Initial, a one comes before each line.`},
+	{Name: "maximum_accumulate", Also: "cummax", Without: "Initial", NumPy: "np.maximum.accumulate", Passes: passes, Holds: states, Build: op.Build(MaximumAccumulate), Examples: "maximum_accumulate(x, 0); maximum_accumulate(i, 1)",
+		Go: "(a *Array) MaximumAccumulate(axis ...int)", Doc: `MaximumAccumulate returns the largest of the elements up to each along an axis, the first where it is left out; a NaN stays.`},
+	{Name: "minimum_accumulate", Also: "cummin", Without: "Initial", NumPy: "np.minimum.accumulate", Passes: passes, Holds: states, Build: op.Build(MinimumAccumulate), Examples: "minimum_accumulate(x, 0)",
+		Go: "(a *Array) MinimumAccumulate(axis ...int)", Doc: `MinimumAccumulate returns the smallest of the elements up to each along an axis, the first where it is left out; a NaN stays.`},
+	{Name: "ffill", NumPy: "xr.DataArray.ffill", Passes: passes, Holds: states, Build: op.Build(FFill), Examples: `ffill(where(x > 0.5, x, 0 / 0), 0); ffill(where(x > 0.5, x, 0 / 0), 1, "limit=3")`,
+		Go: "(a *Array) FFill(axis, limit int)", Doc: `FFill has each NaN replaced by the last element before it along an axis that is none, at most limit of them after each element; a limit of 0 is none. Integers have no NaN.`},
+	{Name: "bfill", NumPy: "xr.DataArray.bfill", Passes: passes, Holds: states, Build: op.Build(BFill), Examples: "bfill(where(x > 0.5, x, 0 / 0), 0)",
+		Go: "(a *Array) BFill(axis, limit int)", Doc: `BFill has each NaN replaced by the next element along an axis that is none, at most limit of them before each element; a limit of 0 is none.`},
+	{Name: "interpolate_na", NumPy: "xr.DataArray.interpolate_na", Passes: "3 that read, 1 where lines are short", Holds: "twice 256 KiB", Build: op.Build(InterpolateNA), Examples: "interpolate_na(where(x > 0.5, x, 0 / 0), 0)",
+		Go: "(a *Array) InterpolateNA(axis int)", Doc: `InterpolateNA has each NaN between two other elements along an axis replaced by the line through the nearest of these, elements being one apart; NaN at the ends stays.`},
+	{Name: "ewm_mean", NumPy: "pd.DataFrame.ewm(alpha=alpha).mean()", Passes: passes, Holds: states, Build: op.Build(EWMMean), Examples: "ewm_mean(x, 0.1, 0); ewm_mean(x, 0.1, 1)",
+		Go: "(a *Array) EWMMean(alpha float64, axis int)", Doc: `EWMMean returns the exponentially weighted means of the elements up to each along an axis: weights fall by 1 - alpha with each element, and are divided by their sum, as in pandas' ewm(alpha=alpha).mean(). NaN has no weight.`},
+	{Name: "unwrap", Passes: passes, Holds: states, Build: op.Build(Unwrap), Examples: "unwrap(x * 40, 0)",
+		Go: "(a *Array) Unwrap(axis int, period, discont float64) = a, axis, period, discont", Doc: `Unwrap adds multiples of a period to elements along an axis, so that neighbours are not further apart than half of it, or than discont where that is more: NumPy's unwrap. A period of 0 is 2π.`},
 	{Name: "diff", Build: op.Build(BuildDiff), Examples: "diff(x, 1, 0)",
 		Go: "(a *Array) Diff(times, axis int)", Doc: `Diff returns the differences of neighbours along an axis, taken so many times: each is as much shorter. Bools differ or not.`},
 	{Name: "ediff1d", Holds: op.Shown, Build: op.Build(EDiff1D), Examples: "ediff1d(x)",
@@ -39,6 +53,27 @@ type (
 		X       *graph.Node
 		Axis    []int `most:"1"`
 		Initial bool
+	}
+	// FillArgs are the arguments of ffill and bfill. A limit of 0 is none.
+	FillArgs struct {
+		X     *graph.Node
+		Axis  int `default:"-1"`
+		Limit int `word:"3"`
+	}
+	AxisArgs struct {
+		X    *graph.Node
+		Axis int `default:"-1"`
+	}
+	UnwrapArgs struct {
+		P       *graph.Node
+		Axis    int     `default:"-1"`
+		Period  float64 `word:"360" default:"0"`
+		Discont float64 `word:"200" default:"0"`
+	}
+	EWMArgs struct {
+		X     *graph.Node
+		Alpha float64
+		Axis  int `default:"-1"`
 	}
 	DiffArgs struct {
 		X       *graph.Node

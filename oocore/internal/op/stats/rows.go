@@ -23,6 +23,12 @@ var Rows = []op.Row{
 	{Name: "moment", NumPy: "scipy.stats.moment", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(Moment), Examples: "moment(x, 3, 0)",
 		Go: "(a *Array) Moment(order int, axes ...int)", Doc: `Moment returns the mean along the axes of a power of what elements are from their mean, of an order that is not negative
 (scipy.stats.moment).`},
+	{Name: "skew", NumPy: "scipy.stats.skew", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(Skew), Examples: "skew(x, 0)",
+		Go: "(a *Array) Skew(axes ...int)", Doc: `Skew returns the skewness along the axes: the third moment about the mean over the second's power of 3/2. It is NaN where elements differ by rounding alone.`},
+	{Name: "kurtosis", NumPy: "scipy.stats.kurtosis", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(Kurtosis), Examples: "kurtosis(x, 0)",
+		Go: "(a *Array) Kurtosis(axes ...int)", Doc: `Kurtosis returns the excess kurtosis along the axes: the fourth moment about the mean over the square of the second, less 3. It is NaN where elements differ by rounding alone.`},
+	{Name: "zscore", NumPy: "scipy.stats.zscore", Passes: "2 before it", Holds: "an accumulator for each line", Build: op.Build(ZScore), Examples: "zscore(x, 0)",
+		Go: "(a *Array) ZScore(ddof float64, axes ...int) = a, axes, ddof", Doc: `ZScore returns how many standard deviations elements are from their mean along the axes, all of them where none is given; NaN where all are equal.`},
 	{Name: "cov", NumPy: `np.cov; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: op.Build(BuildCov), Examples: `cov(n, "columns")`,
 		Go: "(a *Array) Cov(more *Array, o CovOptions) = a, more, o.Columns, o.Bias, o.ddof(), o.FWeights, o.AWeights", Doc: `Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are variables and whose columns are observations, or a list, one variable. more, which may be nil, has further variables of the same observations.`},
 	{Name: "corrcoef", NumPy: `np.corrcoef; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Holds: "that of matmul", Build: op.Build(Corrcoef), Examples: `corrcoef(n, "columns")`,
@@ -55,6 +61,11 @@ type (
 		Order    int
 		Axes     []int
 		KeepDims bool
+	}
+	ZScoreArgs struct {
+		X    *graph.Node
+		Axes []int
+		DDof float64 `word:"1"`
 	}
 	CovArgs struct {
 		X        *graph.Node

@@ -220,7 +220,20 @@ def closeness(rng):
         yield case("nan_to_num", f"nan_to_num(x{text})", {"x": z}, lambda: np.nan_to_num(z, **args))
 
 
+def equality(rng):
+    for i in range(210):
+        x = array(rng, lengths(rng, most=3, high=6), ["float32", "float64", "int32", "complex64", "bool", "float16"][i % 6])
+        y = x.copy()
+        if i % 3 == 0 and y.size:
+            y.flat[int(rng.integers(y.size))] = 1
+        if i % 7 == 0:
+            y = y[..., 1:]
+        nan = i % 2 == 0 and x.dtype.kind in "fc"
+        yield case("array_equal", f'array_equal(x, y{", " + chr(34) + "equal_nan" + chr(34) if nan else ""})', {"x": x, "y": y}, lambda: np.asarray(np.array_equal(x, y, equal_nan=nan)))
+
+
 def cases(rng):
+    yield from equality(rng)
     yield from closeness(rng)
     for row in ROWS:
         if row["numpy"].startswith("scipy.special.") and row["kernel"]:

@@ -175,6 +175,79 @@ def blocks(rng):
         yield {"op": "downsample", "expr": wrong, "in": {"x": a}, "error": True}
 
 
+def transforms(rng):
+    for i in range(220):
+        a = array(rng, FLOATS + (["u1", "i2", "i4"] if i % 3 == 0 else []), int(rng.integers(1, 4)))
+        a = a[tuple(slice(0, {1: 200, 2: 30, 3: 10}[a.ndim]) for _ in a.shape)]
+        order, value = int(rng.integers(0, 6)), int(rng.integers(0, 9))
+        more = f', "order={order}", "cval={value}"' if rng.random() < 0.8 else ""
+        kwargs = {"order": order, "cval": value} if more else {}
+        floats = a.dtype.kind == "f"
+        near = {"rtol": 1e-11, "atol": 1e-11} if a.dtype == "f8" else {"rtol": 1e-5, "atol": 1e-5} if floats else {"atol": 1}
+        f = [round(float(v), 2) for v in rng.uniform(0.4, 2.6, a.ndim)]
+        n = tuple(int(round(k * z)) for k, z in zip(a.shape, f))
+        if min(n) > 0:
+            yield {"op": "zoom", "expr": f"zoom(x, {', '.join(map(str, f))}{more})", "in": {"x": a}, "want": ndimage.zoom(a, f, **kwargs), **near}
+        by = [round(float(v), 2) + 0.003 for v in rng.uniform(-4, 4, a.ndim)]
+        yield {"op": "image_shift", "expr": f"image_shift(x, {', '.join(map(str, by))}{more})", "in": {"x": a}, "want": ndimage.shift(a, by, **kwargs), **near}
+        m = np.round(np.eye(a.ndim) + rng.uniform(-0.4, 0.4, (a.ndim, a.ndim)), 2) + 0.0007
+        numbers, offset = ", ".join(map(str, m.ravel())), [round(float(v), 2) + 0.0003 for v in rng.uniform(-3, 3, a.ndim)]
+        yield {"op": "affine_transform", "expr": f'affine_transform(x, {numbers}, "offset={", ".join(map(str, offset))}"{more})', "in": {"x": a}, "want": ndimage.affine_transform(a, m, offset, **kwargs), **near}
+        if a.ndim > 1:
+            angle, keep = round(float(rng.uniform(-400, 400)), 1) + 0.03, rng.random() < 0.5
+            if i % 5 == 0:
+                angle, keep = 90 * int(rng.integers(-5, 6)), False
+            axes = (0, 1) if a.ndim == 2 or rng.random() < 0.5 else (1, 2)
+            yield {"op": "rotate", "expr": f'rotate(x, {angle}, "axes={axes[0]},{axes[1]}"{", " + chr(34) + "keep" + chr(34) if keep else ""}{more})', "in": {"x": a}, "want": ndimage.rotate(a, angle, axes, reshape=not keep, **kwargs), **near}
+    a = array(rng, ["f8"], 2)
+    big = rng.random((1500, 1300))
+    for angle in (33, -118.5):
+        yield {"op": "rotate", "expr": f'rotate(x, {angle}, "order=1")', "in": {"x": big}, "want": ndimage.rotate(big, angle, order=1), "rtol": 1e-9, "atol": 1e-9}
+    yield {"op": "affine_transform", "expr": 'affine_transform(x, 0.5, 0, 0, 2, "order=1", "output_shape=40, 50")', "in": {"x": big}, "want": ndimage.affine_transform(big, np.diag([0.5, 2]), output_shape=(40, 50), order=1), "rtol": 1e-9, "atol": 1e-9}
+    for wrong in ("zoom(x, -1)", "zoom(x, 1, 1, 1)", 'zoom(x, 2, "order=6")', "zoom(x * 1j, 2)", "image_shift(x, 1, 1, 1)", 'image_shift(x, 1, "order=-1")', 'rotate(x, 30, "axes=0,0")', 'rotate(x, 30, "axes=0,2")', "affine_transform(x, 1, 2, 3)", 'affine_transform(x, 1, 0, 0, 1, "offset=1, 2, 3")', 'affine_transform(x, 1, 0, 0, 1, "output_shape=3")', 'rotate(slice(x, "0"), 30)'):
+        yield {"op": wrong[: wrong.index("(")], "expr": wrong, "in": {"x": a}, "error": True}
+
+
+GREY = ["grey_erosion", "grey_dilation", "grey_opening", "grey_closing", "morphological_gradient", "white_tophat", "black_tophat"]
+BINARY = ["binary_erosion", "binary_dilation", "binary_opening", "binary_closing"]
+
+
+def morphology(rng):
+    for i in range(210):
+        a = array(rng, FLOATS + INTEGERS)
+        kwargs, tail = border(rng, a)
+        size = sizes(rng, a.ndim, 6)
+        full = size * a.ndim if len(size) == 1 else size
+        op = GREY[i % 7]
+        want = getattr(ndimage, op)(a, size=full, **kwargs)
+        yield {"op": op, "expr": f"{op}(x, {', '.join(map(str, size))}{tail})", "in": {"x": a}, "want": want}
+        p = int(rng.integers(-100, 101))
+        yield {"op": "percentile_filter", "expr": f"percentile_filter(x, {p}, {', '.join(map(str, size))}{tail})", "in": {"x": a}, "want": ndimage.percentile_filter(a, p, full, **kwargs)}
+        a = array(rng, FLOATS + ["i4", "i8"])
+        kwargs, tail = border(rng, a)
+        axis = int(rng.integers(-a.ndim, a.ndim))
+        for op in ("sobel", "prewitt"):
+            yield {"op": op, "expr": f"{op}(x, {axis}{tail})", "in": {"x": a}, "want": getattr(ndimage, op)(a, axis, **kwargs), **near(a, None)}
+        yield {"op": "laplace", "expr": f"laplace(x{tail})", "in": {"x": a}, "want": ndimage.laplace(a, **kwargs), **near(a, None)}
+    for i in range(220):
+        x = array(rng, ["?"])
+        x = x if i % 3 else rng.random(x.shape) < 0.9
+        n, c, op = int(rng.integers(1, 4)), int(rng.integers(1, x.ndim + 1)), BINARY[i % 4]
+        want = getattr(ndimage, op)(x, ndimage.generate_binary_structure(x.ndim, c), n)
+        yield {"op": op, "expr": f'{op}(x, "iterations={n}", "connectivity={c}")', "in": {"x": x}, "want": want}
+    a = array(rng, ["f4"], 2)
+    for op in GREY:
+        for wrong in (f"{op}(x, 0)", f"{op}(x, 3, 3, 3)", f"{op}(x > 0, 3)", f'{op}(x, 3, "none")', f"{op}(x * 1j, 3)"):
+            yield {"op": op, "expr": wrong, "in": {"x": a}, "error": True}
+    for op in BINARY:
+        for wrong in (f'{op}(x, "iterations=0")', f'{op}(x, "connectivity=3")', f"{op}(x, 3)"):
+            yield {"op": op, "expr": wrong, "in": {"x": a}, "error": True}
+    for wrong in ("percentile_filter(x, 101, 3)", "percentile_filter(x, -101, 3)", "percentile_filter(x, 30)", "sobel(x, 2)", "prewitt(x > 0, 0)", "laplace(x > 0)", 'laplace(x, "none")'):
+        yield {"op": wrong[: wrong.index("(")], "expr": wrong, "in": {"x": a}, "error": True}
+
+
 def cases(rng):
+    yield from morphology(rng)
+    yield from transforms(rng)
     for make in (windows, gaussians, sums, blocks):
         yield from make(rng)

@@ -23,6 +23,8 @@ def take(rng):
         axis = axis_of(rng, len(shape))
         i = indices(rng, lengths(rng, int(rng.integers(0, 3))), shape[axis])
         yield case("take", f"take(x, i, {axis})", {"x": x, "i": i}, lambda: np.take(x, i, axis))
+        k, mode = rng.integers(-30, 30, lengths(rng, int(rng.integers(1, 3)))), str(rng.choice(["wrap", "clip"]))
+        yield case("take", f'take(x, k, {axis}, "{mode}")', {"x": x, "k": k}, lambda: np.take(x, k, axis, mode=mode))
         y = array(rng, lengths(rng, int(rng.integers(0, 3)), empty=0))
         j = indices(rng, lengths(rng, 1), min(y.size, 100))
         yield case("take", "take(y, j)", {"y": y, "j": j}, lambda: np.take(y, j))

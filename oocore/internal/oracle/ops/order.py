@@ -186,7 +186,66 @@ def unique(rng):
             yield case(name, f"{name}(x)", {"x": x}, lambda: want)
 
 
+def ranks(rng):
+    from scipy import stats
+
+    for i in range(4 * EACH):
+        shape = lengths(rng)
+        x = mixed(rng, i + 2, shape)
+        if x.dtype.kind == "c":
+            continue
+        method, axis = ["average", "min", "max", "dense", "ordinal"][i % 5], axis_of(rng, len(shape))
+        if method == "ordinal" and x.dtype.kind == "f":
+            x = x + x.dtype.type(0)  # of zeros by their sign, too
+        yield case("rankdata", f'rankdata(x, {axis}, "{method}")', {"x": x}, lambda: stats.rankdata(x, method, axis=axis).astype("f8" if x.dtype.kind == "f" or method == "average" else "i8"))
+        if i % 4 == 0:
+            yield case("rankdata", "rankdata(x)", {"x": x}, lambda: stats.rankdata(x, axis=None))
+        n = int(rng.integers(2, 90))
+        a, b = (array(rng, (n,), ["float64", "int16", "float32"][(i + k) % 3], special=False) for k in range(2))
+        if len(set(a.tolist())) > 1 and len(set(b.tolist())) > 1:
+            yield case("spearmanr", "spearmanr(a, b)", {"a": a, "b": b}, lambda: stats.spearmanr(a, b).statistic, 1e-10, 1e-10)
+    x = np.round(array(rng, (200, 300), "float64", special=False))
+    for axis in (0, 1):
+        yield case("rankdata", f"rankdata(x, {axis})", {"x": x}, lambda: stats.rankdata(x, axis=axis))
+    for bad in ("rankdata(x, 2)", "rankdata(x * 1j)", 'rankdata(x, 0, "most")', 'spearmanr(x, slice(x, "0"))', 'spearmanr(slice(x, "0, :1"), slice(x, "0, :1"))'):
+        yield refused(bad[: bad.index("(")], bad, {"x": x})
+
+
+def sets(rng):
+    for i in range(4 * EACH):
+        t = [t for t in TYPES if t != "float16"][i % (len(TYPES) - 1)]
+        a, b = (array(rng, lengths(rng, int(rng.integers(1, 3))), t) for _ in range(2))
+        if a.dtype.kind in "fc" and i % 2:
+            a, b = np.round(a / 8), np.round(b / 8)
+        a, b = a + a.dtype.type(0), b + b.dtype.type(0)  # no zeros with a sign
+        a, b = a.astype(t), b.astype(t)
+        for name in ("intersect1d", "setdiff1d", "setxor1d"):
+            yield case(name, f"{name}(a, b)", {"a": a, "b": b}, lambda: getattr(np, name)(a, b))
+    a, b = rng.permutation(60_000)[:40_000].astype("i8"), rng.permutation(70_000)[:30_000].astype("i4")
+    for name in ("intersect1d", "setdiff1d", "setxor1d"):
+        yield case(name, f"{name}(a, b)", {"a": a, "b": b}, lambda: getattr(np, name)(a.astype("i8"), b.astype("i8")))
+
+
+def partitions(rng):
+    for i in range(4 * EACH):
+        shape = lengths(rng, empty=0)
+        x = mixed(rng, i, shape)
+        axis = axis_of(rng, len(shape))
+        kth = int(rng.integers(-shape[axis], shape[axis]))
+        yield case("partition", f"partition(x, {kth}, {axis})", {"x": x}, lambda: values(x, axis))
+        yield case("argpartition", f"argpartition(x, {kth}, {axis})", {"x": x}, lambda: order(x, axis))
+        keys = {k: mixed(rng, 2 * i + 1, shape) for k in "abc"[: int(rng.integers(1, 4))]}
+        if not any(k.dtype.kind == "c" for k in keys.values()):
+            yield case("lexsort", f"lexsort({', '.join(keys)})", keys, lambda: np.lexsort(list(keys.values())))
+    x = array(rng, (3, 4), "float32")
+    for bad in ("partition(x, 4)", "partition(x, -5)", "argpartition(x, 3, 0)", "partition(x, 0, 2)", 'lexsort(x, slice(x, "0"))', "lexsort(1)"):
+        yield refused(bad[: bad.index("(")], bad, {"x": x})
+
+
 def cases(rng):
+    yield from ranks(rng)
+    yield from sets(rng)
+    yield from partitions(rng)
     yield from searching(rng)
     yield from unique(rng)
     yield from sorting(rng)

@@ -110,7 +110,113 @@ def ediff1d(rng):
         yield refused("ediff1d", bad, {"x": x})
 
 
+def extremes(rng):
+    for name, f in (("maximum_accumulate", np.maximum), ("cummax", np.maximum), ("minimum_accumulate", np.minimum), ("cummin", np.minimum)):
+        for i in range(2 * EACH + 20):
+            shape = lengths(rng)
+            x = array(rng, shape, TYPES[:-2][i % (len(TYPES) - 2)])
+            axis = axis_of(rng, len(shape))
+            if rng.random() < 0.2:
+                yield case(name, f"{name}(x)", {"x": x}, lambda: f.accumulate(x))
+            yield case(name, f"{name}(x, {axis})", {"x": x}, lambda: f.accumulate(x, axis))
+        for shape, axis, dtype in LARGE:
+            x = array(rng, shape, dtype)
+            yield case(name, f"{name}(x, {axis})", {"x": x}, lambda: f.accumulate(x, axis))
+        for bad in (f"{name}(x, 2)", f"{name}(x, -3)", f"{name}(x * 1j)"):
+            yield refused(name, bad, {"x": array(rng, (3, 4), "float32")})
+
+
+LARGE = ((30_000,), 0, "float32"), ((300, 400), 0, "float64"), ((300, 400), 1, "float32"), ((20, 500, 9), 1, "float16"), ((140_000,), 0, "float64"), ((2, 70_000), 1, "float64")
+
+
+def filled(x, axis, limit):
+    """Along an axis the last number before each place, within so many elements."""
+    x = np.moveaxis(x, axis, 0).copy()
+    last, ago = np.full(x.shape[1:], np.nan, x.dtype), np.full(x.shape[1:], np.inf)
+    for i in range(len(x)):
+        bad = np.isnan(x[i])
+        last, ago = np.where(bad, last, x[i]), np.where(bad, ago + 1, 0)
+        x[i] = np.where(bad & (ago <= limit), last, x[i])
+    return np.moveaxis(x, 0, axis)
+
+
+def holes(rng, shape, dtype):
+    x = array(rng, shape, dtype, special=False)
+    share = rng.choice([0.1, 0.5, 0.9, 1.0])
+    return np.where(rng.random(shape) < share, x.dtype.type(np.nan), x).reshape(shape) if x.dtype.kind in "fc" else x
+
+
+def fills(rng):
+    def one(x, axis):
+        limit = int(rng.integers(1, 5)) if rng.random() < 0.5 else None
+        more = "" if limit is None else f', "limit={limit}"'
+        most = np.inf if limit is None else limit
+        yield case("ffill", f"ffill(x, {axis}{more})", {"x": x}, lambda: filled(x, axis, most) if x.dtype.kind in "fc" else x)
+        yield case("bfill", f"bfill(x, {axis}{more})", {"x": x}, lambda: np.flip(filled(np.flip(x, axis), axis, most), axis) if x.dtype.kind in "fc" else x)
+        if x.dtype.kind != "c":
+            rtol = {2: 2e-3, 4: 1e-6}.get(x.dtype.itemsize, 1e-12)
+            yield case("interpolate_na", f"interpolate_na(x, {axis})", {"x": x}, lambda: between(x, axis), rtol, rtol * 30)
+            for alpha in (0.1, 0.7):
+                yield case("ewm_mean", f"ewm_mean(x, {alpha}, {axis})", {"x": x}, lambda: ewm(x, alpha, axis), rtol, rtol * 30)
+
+    for i in range(4 * EACH):
+        shape = lengths(rng)
+        x = holes(rng, shape, ["float32", "float64", "float16", "complex64", "complex128", "int16", "float64"][i % 7])
+        yield from one(x, axis_of(rng, len(shape)))
+    for shape, axis, dtype in LARGE:
+        yield from one(holes(rng, shape, dtype), axis)
+    x = array(rng, (3, 4), "float32")
+    for bad in ("ffill(x, 2)", 'ffill(x, 0, "limit=-1")', "bfill(x, -3)", "interpolate_na(x, 2)", "interpolate_na(x * 1j, 0)", "ewm_mean(x, 0, 0)", "ewm_mean(x, 1.5, 0)", "ewm_mean(x, 0.5, 2)", "ffill(x, 0, 3)"):
+        yield refused(bad[: bad.index("(")], bad, {"x": x})
+
+
+def between(x, axis):
+    if x.dtype.kind != "f":
+        return x
+
+    def line(v):
+        bad = np.isnan(v)
+        if bad.all():
+            return v
+        places = np.arange(len(v))
+        return np.where(bad, np.interp(places, places[~bad], v[~bad].astype("f8"), np.nan, np.nan), v)
+
+    return np.apply_along_axis(line, axis, x).astype(x.dtype) if x.size else x
+
+
+def ewm(x, alpha, axis):
+    """As pandas' ewm(alpha=alpha).mean()."""
+    v = np.moveaxis(x, axis, 0).astype("f8")
+    total, weight, out = np.zeros(v.shape[1:]), np.zeros(v.shape[1:]), np.empty(v.shape)
+    for i in range(len(v)):
+        bad = np.isnan(v[i])
+        total, weight = total * (1 - alpha) + np.where(bad, 0, v[i]), weight * (1 - alpha) + ~bad
+        out[i] = total / weight
+    return np.moveaxis(out, 0, axis).astype(x.dtype if x.dtype.kind == "f" else "f8")
+
+
+def unwrap(rng):
+    for i in range(4 * EACH):
+        shape = lengths(rng, empty=0)
+        x = array(rng, shape, ["float32", "float64", "int16"][i % 3], special=False)
+        axis, rtol = axis_of(rng, len(shape)), 1e-12 if i % 3 else 2e-5
+        wide = x.astype("f8")
+        if i % 4 == 0:
+            yield case("unwrap", f'unwrap(x, {axis}, "period=7.5", "discont=5")', {"x": x}, lambda: np.unwrap(wide, 5, axis, period=7.5).astype(x.dtype if x.dtype.kind == "f" else "f8"), rtol, rtol * 100)
+        else:
+            yield case("unwrap", f"unwrap(x, {axis})", {"x": x}, lambda: np.unwrap(wide, axis=axis).astype(x.dtype if x.dtype.kind == "f" else "f8"), rtol, rtol * 100)
+    for shape, axis, dtype in LARGE:
+        if dtype == "float64":
+            x = array(rng, shape, dtype, special=False)
+            yield case("unwrap", f"unwrap(x, {axis})", {"x": x}, lambda: np.unwrap(x, axis=axis), 1e-9, 1e-6)
+    for bad in ("unwrap(x, 2)", "unwrap(x * 1j)", 'unwrap(x, 0, "period=-1")'):
+        yield refused("unwrap", bad, {"x": array(rng, (3, 4), "float32")})
+
+
 def cases(rng):
+    yield from extremes(rng)
+    yield from fills(rng)
+    yield from unwrap(rng)
     yield from gradient_at(rng)
     yield from ediff1d(rng)
     yield from gradient(rng)

@@ -543,7 +543,32 @@ def logsumexp(rng):
     yield refused("logsumexp", "logsumexp(x)", {"x": np.ones(3, "complex64")})
 
 
+def shapes(rng):
+    from scipy import stats
+
+    for i in range(4 * EACH):
+        shape = lengths(rng, low=2, empty=0)
+        x = array(rng, shape, ["float64", "float32", "int16", "uint8", "float64"][i % 5], special=False)
+        if i % 7 == 0:
+            x = np.where(rng.random(shape) < 0.05, np.nan, x.astype("f8"))
+        if i % 9 == 0:
+            x = np.full(shape, 3.0)
+        axis, rtol = axis_of(rng, len(shape)), 2e-3 if x.dtype == "f4" else 1e-9
+        wide = x.astype("f8")
+        as_here = lambda want: np.asarray(want).astype(x.dtype if x.dtype.kind == "f" else "f8")
+        for name in ("skew", "kurtosis"):
+            yield case(name, f"{name}(x, {axis})", {"x": x}, lambda: as_here(getattr(stats, name)(wide, axis)), rtol, rtol)
+            if i % 4 == 0:
+                yield case(name, f"{name}(x)", {"x": x}, lambda: as_here(getattr(stats, name)(wide, None)), rtol, rtol)
+        d = i % 2
+        yield case("zscore", f'zscore(x, {axis}{", " + chr(34) + "ddof=1" + chr(34) if d else ""})', {"x": x}, lambda: as_here(stats.zscore(wide, axis, ddof=d)), rtol, rtol)
+    x = array(rng, (3, 4), "float32")
+    for bad in ("skew(x, 2)", "kurtosis(x * 1j)", "zscore(x, 2)", "zscore(x * 1j)"):
+        yield refused(bad[: bad.index("(")], bad, {"x": x})
+
+
 def cases(rng):
+    yield from shapes(rng)
     yield from histogram(rng)
     yield from histogram_bin_edges(rng)
     yield from histogram2d(rng)
