@@ -53,6 +53,7 @@ rotate(x, 30, "order=1"); pinv(n); topk(x, 10, 1); argtopk(x, 10, 1); fft(x, 0, 
 1 and one for each iteration (2): randomized_svd(x, 8, 2, 0, "s")
 1 over b, and 1 over a for each 12 MiB of b's columns: solve_triangular(slice(x, ":5000"), slice(y, ":5000, :100"))
 3 that read: interpolate_na(x, 0)
+2 before it: zscore(x, 0)
 1 over y: polyfit(arange(0, 20000, 1), x, 2)
 1: affine_transform(x, 0.5, 0.1, -0.1, 0.5, "order=1")
 1 over both: lstsq(n, slice(n, ":, 0:3"))
