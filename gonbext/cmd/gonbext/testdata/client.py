@@ -178,6 +178,23 @@ def statements(client):
     r, o = run(client, 'x = 7\npanic("after a change")')
     r, o = run(client, "x")
     check("a cell that fails leaves values as they were", text(o) == "100\n", (r, o))
+    for code, want in (
+        ("total := 10.5", ""),
+        ("func doubling() float64 { return total * 2 }", ""),
+        ("fmt.Println(doubling())", "21\n"),
+        ('total := "text"', ""),
+        ("fmt.Println(total)", "text\n"),
+    ):
+        r, o = run(client, code)
+        check(f"{code!r}", r["status"] == "ok" and text(o) == want, (r, o))
+    r, o = run(client, "doubling()")
+    said = "\n".join(r.get("traceback", []))
+    check("a function for which a value has another type", "Function doubling was written for total of type float64, which is a string since cell [" in said and "mismatched types" in said, said)
+    r, o = run(client, "written := map[int]int{}\ngo func() {\n\tfor {\n\t\twritten[1]++\n\t}\n}()\nfmt.Println(1)")
+    check("a goroutine that writes when its cell ends", r["status"] == "ok" and text(o) == "1\n", (r, o))
+    r, o = run(client, "len(written)")
+    check("and what it writes", "a goroutine of its cell still ran" in "\n".join(r.get("traceback", [])), r)
+    run(client, "%rm total doubling written")
     r, o = run(client, "seven := oocore.Full(7.0, 2)\nshared := []*oocore.Array{seven.Add(1), seven}")
     r, o = run(client, "shared[0].Mul(seven)")
     check("arrays carry over", "56  56" in str(shown(o)), (r, o))
@@ -279,6 +296,8 @@ def interrupted(manager, client, folder):
     check("a report when the cell is interrupted", "Peak" in str(o[-1]), o)
     r, o = run(client, '%%\nfmt.Println("alive")')
     check("and not the kernel", text(o) == "alive\n", o)
+    r, o = run(client, "x")
+    check("and values are as they were", text(o) == "100\n", (r, o))
 
 
 def begun(client, request, mark=""):
@@ -377,6 +396,8 @@ def second(client):
     manager2, client2 = start()
     r, o = run(client2, '%%\nfmt.Println("second")')
     check("a second kernel beside the first", text(o) == "second\n")
+    r, o = run(client2, "fmt.Println(x)")
+    check("which has none of its values", "undefined: x" in str(r.get("evalue")), r)
     manager2.shutdown_kernel()
     client2.stop_channels()
     r, o = run(client, '%%\nfmt.Println("first")')
@@ -457,6 +478,8 @@ def main():
     client.wait_for_ready(timeout=LIMIT)
     r, o = run(client, '%%\nfmt.Println("again")')
     check("a restart", text(o) == "again\n", o)
+    r, o = run(client, "fmt.Println(x)")
+    check("after which no values are left", "undefined: x" in str(r.get("evalue")), r)
     r, o = run(client, "func doubled(x *oocore.Array) {}\n%%\ndoubled(nil)")
     check("after which nothing is declared", r["status"] == "ok", r)
     manager.shutdown_kernel()
