@@ -28,7 +28,7 @@ var allowedFigures = map[string]map[string]string{
 	"08": {"32": "the width of an address"},
 	"10": {"ten": "a second interrupt's time, and a ratio asked for", "hundred": "of the table"},
 	"11": {"65,504": "where float16 ends: lesson 05", "128 GB": "a machine to compare with"},
-	"09": {"5": "a line of the cell that fails"},
+	"09": {"4": "a line of the cell that fails"},
 }
 
 // quantity is a number, with its unit.

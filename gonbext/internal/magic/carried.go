@@ -219,9 +219,7 @@ func (r *rewriting) keys() (names []*ast.Ident) {
 func (r *rewriting) loads(needed, global map[string]bool) {
 	carried, imports := r.session.carried, map[string]string{}
 	named := func(path string) string {
-		if imports[path] == "" {
-			imports[path] = fmt.Sprintf("%s_%d", r.carrying.name, len(imports))
-		}
+		imports[path] = r.carrying.name + "_" + strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(path)
 		return imports[path]
 	}
 	var load, globals strings.Builder
@@ -233,14 +231,9 @@ func (r *rewriting) loads(needed, global map[string]bool) {
 		}
 	}
 	done := map[*carry.Section]bool{}
-	isType := func(name string) bool { return slices.Contains(basicTypes, name) || name == "any" || name == "error" }
-	byName := slices.SortedFunc(maps.Keys(needed), func(a, b string) int { // others have these types
-		if isType(a) != isType(b) {
-			return map[bool]int{true: 1, false: -1}[isType(a)]
-		}
-		return cmp.Compare(a, b)
-	})
-	for _, name := range byName {
+	names := slices.Sorted(maps.Keys(needed))
+	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(valueFunctions, name) })
+	for _, name := range append(others, names...) { // a variable that is called int stands behind those of type int
 		section := carried[name].section
 		if section == nil || done[section] {
 			continue
