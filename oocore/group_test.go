@@ -115,6 +115,43 @@ func TestGroupsAlongColumnsOfChunksHaveTheSameBits(t *testing.T) {
 	}
 }
 
+// A reduction of windows along the first axis reads an array in small chunks hardly more than once
+// whatever the budget, with the same bits.
+func TestReductionsOfWindowsReadChunksOnce(t *testing.T) {
+	const rows, window = 300, 31
+	x := oocore.RandomNormal(oocore.Float32, 3, rows, 3, 80, 100)
+	stored := saved(t, x, filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(1, 1, 80, 100), oocore.Codec("none"), oocore.Memory(small))
+	mean := stored.Rolling(oocore.ReduceMean, oocore.RollingOptions{Window: window})
+	var want []float64
+	for _, memory := range []string{"24MiB", "64MiB", "256MiB"} {
+		out := filepath.Join(t.TempDir(), "o.npy")
+		var report oocore.RunReport
+		o := saved(t, mean.Sum(0).AsType(oocore.Float64), out, oocore.Memory(memory), oocore.Workers(2), oocore.Report(&report))
+		if bytes := int64(rows * 3 * 80 * 100 * 4); report.Read > bytes*5/4 {
+			t.Errorf("%s: %d bytes are read of %d", memory, report.Read, bytes)
+		}
+		got := floats(t, o)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: other bits", memory)
+		}
+	}
+	first := floats(t, stored.Slice(":, 0, 0, 0"))
+	sum := 0.0
+	for i := range rows - window + 1 {
+		one := 0.0
+		for _, v := range first[i : i+window] {
+			one += v
+		}
+		sum += one / window
+	}
+	if math.Abs(want[0]-sum) > 1e-4*math.Max(1, math.Abs(sum)) {
+		t.Errorf("the first sum is %v, want %v", want[0], sum)
+	}
+}
+
 func TestRandomNumbersFollowTheirDistribution(t *testing.T) {
 	const n = 100_000
 	z := floats(t, oocore.RandomNormal(oocore.Float32, 11, n))

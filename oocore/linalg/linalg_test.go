@@ -106,6 +106,20 @@ func TestLeastSquaresFindsWhatMadeTheData(t *testing.T) {
 	}
 }
 
+// Many right-hand sides have the solutions and residuals that each has by itself.
+func TestLeastSquaresOfManyRightHandSides(t *testing.T) {
+	a := oocore.Eval("random(7, 400, 5) - 0.5", nil)
+	b := oocore.Eval("random(8, 400, 600) - 0.5", nil)
+	all := linalg.Lstsq(a, b, -1)
+	one := linalg.Lstsq(a, b.Slice(":, 100:103"), -1)
+	if x := collected(t, all.X.Slice(":, 100:103")); !near(x, collected(t, one.X), 1e-12) {
+		t.Errorf("x is %v, want %v", x, collected(t, one.X))
+	}
+	if r := collected(t, all.Residuals.Slice("100:103")); !near(r, collected(t, one.Residuals), 1e-12) {
+		t.Errorf("residuals are %v, want %v", r, collected(t, one.Residuals))
+	}
+}
+
 // The default cutoff is that of float64, in which the factors are computed: a tall float32
 // matrix keeps a column that is small compared with another.
 func TestTallFloat32KeepsItsSmallColumn(t *testing.T) {

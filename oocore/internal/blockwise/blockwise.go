@@ -143,12 +143,13 @@ type Trait uint8
 // The traits. The bits of a result that is neither Exact nor of Products depend on the width of
 // the vectors in which sums are added up.
 const (
-	Exact     Trait = 1 << iota // the same bits on every machine: it only moves, compares or counts
-	Products                    // bits depend on the library that multiplies matrices, too
-	OnlyMoves                   // it only puts elements of its inputs, or constants, into place: a device has nothing to compute
-	Selects                     // the result has elements of the first input and no others: with its units and markers of missing values
-	Joins                       // the result has elements of its inputs and no others: with the units and markers that all share
-	KeepsAxes                   // the axes are those of the first input, with their names
+	Exact      Trait = 1 << iota // the same bits on every machine: it only moves, compares or counts
+	Products                     // bits depend on the library that multiplies matrices, too
+	OnlyMoves                    // it only puts elements of its inputs, or constants, into place: a device has nothing to compute
+	Selects                      // the result has elements of the first input and no others: with its units and markers of missing values
+	Joins                        // the result has elements of its inputs and no others: with the units and markers that all share
+	KeepsAxes                    // the axes are those of the first input, with their names
+	KeepsReads                   // Fill reads each input once, to the beginning of Scratch, and leaves it there as it is
 )
 
 // AxisKeeper is an Op that has some axes of its first input, and so the names of those.

@@ -37,7 +37,7 @@ func newBlockwiseReader(s *Slot, l *plan.Load, d *size.LoadBuffers) (*blockwiseR
 		if err != nil {
 			return nil, err
 		}
-		f.in = append(f.in, input{e, d.Inputs[k].Box, k})
+		f.in = append(f.in, &input{eval: e, most: d.Inputs[k].Box, at: k, keeps: s.Stage.Slides(l)})
 	}
 	return f, nil
 }
@@ -120,23 +120,68 @@ func (e *PanicError) Unwrap() error {
 
 // input reads an input of an operation.
 type input struct {
-	eval *Evaluator
-	most []int
-	at   int
+	eval  *Evaluator
+	most  []int
+	at    int
+	keeps bool      // what was read last is where it was read to
+	last  *grid.Box // that; nil for nothing
+	to    *byte
 }
 
-func (in input) Read(ctx context.Context, box grid.Box, dst []byte) error {
+func (in *input) Read(ctx context.Context, box grid.Box, dst []byte) error {
 	for d, n := range box.Shape {
 		if n > in.most[d] || box.Start[d] < 0 || box.Start[d]+n > in.eval.prog.Domain[d] {
 			return fmt.Errorf("an operation reads %s of its input %d of shape %s, and said that it needs boxes of %s",
 				box, in.at, grid.Format(in.eval.prog.Domain), grid.Format(in.most))
 		}
 	}
-	return in.eval.Eval(ctx, box, dst)
+	kept := 0 // rows that the box before had too
+	if in.keeps && in.last != nil && len(dst) > 0 && in.to == &dst[0] {
+		kept = follows(*in.last, box, dst)
+	}
+	if in.last = nil; kept > 0 {
+		axis := slices.IndexFunc(box.Shape, func(n int) bool { return n > 1 })
+		rest := grid.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}
+		rest.Start[axis] += kept
+		rest.Shape[axis] -= kept
+		if err := in.eval.Eval(ctx, rest, dst[len(dst)/box.Shape[axis]*kept:]); err != nil {
+			return err
+		}
+	} else if err := in.eval.Eval(ctx, box, dst); err != nil {
+		return err
+	}
+	if in.keeps && len(dst) > 0 {
+		in.last, in.to = &grid.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}, &dst[0]
+	}
+	return nil
+}
+
+// follows moves the rows that a box of dst has in common with the one that was read to it before
+// to its beginning, and returns how many: 0 unless the box follows that one along its first axis.
+func follows(last, box grid.Box, dst []byte) int {
+	axis := slices.IndexFunc(box.Shape, func(n int) bool { return n > 1 })
+	for d := range box.Shape {
+		if axis < 0 || d != axis && (last.Start[d] != box.Start[d] || last.Shape[d] != box.Shape[d]) {
+			return 0
+		}
+	}
+	end := last.Start[axis] + last.Shape[axis]
+	kept := end - box.Start[axis]
+	if box.Start[axis] < last.Start[axis] || kept <= 0 || kept >= box.Shape[axis] {
+		return 0
+	}
+	row := len(dst) / box.Shape[axis]
+	from := (last.Shape[axis] - kept) * row
+	whole := dst[:max(cap(dst), 0)]
+	if from+kept*row > len(whole) {
+		return 0
+	}
+	copy(dst, whole[from:from+kept*row])
+	return kept
 }
 
 // WillRead lets a store begin with a box.
-func (in input) WillRead(box grid.Box) {
+func (in *input) WillRead(box grid.Box) {
 	if e := in.eval; e.prog.Plain() {
 		if from, ok := e.plain.(*source); ok {
 			from.willRead(e.prog.Loads[e.prog.Out[0]].View.Region(box))

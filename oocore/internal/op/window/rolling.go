@@ -14,7 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
-func init() { blockwise.Register("rolling", Rolling{}, blockwise.KeepsAxes) }
+func init() { blockwise.Register("rolling", Rolling{}, blockwise.KeepsAxes, blockwise.KeepsReads) }
 
 // Rolling reduces each window along an axis, with three operations an element whatever
 // the window's length: M. van Herk, A fast algorithm for local minimum and maximum filters

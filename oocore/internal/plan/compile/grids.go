@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -20,6 +21,8 @@ const (
 	crossTasks   = 16      // at the least where input and output lie crosswise, if they are large
 	// farRun is the length of a read at another place of the disk from which on reading in order is hardly faster.
 	farRun = 128 << 10
+	// longRows is how many rows a tile of windows should have: each costs about as much as its window is longer.
+	longRows = 32
 	// acrossTimes is how many times its bytes an input would be read that counts as lying across.
 	// Copying it costs three.
 	acrossTimes = 3
@@ -235,6 +238,40 @@ func reduceChunks(prog *plan.Program, stored, shape, axes []int) []int {
 		return reduceRows(least, shape, reduced, room)
 	}
 	return chunks
+}
+
+// longChunks are chunks for a reduction of windows that would be read much more than once by chunks
+// of the given lengths: few stored ones side by side, but many along the first axis, along which a task
+// goes tile by tile and keeps what windows have in common. nil where that reads hardly less.
+func longChunks(p *plan.Plan, prog *plan.Program, chunks []int) []int {
+	before := shapes.HaloOverhead(p, prog, chunks)
+	if before <= shapes.SmallOverhead {
+		return nil
+	}
+	shape, long := prog.Domain, slices.Clone(chunks)
+	axis, keeps := slices.IndexFunc(shape, func(n int) bool { return n > 1 }), false
+	copy(long[axis+1:], grid.Auto(shape[axis+1:], prog.ItemSize(1), shapes.ChunkBytes/longRows))
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind != plan.LoadBlocks || !blockwise.Has(l.Op.Op, blockwise.KeepsReads) {
+			continue
+		}
+		keeps = true
+		if stored := shapes.Stored(p, &l.Inputs[0]); stored != nil && len(stored) == len(shape) {
+			long = shapes.Grow(grid.Clip(stored, shape), shape, shapes.ChunkBytes/longRows/prog.ItemSize(1))
+		}
+	}
+	if !keeps || grid.Size(long)/long[axis] > keptOfStored {
+		return nil
+	}
+	long[axis] = max(long[axis], chunks[axis])
+	for long[axis] < shape[axis] && shapes.HaloOverhead(p, prog, long) > shapes.SmallOverhead {
+		long[axis] = min(2*long[axis], shape[axis])
+	}
+	if shapes.HaloOverhead(p, prog, long) > before/2 {
+		return nil
+	}
+	return long
 }
 
 // reduceRows are rows of at most room elements, along the axes along which least has no length.

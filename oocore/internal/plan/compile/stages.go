@@ -382,7 +382,11 @@ func (c *compiler) reduceStage(nodes []*graph.Node) error {
 		s.Outputs = append(s.Outputs, out)
 	}
 	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, shapes.Stored(p, &prog), shape, nodes[0].Fold.Axes)}
-	foldOrder(p, &s)
+	if long := longChunks(p, &prog, s.Grid.Chunks); long != nil {
+		s.Grid.Chunks, s.FoldTile, s.FoldBlock = long, long, grid.Auto(long, 1, plan.BlockElems)
+	} else {
+		foldOrder(p, &s)
+	}
 	c.add(s)
 	return nil
 }

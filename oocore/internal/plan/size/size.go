@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/arena"
+	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/shapes"
@@ -394,6 +395,7 @@ func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
 	switch s.Kind {
 	case plan.ReduceStage:
 		s.Chunk, s.WriteTile, s.Block = s.FoldTile, chunk, s.FoldBlock
+		least = max(least, s.leastRow())
 		if stored == nil {
 			most := shapes.ReadAtOnce(p.Plan, prog)
 			if prog.HasBlocks() || shapes.Crossed(prog) != nil { // rows of a tile across a file are short runs of it
@@ -563,6 +565,9 @@ func contiguousBytes(l *plan.Load, tile, shape []int) int64 {
 // reads a little at a time reads all of its inputs once.
 func (p *Plan) opReads(s *Stage, l *plan.Load, tile []int, times int64) {
 	boxes := times
+	if s.Slides(l) {
+		tile = s.Grid.Chunks
+	}
 	for d, n := range l.View.Shape {
 		boxes *= int64((n + tile[d] - 1) / max(tile[d], 1))
 	}
@@ -577,6 +582,32 @@ func (p *Plan) opReads(s *Stage, l *plan.Load, tile []int, times int64) {
 			s.Read = before + int64(float64(s.Read-before)*float64(all)/float64(whole))
 		}
 	}
+}
+
+// leastRow is how many elements a row of a chunk has whose windows are kept from row to row, where
+// those of one take little memory: 0 elsewhere.
+func (s *Stage) leastRow() int {
+	row := slices.Clone(s.Grid.Chunks)
+	if axis := slices.IndexFunc(row, func(n int) bool { return n > 1 }); axis >= 0 {
+		row[axis] = 1
+	}
+	of := Stage{Stage: s.Stage, Tile: row}
+	for i := range s.Programs[0].Loads {
+		if l := &s.Programs[0].Loads[i]; l.Kind == plan.LoadBlocks && of.Slides(l) && l.Op.Requirements(l.Box(row)).Scratch <= 2*shapes.ChunkBytes {
+			return grid.Size(row)
+		}
+	}
+	return 0
+}
+
+// Slides reports an operation that keeps what tile after tile of a chunk has in common: tiles have
+// the whole of a chunk but along its first axis, along which they follow each other.
+func (s *Stage) Slides(l *plan.Load) bool {
+	if s.Kind != plan.ReduceStage || len(s.Tile) != len(l.View.Axis) || !blockwise.Has(l.Op.Op, blockwise.KeepsReads) || l.Reversed() || l.Permuted() {
+		return false
+	}
+	axis := slices.IndexFunc(s.Grid.Chunks, func(n int) bool { return n > 1 })
+	return axis >= 0 && slices.Equal(s.Tile[axis+1:], s.Grid.Chunks[axis+1:]) && slices.Equal(s.FoldTile, s.Grid.Chunks)
 }
 
 // StateBytes returns the most that one slot saves of the box that its operation is filling in

@@ -187,6 +187,13 @@ func (w *workload) operation(l *plan.Load, tile []int, times float64) {
 		kind = "Go function"
 	}
 	w.compute(kind+" "+l.Type.String(), boxes*cost.Boxes(l.Op.Op, l.Type, box, need, inputs))
+	if w.stage.Slides(l) && slices.Equal(tile, w.stage.Tile) {
+		tile, boxes = w.stage.Grid.Chunks, times
+		for d, n := range l.View.Shape {
+			boxes *= float64((n + tile[d] - 1) / max(tile[d], 1))
+		}
+		need = l.Op.Requirements(l.Box(tile))
+	}
 	for k, reads := range need.Reads {
 		in := &l.Inputs[k]
 		read := grid.Clip(reads, in.Domain)
