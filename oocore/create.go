@@ -87,7 +87,7 @@ func Ones(t DType, shape ...int) *Array { return constant("ones", t, 1, shape) }
 
 func constant(op string, t DType, value int64, shape []int) *Array {
 	site := graph.Caller()
-	err := graph.CheckType(t, op, "Float64", shape)
+	err := graph.CheckType(t, map[int64]string{0: "oocore.Zeros", 1: "oocore.Ones"}[value]+"(oocore.Float64", shape)
 	var n *graph.Node
 	if err == nil {
 		n, err = graph.Full(site, dtype.FromInt(t, value), shape...)

@@ -18,18 +18,13 @@ func AsType(site Site, n *Node, t dtype.Type) (*Node, error) {
 }
 
 // CheckType returns what is wrong with the first argument of a function that makes an array, where that is no type: the
-// length that a program had for NumPy, mostly. The numbers are those behind it.
-func CheckType(t dtype.Type, op, like string, numbers ...any) error {
+// length that a program had for NumPy, mostly. The right call begins with call, and goes on with it and the numbers behind it.
+func CheckType(t dtype.Type, call string, numbers ...any) error {
 	if t.Known() {
 		return nil
 	}
-	function := map[string]string{"random": "Random", "normal": "RandomNormal", "integers": "RandomIntegers"}[op]
-	seed := "1, " // of random numbers
-	if function == "" {
-		function, seed = strings.ToUpper(op[:1])+op[1:], ""
-	}
 	given := strings.FieldsFunc(fmt.Sprint(uint32(t), numbers), func(r rune) bool { return strings.ContainsRune("[] ", r) })
-	return fmt.Errorf("%s stands where the type of the elements does: write oocore.%s(oocore.%s, %s%s)", given[0], function, like, seed, strings.Join(given, ", "))
+	return fmt.Errorf("%s stands where the type of the elements does: write %s, %s)", given[0], call, strings.Join(given, ", "))
 }
 
 // checkType is CheckType for what makes an array of another.

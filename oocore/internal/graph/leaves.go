@@ -182,7 +182,7 @@ func counting(site Site, op string, first, delta dtype.Value, shape []int) (*Nod
 // Uniform returns random numbers, uniform in [0, 1): an element depends on the seed and its linear
 // position alone. The type is float32 or float64: a shorter one would round some to 1.
 func Uniform(site Site, t dtype.Type, seed uint64, shape ...int) (*Node, error) {
-	if err := CheckType(t, "random", "Float64", seed, shape); err != nil {
+	if err := CheckType(t, "oocore.Random(oocore.Float64, 1", seed, shape); err != nil {
 		return nil, reject(site, "random", err)
 	}
 	if t.Kind() != dtype.KindFloat {

@@ -189,7 +189,7 @@ func (o Draws) node(site graph.Site, name string, t dtype.Type, args ...string) 
 // Normals are numbers of the normal distribution of mean 0 and variance 1, in a type of
 // floats.
 func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.Node, error) {
-	if err := graph.CheckType(t, "normal", "Float64", seed, shape); err != nil {
+	if err := graph.CheckType(t, "oocore.RandomNormal(oocore.Float64, 1", seed, shape); err != nil {
 		return nil, graph.Reject(site, "normal", err)
 	}
 	if t.Kind() != dtype.KindFloat {
@@ -207,7 +207,7 @@ func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.N
 
 // Integers are integers from low up to but not including high, all alike, in a type.
 func Integers(site graph.Site, t dtype.Type, seed uint64, low, high int64, shape ...int) (*graph.Node, error) {
-	if err := graph.CheckType(t, "integers", "Int64", seed, low, high, shape); err != nil {
+	if err := graph.CheckType(t, "oocore.RandomIntegers(oocore.Int64, 1", seed, low, high, shape); err != nil {
 		return nil, graph.Reject(site, "integers", err)
 	}
 	switch {
