@@ -54,7 +54,7 @@ var unitSeconds = map[string]float64{"ns": 1e-9, "nanosecond": 1e-9, "us": 1e-6,
 // time returns the seconds of one unit of CF's dates such as "days since 1850-01-01", and the second since
 // 1970 that they count from; ok is false where the units are none, or the calendar is not ours.
 func (m attributes) time() (unit, since float64, ok bool) {
-	name, date, ok := strings.Cut(m.Units, " since ")
+	name, date, _ := strings.Cut(m.Units, " since ")
 	switch m.Calendar {
 	case "", "standard", "gregorian", "proleptic_gregorian":
 	default:

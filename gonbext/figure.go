@@ -35,7 +35,7 @@ func plotFigure(collect collector, l Figure) (*record.Figure, error) {
 		return nil, fmt.Errorf("it draws one array to %d, and got %d", maxCurves, n)
 	}
 	if strings.Trim(l.Log, "xy") != "" {
-		return nil, fmt.Errorf("Log is %q: it names logarithmic axes, \"x\", \"y\" or \"xy\"", l.Log)
+		return nil, fmt.Errorf("the logarithmic axes %q: Log is \"x\", \"y\" or \"xy\"", l.Log)
 	}
 	f := &record.Figure{Kind: record.PlotFigure, Log: l.Log, X: l.X, Y: l.Y, Label: l.Label}
 	if s := l.Series[0]; len(l.Series) == 1 && s.Y != nil {

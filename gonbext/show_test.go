@@ -147,7 +147,7 @@ func TestShow(t *testing.T) {
 	r.expect(t, 0)
 	for _, part := range []string{
 		"8 × 10 int64",
-		"   0   1   2  …   7   8   9\n", "   ⋮   ⋮   ⋮  ⋮   ⋮   ⋮   ⋮\n", "  70  71  72  …  77  78  79\nminimum 0, mean 39.5, maximum 79\n",
+		"   0   1   2   3   4   5   6   7   8   9\n", "  70  71  72  73  74  75  76  77  78  79\nminimum 0, mean 39.5, maximum 79\n",
 		"\n2.5\n", // no dimensions
 		"true  true\narray",
 		"  1      -22.5  \n  0.125      NaN\nminimum -22.5, mean -7.125, maximum 1, without 1 NaN\n", // points below each other
