@@ -200,8 +200,13 @@ type Pieces struct{ Tiles }
 // Chunks are single tiles.
 func (s Pieces) Chunks() []int { return []int{1} }
 
-// Foreseen returns the largest counts that there can be, of no more than most in all.
+// foreseen is how many pieces are planned with before they are counted: an array of noise has more, and is refused by a
+// budget that they do not fit when they are counted. The most that there can be, half of the elements, no real one has.
+const foreseen = 4 << 20
+
+// Foreseen returns counts as large as they are planned with, of no more than most in all.
 func (s Pieces) Foreseen(most int) []int64 {
+	most = min(most, foreseen)
 	counts := make([]int64, s.grid().Len())
 	for i := range counts {
 		counts[i] = int64(min((s.grid().Box(i).Size()+1)/2, most))
