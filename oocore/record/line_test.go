@@ -46,6 +46,26 @@ func TestLinesComeBackFromADeadRecord(t *testing.T) {
 	for l := range r.Lines() {
 		got = append(got, *l)
 	}
+	calls := Line{At: time.Second, Site: "line 3", Code: strings.Repeat("f\n", 100), Live: 5}
+	v, err := Create(t.TempDir(), Header{Process: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Line(&want[0])
+	v.Stack(&calls)
+	v.End(End{Status: Done})
+	if r, err = Read(v.Path()); err != nil {
+		t.Fatal(err)
+	}
+	for l := range r.Stacks() {
+		if *l != calls {
+			t.Errorf("a stack: %+v", l)
+		}
+		calls.At = 0
+	}
+	if calls.At != 0 {
+		t.Error("no stack")
+	}
 	if len(got) != len(want) {
 		t.Fatalf("%d lines", len(got))
 	}

@@ -33,6 +33,8 @@ func cellRecords(t testing.TB, end *record.End) []*record.Run {
 		if i%10 == 0 { // a heap that grows by 1 MiB each time, of which line 4 has all but 20
 			w.Line(&record.Line{At: at, Site: "line 4", Code: "kept = append(kept, x)", Live: int64(i) * mib, Allocated: 2 * int64(i) * mib})
 			w.Line(&record.Line{At: at, Site: "Go and gonbext themselves", Live: 8 * mib})
+			w.Stack(&record.Line{At: at, Site: "line 4", Code: "line 2 load()\nline 4 kept = append(kept, x)\nruntime.growslice", Live: int64(i) * mib / 4 * 3})
+			w.Stack(&record.Line{At: at, Site: "line 4", Code: "line 4 kept = append(kept, x)\njson.Unmarshal", Live: int64(i) * mib / 4})
 		}
 	}
 	if end == nil {

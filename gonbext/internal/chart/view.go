@@ -79,20 +79,7 @@ func (v *view) ChunksLine() string {
 	return units.Count(v.s.done) + " of " + units.Count(all) + " done"
 }
 
-// RestLine has the three measures side by side, which other lines speak of.
-func (v *view) RestLine() string {
-	line := "at most " + units.Bytes(v.t.peak)
-	if !v.s.h.Process {
-		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.t.peak))
-		if v.s.peak > v.t.peak {
-			line += " (of the arena, what was never touched takes no memory)"
-		}
-	}
-	if v.s.h.Budget > 0 {
-		line += ", budget " + units.Bytes(v.s.h.Budget)
-	}
-	return line
-}
+func (v *view) RestLine() string { return "at most " + units.Bytes(v.t.peak) }
 
 // RestWhen is when the process was at its largest, of what Rest adds up to. The peaks that other
 // lines have may be of another moment.
