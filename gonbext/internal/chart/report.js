@@ -529,7 +529,7 @@ function draws(echarts) {
     bar.className = "gonbext-switch";
     el.setAttribute("data-live", "1");
     el.parentNode.insertBefore(bar, el);
-    button(bar, "all", function () { own = null; draw(); });
+    var all = button(bar, "all", function () { own = null; draw(); });
     var names = bar.appendChild(document.createElement("span"));
     names.innerHTML = t.names.map(function (n, i) { return "<i style='background:" + t.colors[i] + "'></i>" + escape(n); }).join(" ");
     function shown() {
@@ -552,7 +552,9 @@ function draws(echarts) {
         out += "<path d='M" + left + " " + y(b).toFixed(1) + "H" + right + "'/>";
         text(left - 6, y(b) + 4, "end", bytes_(b));
       }
-      for (var i = 0; i <= 4; i++) text(left + (right - left) * i / 4, below + deep + 16, i === 4 ? "end" : i ? "middle" : "start", seconds(at[0] + (at[1] - at[0]) * i / 4));
+      var wide = (at[1] - at[0]) / Math.max(Math.min(width / 110, 6), 2), power = Math.pow(10, Math.floor(Math.log10(wide))), every = [1, 2, 5, 10].find(function (k) { return k * power >= wide; }) * power;
+      for (var s = Math.ceil(at[0] / every) * every; s <= at[1]; s += every) text(x(s), below + deep + 16, x(s) > right - 30 ? "end" : "middle", seconds(+s.toPrecision(12)));
+      all.hidden = at[0] === 0 && at[1] === t.end;
       t.slot.forEach(function (slot, k) {
         var from = x(t.from[k]), to = x(t.from[k] + t.long[k]);
         if (t.from[k] > at[1] || t.from[k] + t.long[k] < at[0]) return;
