@@ -36,7 +36,7 @@ type note struct {
 
 // axis is one of the two axes of a graph.
 type axis struct {
-	kind      string // of ECharts: value, time, log or category; or date, of seconds since 1970
+	kind      string // of ECharts: value, time or log; or date, of seconds since 1970
 	name      string
 	low, high float64
 	step      float64       // the least between ticks of the live chart; 0 lets ECharts choose

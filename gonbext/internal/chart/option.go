@@ -77,9 +77,7 @@ func (a *axis) live(unit float64) opts.XAxis {
 		kind = "time"
 	}
 	x := opts.XAxis{Type: kind, Name: a.name, MinInterval: a.step, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: a.format, HideOverlap: opts.Bool(true)}}
-	if a.kind != "category" {
-		x.Min, x.Max = a.low/unit, a.high/unit
-	}
+	x.Min, x.Max = a.low/unit, a.high/unit
 	if a.format == "gonbext:bytes" { // whose steps are powers of two
 		x.MaxInterval = a.step
 	}
