@@ -172,11 +172,10 @@ func follows(last, box grid.Box, dst []byte) int {
 	}
 	row := len(dst) / box.Shape[axis]
 	from := (last.Shape[axis] - kept) * row
-	whole := dst[:max(cap(dst), 0)]
-	if from+kept*row > len(whole) {
+	if from+kept*row > cap(dst) {
 		return 0
 	}
-	copy(dst, whole[from:from+kept*row])
+	copy(dst, dst[:cap(dst)][from:from+kept*row]) // the box before may have been longer
 	return kept
 }
 
