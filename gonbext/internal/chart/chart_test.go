@@ -280,8 +280,8 @@ func TestFurtherReportIsSmall(t *testing.T) {
 		run  *record.Run
 		most int
 	}{
-		"two stages of 12":  {cases(t)["done"], 19_700},
-		"with a device":     {cases(t)["device"], 26_500},
+		"two stages of 12":  {cases(t)["done"], 19_900},
+		"with a device":     {cases(t)["device"], 26_700},
 		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 25_200},
 		"376 with a device": {made(t, onDevice(rootsHeader()), math.MaxInt, doneEnd()), 26_300},
 	} {
