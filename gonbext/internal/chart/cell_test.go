@@ -251,7 +251,7 @@ func TestWriteCells(t *testing.T) {
 		return func(o Options) (Output, error) { return Report(cellRecords(t, end), o) }
 	}
 	out, err := cell(&record.End{Status: record.Done, Duration: 5 * time.Second})(Options{Library: true})
-	if err != nil || len(out.HTML) > 262_500 {
+	if err != nil || len(out.HTML) > 264_000 {
 		t.Errorf("a first report of %d bytes: %v", len(out.HTML), err)
 	}
 	writePage(t, "cells", cell(&record.End{Status: record.Exited, Error: "panic", Duration: 6 * time.Second, ProcessPeak: 200 * mib}), cell(nil))
