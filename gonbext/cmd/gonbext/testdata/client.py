@@ -209,7 +209,7 @@ def statements(client):
         "fmt.Println(nobody)\nfmt.Println(nobody)": ["line 1: undefined: nobody", "(also line 2)"],
         "d := oocore.Ones(oocore.Float32, 3)\nd*2 + 1": ["line 2: invalid operation", ": d.Mul(2).Add(1)"],
         "for i in range(3):\n    print(i)": ["line 1: a loop over numbers", "The cell in Go:", "for i := range 3 {", "fmt.Println(i)"],
-        "y = np.sqrt(2.0)": ["line 1: undefined: y", ": y := math.Sqrt(2.0)"],
+        "root = np.sqrt(2.0)": ["line 1: undefined: root", ": root := math.Sqrt(2.0)"],
         "fmt.Printl(1)": ["undefined: fmt.Printl", "Did you mean Println("],
         "fmt.Println(x)\nclose(done)": ["line 2: done of type chan int is not carried over from cell [", "a chan int has no meaning in another process", "          ^"],
         "a := oocore.Ones(oocore.Float32, 3)\nb := a.Sqr().Mean(0)": ["line 2: a.Sqr undefined", "           ^", "Did you mean Sqrt()"],
