@@ -52,7 +52,7 @@ func (g *Groups) orMissing() *Groups { return cmp.Or(g, &Groups{}) }
 // "time.month", year, day, hour, minute, second, dayofyear, dayofweek, quarter or season. Groups are labelled by what they have in
 // common, and sorted by it; a season is 0 to 3 for DJF, JJA, MAM and SON. Labels are read when it is called.
 func (a *Array) GroupByLabel(by string) *Groups {
-	return a.groups("groupby", func(site graph.Site, n *graph.Node) (label.Groups, error) {
+	return a.groups("groupby", []string{by}, func(site graph.Site, n *graph.Node) (label.Groups, error) {
 		return label.GroupBy(site, n, by, labels(context.Background()))
 	})
 }
@@ -62,16 +62,16 @@ func (a *Array) GroupByLabel(by string) *Groups {
 // as pandas writes them. Years, quarters, months and weeks are labelled by their last day, or with S behind them, "YS", by their
 // first; days and less by their start.
 func (a *Array) Resample(dim, every string) *Groups {
-	return a.groups("resample", func(site graph.Site, n *graph.Node) (label.Groups, error) {
+	return a.groups("resample", []string{dim, every}, func(site graph.Site, n *graph.Node) (label.Groups, error) {
 		return label.Resample(site, n, dim, every, labels(context.Background()))
 	})
 }
 
-func (a *Array) groups(op string, of func(site graph.Site, n *graph.Node) (label.Groups, error)) *Groups {
+func (a *Array) groups(op string, args []string, of func(site graph.Site, n *graph.Node) (label.Groups, error)) *Groups {
 	var l group.Labels
 	whole := build(op, func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
 		g, err := of(site, in[0])
-		l, err = group.Of(site, op, in[0], g, err)
+		l, err = group.Of(site, op, in[0], g, err, args...)
 		return in[0], err
 	}, a)
 	return &Groups{whole, l}

@@ -59,6 +59,19 @@ func TestLabelsGoWithAxes(t *testing.T) {
 	}
 }
 
+// TestGroupsOfLabelsAreTitledAsCalled reads titles.
+func TestGroupsOfLabelsAreTitledAsCalled(t *testing.T) {
+	x := labelled()
+	for want, a := range map[string]*oocore.Array{
+		`, "lat", "mean"): 3 × 4 float64`:      oocore.Eval(`groupby(x, "lat", "mean")`, oocore.Names{"x": x}),
+		`, "lon", "nanmedian"): 3 × 4 float64`: x.AsType(oocore.Float64).GroupByLabel("lon").Reduce("nanmedian", 0),
+	} {
+		if title := a.String(); !strings.HasPrefix(title, "groupby(") || !strings.Contains(title, want) {
+			t.Errorf("the title is %s, and is to have %s", title, want)
+		}
+	}
+}
+
 // TestOtherLabelsAreAnError puts arrays together that stand for other places.
 func TestOtherLabelsAreAnError(t *testing.T) {
 	x := labelled()

@@ -27,18 +27,21 @@ type Labels struct {
 	unsigned bool // the labels are uint64, which Node has the bits of
 	// coord labels the groups; nil: nothing does.
 	coord *graph.Node
+	// op and args are what was called for labels that Node was made of: titles have them in the place of Node.
+	op   string
+	args []string
 	// places returns the labels.
 	places func() ([]int64, error)
 }
 
-// Of are the labels of groups that follow from what labels the array's own dimension.
-func Of(site graph.Site, op string, n *graph.Node, g label.Groups, err error) (Labels, error) {
+// Of are the labels of groups that follow from what labels the array's own dimension, as op was called with args.
+func Of(site graph.Site, op string, n *graph.Node, g label.Groups, err error, args ...string) (Labels, error) {
 	if err != nil {
 		return Labels{}, graph.Reject(site, op, err, n)
 	}
 	m := &graph.Maker{Site: site}
 	node := m.Bytes(dtype.Bytes(g.Of), dtype.Int64, len(g.Of))
-	return Labels{Node: node, Axis: g.Axis, Groups: g.Count, coord: g.Coord, places: func() ([]int64, error) { return g.Of, nil }}, m.Err
+	return Labels{Node: node, Axis: g.Axis, Groups: g.Count, coord: g.Coord, op: op, args: args, places: func() ([]int64, error) { return g.Of, nil }}, m.Err
 }
 
 // New checks labels of an array. groups is how many there are; with 0 it is one more than
@@ -95,13 +98,25 @@ func Reduce(site graph.Site, r string, n *graph.Node, l Labels, ddof float64) (*
 	if err != nil {
 		return nil, graph.Reject(site, "groupby", graph.Unnamed(err), n, l.Node)
 	}
-	out = graph.WriteAs(out, "groupby", []*graph.Node{n, l.Node}, strconv.Quote(r))
+	out = l.written(out, n, r)
 	if r == "count" { // a list
 		return graph.NameAxes(out, l.axis()), nil
 	}
 	axes := graph.AllAxes(n)
 	axes[l.Axis] = l.axis()
 	return graph.NameAxes(out, axes...), nil
+}
+
+// written has the title of what was called.
+func (l Labels) written(out, n *graph.Node, reduction string) *graph.Node {
+	if l.op == "" {
+		return graph.WriteAs(out, "groupby", []*graph.Node{n, l.Node}, strconv.Quote(reduction))
+	}
+	var args []string
+	for _, a := range append(l.args, reduction) {
+		args = append(args, strconv.Quote(a))
+	}
+	return graph.WriteAs(out, l.op, []*graph.Node{n}, args...)
 }
 
 // axis is that of the groups.

@@ -37,7 +37,7 @@ func grouped(site graph.Site, a groupedArgs) (*graph.Node, error) {
 	var err error
 	if by := a.Labels.Text; by != nil {
 		g, fault := label.GroupBy(site, a.X, *by, a.Read)
-		l, err = Of(site, "groupby", a.X, g, fault)
+		l, err = Of(site, "groupby", a.X, g, fault, *by)
 	} else if a.Labels.Node == nil {
 		err = a.Labels.Reject(`takes labels here: integers from 0 on, or in text what labels a dimension, such as "time.month"`)
 	} else {
@@ -73,7 +73,7 @@ type resampledArgs struct {
 
 func resampled(site graph.Site, a resampledArgs) (*graph.Node, error) {
 	g, err := label.Resample(site, a.X, a.Dim, a.Every, a.Read)
-	l, err := Of(site, "resample", a.X, g, err)
+	l, err := Of(site, "resample", a.X, g, err, a.Dim, a.Every)
 	if err != nil {
 		return nil, err
 	}
