@@ -118,12 +118,12 @@ func TestGroupsAlongColumnsOfChunksHaveTheSameBits(t *testing.T) {
 // A reduction of windows along the first axis reads an array in small chunks hardly more than once
 // whatever the budget, with the same bits.
 func TestReductionsOfWindowsReadChunksOnce(t *testing.T) {
-	const rows, window = 300, 31
+	const rows, window = 900, 31
 	x := oocore.RandomNormal(oocore.Float32, 3, rows, 3, 80, 100)
 	stored := saved(t, x, filepath.Join(t.TempDir(), "x.zarr"), oocore.Chunks(1, 1, 80, 100), oocore.Codec("none"), oocore.Memory(small))
 	mean := stored.Rolling(oocore.ReduceMean, oocore.RollingOptions{Window: window})
 	var want []float64
-	for _, memory := range []string{"24MiB", "64MiB", "256MiB"} {
+	for _, memory := range []string{"64MiB", "128MiB", "512MiB"} {
 		out := filepath.Join(t.TempDir(), "o.npy")
 		var report oocore.RunReport
 		o := saved(t, mean.Sum(0).AsType(oocore.Float64), out, oocore.Memory(memory), oocore.Workers(2), oocore.Report(&report))

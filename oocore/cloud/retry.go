@@ -31,7 +31,7 @@ var errSlow = errors.New("the server took too long to answer")
 
 // pause waits before the next try. It returns an error where there is none.
 func (p policy) pause(ctx context.Context, failed int, since time.Duration, err error) error {
-	wait := min(p.first<<max(failed-1, 0), p.most)
+	wait := min(p.first<<min(max(failed-1, 0), 30), p.most)
 	wait = wait/2 + rand.N(wait/2+1)
 	if s, ok := errors.AsType[*statusError](err); ok && s.after > 0 {
 		if wait = s.after; wait > p.longest {

@@ -10,6 +10,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/cf"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
 )
 
 // Names of arrays in expressions. Those of the type in question have a row more than a block,
@@ -60,9 +63,10 @@ var written = []string{
 	"broadcast_to(v, 9, 65)", "reshape(x, 521, 33)", "moveaxis(t, 0, 2)", "swapaxes(t, 0, 1)", "permute_dims(t, 2, 0, 1)", "split(x, 3, 0, 1)", "unstack(x, 0, 3)", "rot90(s)", "rollaxis(t, 2, 0)", "allclose(x, y, 0.1, 0.1)", "isclose(a, b)", "triangular(7, 0, 1, 2, 9)", "cumulative_sum(x, 1)", "cumulative_prod(x, 1)", `ediff1d(v)`, "sort(c, 3)", "at(x, 3, 4)",
 }
 
-// ofLabels are functions of what files say of their arrays, labels and dates, which those here have none of: package interchange
-// compares them with xarray.
-var ofLabels = strings.Fields("coord with_coord sel near sortby reindex shift idxmax idxmin resample year month day hour minute second dayofyear dayofweek quarter season")
+// ofLabels reports a function of labels or dates, which come from files: package interchange compares these with xarray.
+func ofLabels(name string) bool {
+	return name == "resample" || slices.Contains(cf.AllFields, cf.Field(name)) || slices.ContainsFunc(label.Rows, func(r op.Row) bool { return r.Name == name })
+}
 
 // elementwise has an expression of each operation of the kernels.
 func elementwise() (all []string) {
@@ -117,7 +121,7 @@ func expressions(t *testing.T) []string {
 		}
 	}
 	for _, f := range expr.Functions() {
-		if called[f.Name] || slices.Contains(ofLabels, f.Name) {
+		if called[f.Name] || ofLabels(f.Name) {
 			continue
 		}
 		e := example(f.Name, names)

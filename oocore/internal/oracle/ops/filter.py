@@ -213,7 +213,7 @@ BINARY = ["binary_erosion", "binary_dilation", "binary_opening", "binary_closing
 
 
 def morphology(rng):
-    for i in range(210):
+    for i in range(420):
         a = array(rng, FLOATS + INTEGERS)
         kwargs, tail = border(rng, a)
         size = sizes(rng, a.ndim, 6)
