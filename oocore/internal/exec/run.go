@@ -29,6 +29,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -187,6 +189,9 @@ func (r *run) stage(ctx context.Context, i int) error {
 		r.Counts.Skipped.Add(int64(s.Tasks()))
 		return errors.Join(r.arrays.restore(ctx, i), r.arrays.dropUsed(i))
 	}
+	if i > 0 && r.Plan.Heap() > 0 {
+		emptyPools()
+	}
 	if err := r.arrays.begin(ctx, i); err != nil {
 		return err
 	}
@@ -206,6 +211,17 @@ func (r *run) stage(ctx context.Context, i int) error {
 		r.unsaved = 0
 	}
 	return r.arrays.end(ctx, i, costly)
+}
+
+// emptyPools lets go of what codecs and buffers of the stage before have left in Go's pools, which the next stage has no room for:
+// that takes two collections. A program with a large heap of its own has a large budget, and is spared them.
+func emptyPools() {
+	const small = 64 << 20
+	var stats runtime.MemStats
+	if runtime.ReadMemStats(&stats); stats.HeapAlloc < small {
+		runtime.GC()
+		debug.FreeOSMemory()
+	}
 }
 
 // tasks runs those tasks of a stage that an earlier run has not done.
