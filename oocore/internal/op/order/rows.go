@@ -60,7 +60,7 @@ and working set, and each element is looked up in it as SearchSorted does.`},
 		Go: "(a *Array) ArgPartition(kth, axis int)", Doc: `ArgPartition returns the positions of Partition's elements, as int64.`},
 	{Name: "rankdata", NumPy: "scipy.stats.rankdata", Passes: "as argsort twice, take_along_axis and cumsum", Holds: "48 MiB", Build: op.Build(RankData), Examples: `rankdata(x, 0); rankdata(x, 1, "dense")`,
 		Go: "(a *Array) RankData(method string, axis ...int) = a, axis, method", Doc: `RankData returns the ranks of elements along an axis, from 1 on; without one, in the array as if flattened. Equal elements have by method the "average" of their places, the "min" or the "max" of them, "dense" ranks that leave none out, or "ordinal" ones, which differ. A line with NaN is all NaN. Ranks of floats and averages are float64, others int64.`},
-	{Name: "spearmanr", NumPy: "scipy.stats.spearmanr", Passes: "as rankdata over both", Holds: "48 MiB", Build: op.Build(SpearmanR), Examples: `spearmanr(slice(x, ":, 0"), slice(y, ":, 0"))`,
+	{Name: "spearmanr", NumPy: "scipy.stats.spearmanr", Passes: "as rankdata over both", Holds: "48 MiB", Build: op.Build(SpearmanR),
 		Go: "(a *Array) SpearmanR(b *Array)", Doc: `SpearmanR returns the rank correlation of two arrays as if flattened, SciPy's statistic of spearmanr.`},
 	{Name: "median", Passes: byDigits, Holds: "16 MiB", Build: op.Build(BuildMedian),
 		Go: "(a *Array) Median(axes ...int)", Doc: `Median returns the middle element along the axes, or the mean of the middle two; NaN where there is one. It is exact: see Quantiles for its
