@@ -228,7 +228,10 @@ func TestReportOfRecordsOfEarlierReleases(t *testing.T) {
 		old := append(binary.LittleEndian.AppendUint32([]byte("gonbrun\x01"), uint32(len(header))), header...)
 		rows := 0
 		for rest := now[12+binary.LittleEndian.Uint32(now[8:]):]; len(rest) > 0; {
-			size := map[byte][2]int{1: {task + 2*8, task}, 2: {sample + 3*8, sample}, 4: {1 + 4*8, 0}, 5: {1 + 3*8 + 128, 0}, 3: {len(rest), len(rest)}}[rest[0]]
+			size := map[byte][2]int{1: {task + 2*8, task}, 2: {sample + 3*8, sample}, 4: {1 + 4*8, 0}, 5: {1 + 3*8 + 128, 0}, 6: {1 + 3*8 + 128 + 384, 0}, 3: {len(rest), len(rest)}}[rest[0]]
+			if size[0] == 0 {
+				t.Fatalf("a row of kind %d is of no size that is known here", rest[0])
+			}
 			old, rest = append(old, rest[:size[1]]...), rest[size[0]:]
 			rows++
 		}

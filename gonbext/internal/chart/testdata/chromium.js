@@ -68,7 +68,7 @@
   async function use() {
     while (!all("[data-live]").length && !faults.length) await frame();
     await frames(10);
-    expect(all("[data-live]").every(function (e) { return e.getBoundingClientRect().top < innerHeight + 1000; }), "a chart that is far from what is seen is drawn");
+    expect(all("[data-live]").every(function (e) { return e.getBoundingClientRect().top < innerHeight + 2000; }), "a chart that is far from what is seen is drawn");
     await drawn(function (e) { return !e.closest("details:not([open])"); });
     all("details").forEach(function (d) { d.open = true; });
     await drawn(function () { return true; });
