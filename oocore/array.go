@@ -129,14 +129,8 @@ func (a *Array) Axis(name string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	names := n.DimNames()
-	axis := slices.Index(names, name)
-	switch {
-	case name == "" || axis < 0:
-		err = fmt.Errorf("%q is not found in the dimensions %q", name, names)
-	case slices.Contains(names[axis+1:], name):
-		err = fmt.Errorf("%q names several of the dimensions %q", name, names)
-	default:
+	axis, err := n.NamedAxis(name)
+	if err == nil {
 		return axis, nil
 	}
 	return 0, &Error{Op: "axis", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: graph.Caller(), Err: err}

@@ -10,9 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
-	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/cf"
-	"github.com/gonbext/gonbext/oocore/internal/op/label"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/graphtest"
 )
 
 // Names of arrays in expressions. Those of the type in question have a row more than a block,
@@ -61,11 +59,6 @@ var written = []string{
 	"unravel_index(i, 64, 64, 0)", "ravel_multi_index(i, j, 64, 64)", "decode_cf(x)", "meshgrid(v, v, 0)", "tril(s)", "triu(s, 5)", "trace(s)", "diag(v)", "diagonal(s)", "tri(40, 50, 1)", "eye(40, 50, 1)", "tril_indices(9, 0, 9, 0)", "triu_indices(9, 0, 9, 1)", "indices(9, 8, 1)",
 	"average(x, x, 0)", "hstack(x, y)", "dstack(x, y)", "vstack(x, y)", "conjugate(a)", "full(0.5, 3, 3)", "squeeze(expand_dims(x, 0), 0)", `slice(x, "0:10")`, "ones(64)", "zeros(64)", "empty(3)", "roll(x, 3, 0)", "repeat(x, 2, 0)", `astype(a, "float16")`, "real(a)", "imag(a)",
 	"broadcast_to(v, 9, 65)", "reshape(x, 521, 33)", "moveaxis(t, 0, 2)", "swapaxes(t, 0, 1)", "permute_dims(t, 2, 0, 1)", "split(x, 3, 0, 1)", "unstack(x, 0, 3)", "rot90(s)", "rollaxis(t, 2, 0)", "allclose(x, y, 0.1, 0.1)", "isclose(a, b)", "triangular(7, 0, 1, 2, 9)", "cumulative_sum(x, 1)", "cumulative_prod(x, 1)", `ediff1d(v)`, "sort(c, 3)", "at(x, 3, 4)",
-}
-
-// ofLabels reports a function of labels or dates, which come from files: package interchange compares these with xarray.
-func ofLabels(name string) bool {
-	return name == "resample" || slices.Contains(cf.AllFields, cf.Field(name)) || slices.ContainsFunc(label.Rows, func(r op.Row) bool { return r.Name == name })
 }
 
 // elementwise has an expression of each operation of the kernels.
@@ -121,7 +114,7 @@ func expressions(t *testing.T) []string {
 		}
 	}
 	for _, f := range expr.Functions() {
-		if called[f.Name] || ofLabels(f.Name) {
+		if called[f.Name] || graphtest.OfLabels(f.Name) {
 			continue
 		}
 		e := example(f.Name, names)

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -71,6 +72,19 @@ func (n *Node) DimNames() []string { return dimNames(n, map[*Node][]string{}) }
 
 // DimNamesOf is DimNames of many nodes: known has those that were told before.
 func DimNamesOf(n *Node, known map[*Node][]string) []string { return dimNames(n, known) }
+
+// NamedAxis returns the axis of the dimension with a name. The error is that no dimension, or more than one, has it.
+func (n *Node) NamedAxis(name string) (int, error) {
+	names := n.DimNames()
+	axis := slices.Index(names, name)
+	switch {
+	case name == "" || axis < 0:
+		return 0, fmt.Errorf("%q is not found in the dimensions %q", name, names)
+	case slices.Contains(names[axis+1:], name):
+		return 0, fmt.Errorf("%q names several of the dimensions %q", name, names)
+	}
+	return axis, nil
+}
 
 // dimNames are the names of a node's dimensions; nil where none has one.
 func dimNames(n *Node, known map[*Node][]string) (names []string) {

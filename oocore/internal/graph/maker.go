@@ -2,10 +2,12 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
@@ -71,6 +73,13 @@ func (m *Maker) Reshape(n *Node, shape ...int) *Node {
 // Transpose is the function Transpose.
 func (m *Maker) Transpose(n *Node, axes ...int) *Node {
 	return m.Make(func() (*Node, error) { return Transpose(m.Site, n, axes...) })
+}
+
+// Along stands a vector along an axis of so many, the others of length one.
+func (m *Maker) Along(n *Node, axis, dims int) *Node {
+	lengths := slices.Repeat([]int{1}, dims)
+	lengths[axis] = grid.Size(n.Shape)
+	return m.Reshape(n, lengths...)
 }
 
 // Slice is the function Slice of a formatted text.

@@ -13,8 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/expr"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
-	"github.com/gonbext/gonbext/oocore/internal/op/cf"
-	"github.com/gonbext/gonbext/oocore/internal/op/label"
+	"github.com/gonbext/gonbext/oocore/internal/testkit/graphtest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -133,11 +132,6 @@ func ordinary() (rows []map[string]any) {
 	return rows
 }
 
-// ofLabels reports a function of labels or dates, which come from files: package interchange compares these with xarray.
-func ofLabels(name string) bool {
-	return name == "resample" || slices.Contains(cf.AllFields, cf.Field(name)) || slices.ContainsFunc(label.Rows, func(r op.Row) bool { return r.Name == name })
-}
-
 // enough finds operations that have too few cases, those in the expressions of
 // other operations among them.
 func enough(t *testing.T, all []sample) {
@@ -148,7 +142,7 @@ func enough(t *testing.T, all []sample) {
 		}
 	}
 	for _, f := range expr.Functions() {
-		if f.Alias != "" || ofLabels(f.Name) {
+		if f.Alias != "" || graphtest.OfLabels(f.Name) {
 			continue
 		}
 		if n := count[f.Name]; n < fewest {

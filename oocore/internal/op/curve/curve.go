@@ -98,7 +98,7 @@ func Trapezoid(site graph.Site, a TrapezoidArgs) (*graph.Node, error) {
 				m.Fail(fmt.Errorf("%d places are not for %d elements along axis %d", a.X.Shape[0], a.Y.Shape[axis], axis))
 			}
 			right, left := neighbours(m, x, 0, a.X.Shape[0])
-			d = stand(m, m.Apply(kernel.Subtract, right, left), axis, len(a.Y.Shape))
+			d = m.Along(m.Apply(kernel.Subtract, right, left), axis, len(a.Y.Shape))
 		} else if _, err := grid.Axis(axis, len(a.X.Shape)); !m.Fail(err) {
 			right, left := neighbours(m, x, axis, a.X.Shape[axis])
 			d = m.Apply(kernel.Subtract, right, left)
@@ -109,13 +109,6 @@ func Trapezoid(site graph.Site, a TrapezoidArgs) (*graph.Node, error) {
 		pieces = m.Apply(kernel.Multiply, d, pieces)
 	}
 	return m.Result("trapezoid", m.Reduce(kernel.Sum, pieces, graph.ReduceOptions{Axes: []int{axis}}), a.Y)
-}
-
-// stand is a vector along an axis of so many.
-func stand(m *graph.Maker, n *graph.Node, axis, dims int) *graph.Node {
-	lengths := slices.Repeat([]int{1}, dims)
-	lengths[axis] = -1
-	return m.Reshape(n, lengths...)
 }
 
 // most is how many coefficients a polynomial has at most: each is a step of what computes it.

@@ -64,7 +64,7 @@ func PolyFit(site graph.Site, a PolyFitArgs) (*graph.Node, error) {
 	if a.W != nil {
 		w := m.Cast(a.W, dtype.Float64)
 		left = m.Apply(kernel.Multiply, left, m.ExpandDims(w, 1))
-		right = m.Apply(kernel.Multiply, right, stand(m, w, 0, min(len(y.Shape), 2)))
+		right = m.Apply(kernel.Multiply, right, m.Along(w, 0, min(len(y.Shape), 2)))
 	}
 	length := m.Apply(kernel.Sqrt, m.Reduce(kernel.Sum, m.Apply(kernel.Square, left), graph.ReduceOptions{Axes: []int{0}}))
 	left = m.Apply(kernel.Divide, left, length)
@@ -72,6 +72,6 @@ func PolyFit(site graph.Site, a PolyFitArgs) (*graph.Node, error) {
 		out, err := linalg.Lstsq(site, left, right, float64(x.Shape[0])*0x1p-52)
 		return out.X, err
 	})
-	c = m.Apply(kernel.Divide, c, stand(m, length, 0, min(len(y.Shape), 2)))
+	c = m.Apply(kernel.Divide, c, m.Along(length, 0, min(len(y.Shape), 2)))
 	return m.Result("polyfit", m.Reshape(c, append([]int{a.Deg + 1}, y.Shape[1:]...)...), x, y)
 }

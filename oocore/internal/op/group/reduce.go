@@ -166,9 +166,7 @@ func reduce(m *graph.Maker, r string, n *graph.Node, l Labels, ddof float64) (*g
 	case r == "sum":
 		return m.Cast(l.reduce(m, kernel.Sum, m.Cast(n, t), l.Axis, 0), kernel.Sum.Result(n.DType)), m.Err
 	}
-	along := slices.Repeat([]int{1}, len(n.Shape))
-	along[l.Axis] = l.Groups
-	count := m.Reshape(l.reduce(m, kernel.Sum, ones, 0, 0), along...)
+	count := m.Along(l.reduce(m, kernel.Sum, ones, 0, 0), l.Axis, len(n.Shape))
 	none := m.Apply(kernel.Equal, count, m.Number(0))
 	known := func(out *graph.Node) *graph.Node { // NaN of no elements, or an error
 		if m.Err != nil {

@@ -94,9 +94,7 @@ func reindexed(m *graph.Maker, a ReindexArgs) (*graph.Node, error) {
 		if x.DType.Kind() < dtype.KindFloat {
 			x = m.Cast(x, dtype.Float64)
 		}
-		along := slices.Repeat([]int{1}, len(x.Shape))
-		along[g.Axis] = len(list)
-		missing := m.Reshape(m.Bytes(absent, dtype.Bool, len(absent)), along...)
+		missing := m.Along(m.Bytes(absent, dtype.Bool, len(absent)), g.Axis, len(x.Shape))
 		if v.len() == 0 {
 			lengths := slices.Clone(x.Shape)
 			lengths[g.Axis] = len(list)
@@ -160,7 +158,7 @@ type ShiftArgs struct {
 // Shift moves elements along a dimension by so many places, later ones for positive numbers: labels stay, and NaN stands where nothing comes
 // from. Integers become float64 for that.
 func Shift(site graph.Site, a ShiftArgs) (*graph.Node, error) {
-	d, err := axisOf(a.X, a.Dim)
+	d, err := a.X.NamedAxis(a.Dim)
 	if err != nil {
 		return nil, graph.Reject(site, "shift", err, a.X)
 	}
@@ -236,7 +234,7 @@ func Extreme(site graph.Site, a ExtremeArgs) (*graph.Node, error) {
 
 // coordinateOf is what labels a dimension, and its axis.
 func coordinateOf(site graph.Site, n *graph.Node, dim string, read op.Labels) (*graph.Node, int, error) {
-	d, err := axisOf(n, dim)
+	d, err := n.NamedAxis(dim)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -31,6 +31,14 @@ func dimension(c *op.Call, at int) (string, error) {
 	return *c.Values[at].Text, nil
 }
 
+// along are the array and the dimension that a call begins with.
+func along(c *op.Call) (n *graph.Node, dim string, err error) {
+	if n, err = c.Node(0); err == nil {
+		dim, err = dimension(c, 1)
+	}
+	return n, dim, err
+}
+
 func selection(c *op.Call) (*graph.Node, error) {
 	n, err := c.Node(0)
 	if err != nil {
@@ -51,11 +59,7 @@ func selection(c *op.Call) (*graph.Node, error) {
 }
 
 func coordinate(c *op.Call) (*graph.Node, error) {
-	n, err := c.Node(0)
-	if err != nil {
-		return nil, err
-	}
-	dim, err := dimension(c, 1)
+	n, dim, err := along(c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,21 +79,8 @@ func noLabels(dim string) error {
 	return fmt.Errorf("the dimension %q has no labels: Slice selects by place, and WithCoord gives labels", dim)
 }
 
-func axisOf(n *graph.Node, dim string) (int, error) {
-	names := n.DimNames()
-	d := slices.Index(names, dim)
-	if d < 0 || dim == "" {
-		return 0, fmt.Errorf("%q is not found in the dimensions %q", dim, names)
-	}
-	return d, nil
-}
-
 func labelled(c *op.Call) (*graph.Node, error) {
-	n, err := c.Node(0)
-	if err != nil {
-		return nil, err
-	}
-	dim, err := dimension(c, 1)
+	n, dim, err := along(c)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +102,7 @@ func WithCoord(site graph.Site, n *graph.Node, dim string, labels *graph.Node) (
 }
 
 func withCoord(n *graph.Node, dim string, labels *graph.Node) (*graph.Node, error) {
-	d, err := axisOf(n, dim)
+	d, err := n.NamedAxis(dim)
 	if err != nil && labels != nil && dim != "" && len(labels.Shape) == 1 {
 		d = slices.Index(n.Shape, labels.Shape[0])
 		names := n.DimNames()

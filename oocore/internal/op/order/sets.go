@@ -130,9 +130,7 @@ func RankData(site graph.Site, a RankArgs) (*graph.Node, error) {
 	}
 	at := m.Make(func() (*graph.Node, error) { return Argsort(site, SortArgs{X: x, Axis: axis}) })
 	sorted := takeAlong(m, x, at, axis)
-	lengths := slices.Repeat([]int{1}, len(x.Shape))
-	lengths[axis] = n
-	place := m.BroadcastTo(m.Reshape(m.Arange(n), lengths...), x.Shape...)
+	place := m.BroadcastTo(m.Along(m.Arange(n), axis, len(x.Shape)), x.Shape...)
 	differs := m.Apply(kernel.NotEqual, m.Part(sorted, axis, 1, n), m.Part(sorted, axis, 0, n-1))
 	edge := slices.Clone(x.Shape)
 	edge[axis] = 1

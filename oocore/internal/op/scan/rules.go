@@ -3,7 +3,6 @@ package scan
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -115,7 +114,7 @@ func InterpolateNA(site graph.Site, a AxisArgs) (*graph.Node, error) {
 		return x, nil
 	}
 	m := &graph.Maker{Site: site}
-	place := along(m, m.Cast(m.Arange(x.Shape[axis]), dtype.Float64), axis, len(x.Shape))
+	place := m.Along(m.Cast(m.Arange(x.Shape[axis]), dtype.Float64), axis, len(x.Shape))
 	imaginary := m.Full(dtype.ValueOf(1i))
 	both := m.Apply(kernel.Add, m.Cast(x, dtype.Complex128), m.Apply(kernel.Multiply, m.Cast(place, dtype.Complex128), imaginary))
 	before := m.Make(func() (*graph.Node, error) { return FFill(site, FillArgs{X: both, Axis: axis}) })
@@ -124,13 +123,6 @@ func InterpolateNA(site graph.Site, a AxisArgs) (*graph.Node, error) {
 	slope := m.Apply(kernel.Divide, m.Apply(kernel.Real, step), m.Apply(kernel.Imag, step))
 	line := m.Apply(kernel.Add, m.Apply(kernel.Real, before), m.Apply(kernel.Multiply, slope, m.Apply(kernel.Subtract, place, m.Apply(kernel.Imag, before))))
 	return m.Result("interpolate_na", m.Cast(m.Apply(kernel.Where, m.Apply(kernel.IsNaN, x), line, x), x.DType), x)
-}
-
-// along stands a vector along an axis of so many.
-func along(m *graph.Maker, n *graph.Node, axis, dims int) *graph.Node {
-	shape := slices.Repeat([]int{1}, dims)
-	shape[axis] = -1
-	return m.Reshape(n, shape...)
 }
 
 // EWMMean is pandas' ewm(alpha=alpha).mean(): the mean of the elements up to each, whose weights fall by 1 -

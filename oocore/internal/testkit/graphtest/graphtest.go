@@ -2,6 +2,7 @@
 package graphtest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -9,7 +10,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -83,4 +86,10 @@ func Levels(t *testing.T, x *graph.Node, n int) []*graph.Node {
 		all = append(all, x)
 	}
 	return all
+}
+
+// OfLabels reports a function of labels or dates, which come from files: package interchange compares these with xarray, and
+// what tries each function leaves them to it.
+func OfLabels(name string) bool {
+	return name == "resample" || slices.Contains(cf.AllFields, cf.Field(name)) || slices.ContainsFunc(label.Rows, func(r op.Row) bool { return r.Name == name })
 }
