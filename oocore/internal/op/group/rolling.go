@@ -2,10 +2,8 @@ package group
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
@@ -22,36 +20,22 @@ func Rolling(site graph.Site, a RollingArgs) (*graph.Node, error) {
 	if ok && plain == kind.String() && slices.Contains(merged, kind) && !skips {
 		return window.Reduce(site, kind, a.X, a.Window, a.Axis, a.DDof)
 	}
-	out, err := rolling(&graph.Maker{Site: site}, a, kind, plain, skips)
+	out, err := rolling(&graph.Maker{Site: site}, a, plain, skips)
 	return graph.Result(site, "rolling", out, graph.Unnamed(err), a.X)
 }
 
-func rolling(m *graph.Maker, a RollingArgs, kind kernel.Reduction, plain string, skips bool) (*graph.Node, error) {
+func rolling(m *graph.Maker, a RollingArgs, plain string, skips bool) (*graph.Node, error) {
 	at, err := grid.Axis(a.Axis, len(a.X.Shape))
 	if err != nil {
 		return nil, err
 	}
-	roll := func(kind kernel.Reduction, n *graph.Node) *graph.Node {
-		return m.Make(func() (*graph.Node, error) { return window.Reduce(m.Site, kind, n, a.Window, at, 0) })
-	}
-	if a.DDof == 0 && skips && plain == kind.String() {
-		absent := m.Apply(kernel.IsNaN, a.X)
-		present := func(neutral float64) *graph.Node { return m.Apply(kernel.Where, absent, m.Number(neutral), a.X) }
-		count := func() *graph.Node { return roll(kernel.Sum, m.Cast(m.Apply(kernel.LogicalNot, absent), dtype.Float64)) }
-		known := func(n *graph.Node) *graph.Node {
-			return m.Apply(kernel.Where, m.Apply(kernel.Equal, count(), m.Number(0)), m.Number(math.NaN()), n)
-		}
-		switch kind {
-		case kernel.Sum:
-			return roll(kind, present(0)), m.Err
-		case kernel.Prod:
-			return roll(kind, present(1)), m.Err
-		case kernel.Mean:
-			return m.Cast(m.Apply(kernel.Divide, roll(kernel.Sum, m.Cast(present(0), dtype.Float64)), count()), a.X.DType), m.Err
-		case kernel.Min:
-			return known(roll(kind, present(math.Inf(1)))), m.Err
-		case kernel.Max:
-			return known(roll(kind, present(math.Inf(-1)))), m.Err
+	if a.DDof == 0 && skips {
+		out, _, _ := skippingNaN(m, plain, a.X, 0, func(r string, n *graph.Node) *graph.Node {
+			kind, _, _ := kindOf(r)
+			return m.Make(func() (*graph.Node, error) { return window.Reduce(m.Site, kind, n, a.Window, at, 0) })
+		})
+		if out != nil {
+			return out, m.Err
 		}
 	}
 	windows := m.Make(func() (*graph.Node, error) {

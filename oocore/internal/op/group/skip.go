@@ -13,9 +13,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
-// withoutNaN reduces what is not NaN in each group, with the accumulators of the reductions that know no NaN. What has
-// nothing else is 0 for a sum and NaN for all others. A variance takes the mean first: two passes.
-func (l Labels) withoutNaN(m *graph.Maker, r string, n *graph.Node, ddof float64) (*graph.Node, error) {
+// skippingNaN reduces what is not NaN by part, which reduces by the name of a reduction that knows no NaN: sum, prod, mean, min or
+// max. What has no more numbers than ddof is 0 for a sum, 1 for a product and NaN for all others. known says of a result where it is NaN for
+// that. It returns nil for other names.
+func skippingNaN(m *graph.Maker, r string, n *graph.Node, ddof float64, part func(r string, n *graph.Node) *graph.Node) (out *graph.Node, count func() *graph.Node, known func(n *graph.Node) *graph.Node) {
 	absent := m.Apply(kernel.IsNaN, n)
 	present := func(neutral float64) *graph.Node {
 		fill := dtype.FromFloat(n.DType, neutral)
@@ -24,39 +25,49 @@ func (l Labels) withoutNaN(m *graph.Maker, r string, n *graph.Node, ddof float64
 		}
 		return m.Apply(kernel.Where, absent, m.Full(fill), n)
 	}
-	count := func() *graph.Node {
-		return l.reduce(m, kernel.Sum, m.Cast(m.Apply(kernel.LogicalNot, absent), dtype.Float64), l.Axis, 0)
-	}
-	part := func(r string, n *graph.Node) *graph.Node {
-		return m.Make(func() (*graph.Node, error) { return reduce(m, r, n, l, 0) })
-	}
-	known := func(n *graph.Node) *graph.Node {
+	count = func() *graph.Node { return part("sum", m.Cast(m.Apply(kernel.LogicalNot, absent), dtype.Float64)) }
+	known = func(n *graph.Node) *graph.Node {
 		return m.Apply(kernel.Where, m.Apply(kernel.LessEqual, count(), m.Number(ddof)), m.Number(math.NaN()), n)
 	}
 	switch r {
 	case "sum":
-		return part(r, present(0)), m.Err
+		out = part(r, present(0))
+	case "prod":
+		out = part(r, present(1))
 	case "mean":
-		return m.Cast(m.Apply(kernel.Divide, part("sum", m.Cast(present(0), accumulator(n.DType))), count()), n.DType), m.Err
+		out = m.Cast(m.Apply(kernel.Divide, part("sum", m.Cast(present(0), accumulator(n.DType))), count()), n.DType)
 	case "min":
-		return known(part(r, present(math.Inf(1)))), m.Err
+		out = known(part(r, present(math.Inf(1))))
 	case "max":
-		return known(part(r, present(math.Inf(-1)))), m.Err
-	case "var", "std":
-		if n.DType.Kind() == dtype.KindComplex {
-			break // as without NaN
-		}
-		wide := m.Cast(n, dtype.Float64)
-		mean := m.Make(func() (*graph.Node, error) { return l.withoutNaN(m, "mean", wide, 0) })
-		d := m.Apply(kernel.Subtract, wide, m.Make(func() (*graph.Node, error) { return Spread(m.Site, mean, wide, l) }))
-		squares := m.Make(func() (*graph.Node, error) { return l.withoutNaN(m, "sum", m.Apply(kernel.Multiply, d, d), 0) })
-		v := known(m.Apply(kernel.Divide, squares, m.Apply(kernel.Subtract, count(), m.Number(ddof))))
-		if r == "std" {
-			v = m.Apply(kernel.Sqrt, v)
-		}
-		return m.Cast(v, n.DType), m.Err
+		out = known(part(r, present(math.Inf(-1))))
 	}
-	return l.bySize(m, "nan"+r, n, ddof)
+	return out, count, known
+}
+
+// withoutNaN reduces what is not NaN in each group, with the accumulators of the reductions that know no NaN. A variance takes
+// the mean first: two passes.
+func (l Labels) withoutNaN(m *graph.Maker, r string, n *graph.Node, ddof float64) (*graph.Node, error) {
+	if r == "prod" { // which has no accumulators
+		return l.bySize(m, "nan"+r, n, ddof)
+	}
+	out, count, known := skippingNaN(m, r, n, ddof, func(r string, n *graph.Node) *graph.Node {
+		return m.Make(func() (*graph.Node, error) { return reduce(m, r, n, l, 0) })
+	})
+	switch {
+	case out != nil:
+		return out, m.Err
+	case r != "var" && r != "std" || n.DType.Kind() == dtype.KindComplex: // as without NaN
+		return l.bySize(m, "nan"+r, n, ddof)
+	}
+	wide := m.Cast(n, dtype.Float64)
+	mean := m.Make(func() (*graph.Node, error) { return l.withoutNaN(m, "mean", wide, 0) })
+	d := m.Apply(kernel.Subtract, wide, m.Make(func() (*graph.Node, error) { return Spread(m.Site, mean, wide, l) }))
+	squares := m.Make(func() (*graph.Node, error) { return l.withoutNaN(m, "sum", m.Apply(kernel.Multiply, d, d), 0) })
+	v := known(m.Apply(kernel.Divide, squares, m.Apply(kernel.Subtract, count(), m.Number(ddof))))
+	if r == "std" {
+		v = m.Apply(kernel.Sqrt, v)
+	}
+	return m.Cast(v, n.DType), m.Err
 }
 
 // mostSizes is how many sizes groups may have that are reduced as wholes: each is an operation of its own.
