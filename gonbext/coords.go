@@ -13,12 +13,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// attributes are what an array says of its values: CF's names.
+// attributes are what an array says of its values, under CF's names.
 type attributes struct {
-	LongName     string `json:"long_name"`
-	StandardName string `json:"standard_name"`
-	Units        string `json:"units"`
-	Calendar     string `json:"calendar"`
+	longName, standardName, units string
+	// Of dates, the seconds of a unit and the second since 1970 that they count from.
+	dates       bool
+	unit, since float64
 }
 
 // attributesOf returns the attributes of an array, empty where it has none.
@@ -27,48 +27,26 @@ func attributesOf(a *oocore.Array) (m attributes) {
 		var texts map[string]any
 		_ = json.Unmarshal(host.Attributes(a), &texts) // what is no text is no name
 		text := func(name string) string { s, _ := texts[name].(string); return s }
-		m = attributes{text("long_name"), text("standard_name"), text("units"), text("calendar")}
+		m = attributes{longName: text("long_name"), standardName: text("standard_name"), units: text("units")}
+		m.unit, m.since, m.dates = host.Dates(a)
 	}
 	return m
 }
 
 // label returns the name of what an array holds and its unit, "" where it has neither.
 func (m attributes) label() string {
-	name := m.LongName
+	name := m.longName
 	if name == "" {
-		name = strings.ReplaceAll(m.StandardName, "_", " ")
+		name = strings.ReplaceAll(m.standardName, "_", " ")
 	}
-	units := cmp.Or(map[string]string{"degrees_north": "°N", "degrees_east": "°E", "degree": "°", "degrees": "°", "degC": "°C", "celsius": "°C", "Celsius": "°C"}[m.Units], m.Units)
-	switch _, _, is := m.time(); {
-	case units == "" || units == "1" || is:
+	units := cmp.Or(map[string]string{"degrees_north": "°N", "degrees_east": "°E", "degree": "°", "degrees": "°", "degC": "°C", "celsius": "°C", "Celsius": "°C"}[m.units], m.units)
+	switch {
+	case units == "" || units == "1" || m.dates:
 		return name
 	case name == "":
 		return units
 	}
 	return name + " (" + units + ")"
-}
-
-var unitSeconds = map[string]float64{"ns": 1e-9, "nanosecond": 1e-9, "us": 1e-6, "microsecond": 1e-6, "ms": 1e-3, "millisecond": 1e-3, "s": 1, "sec": 1, "second": 1,
-	"min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600, "d": 86400, "day": 86400}
-
-// time returns the seconds of one unit of CF's dates such as "days since 1850-01-01", and the second since
-// 1970 that they count from; ok is false where the units are none, or the calendar is not ours.
-func (m attributes) time() (unit, since float64, ok bool) {
-	name, date, _ := strings.Cut(m.Units, " since ")
-	switch m.Calendar {
-	case "", "standard", "gregorian", "proleptic_gregorian":
-	default:
-		return 0, 0, false
-	}
-	name = strings.ToLower(name)
-	unit = cmp.Or(unitSeconds[name], unitSeconds[strings.TrimSuffix(name, "s")])
-	date = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(date), "Z"), " UTC")
-	for _, layout := range []string{"2006-1-2", "2006-1-2 15:4:5.999999999", "2006-1-2T15:4:5.999999999", "2006-1-2 15:4", "2006-1-2T15:4"} {
-		if t, err := time.Parse(layout, date); err == nil && unit > 0 {
-			return unit, seconds(t), true
-		}
-	}
-	return 0, 0, false
 }
 
 func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
@@ -135,10 +113,10 @@ func coordinate(collect collector, x any, n, step int) (axis *record.Axis, label
 		return nil, "", fmt.Errorf("%v %w", nameOf(a), err)
 	}
 	m := attributesOf(a)
-	if unit, since, dates := m.time(); dates {
+	if m.dates {
 		axis.Time = true
 		for i := range b.mean {
-			b.mean[i] = since + unit*b.mean[i]
+			b.mean[i] = m.since + m.unit*b.mean[i]
 		}
 	}
 	axis.At = b.mean

@@ -100,7 +100,7 @@ func checkSeries(s Series) (n int, err error) {
 func curve(collect collector, s Series, n, series int, f *record.Figure) (c *record.Curve, axis *record.Axis, err error) {
 	named := cmp.Or(s.Y, s.Low)
 	m := attributesOf(named)
-	c = &record.Curve{Name: cmp.Or(s.Name, m.LongName, nameOf(named)), Length: n, Step: 1, Points: s.Points, Band: s.Low != nil}
+	c = &record.Curve{Name: cmp.Or(s.Name, m.longName, nameOf(named)), Length: n, Step: 1, Points: s.Points, Band: s.Low != nil}
 	if n == 0 {
 		return c, nil, nil
 	}
@@ -379,7 +379,7 @@ func place(collect collector, f *record.Figure, coords []any, a *oocore.Array, f
 			return err
 		}
 		if x, is := x.(*oocore.Array); is {
-			units[i], _, _ = strings.Cut(attributesOf(x).Units, "_") // degrees_north, degrees_east
+			units[i], _, _ = strings.Cut(attributesOf(x).units, "_") // degrees_north, degrees_east
 		}
 	}
 	if names := a.DimNames(); names != nil {

@@ -7,11 +7,13 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/output"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // The options of hosts: see package host.
@@ -76,6 +78,16 @@ func (internals) Attributes(a *Array) json.RawMessage {
 	}
 	d, _ := (&output.Settings{}).Details(root, "")
 	return d.Attributes
+}
+
+// Dates returns how an array counts dates: see host.Dates.
+func (internals) Dates(a *Array) (unit, since float64, ok bool) {
+	e, err := cf.EncodingOf(store.Details{Attributes: internals{}.Attributes(a)})
+	if e == nil || err != nil || e.Calendar.Counts() != cf.Gregorian {
+		return 0, 0, false
+	}
+	unit, since = e.Seconds()
+	return unit, since, true
 }
 
 // Holding says how many bytes the program holds during a run, in addition to what it held when

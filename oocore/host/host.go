@@ -64,6 +64,10 @@ func Warnings(a *oocore.Array) []string { return internals.Warnings(a) }
 // with (see oocore.Attributes). It is nil where it has none.
 func Attributes(a *oocore.Array) json.RawMessage { return internals.Attributes(a) }
 
+// Dates returns the seconds of one of the units that an array of dates counts in, and the second since 1970-01-01 that it counts
+// from; ok is false where its attributes say no dates, or those of a calendar other than standard and proleptic_gregorian.
+func Dates(a *oocore.Array) (unit, since float64, ok bool) { return internals.Dates(a) }
+
 // Target tells oocore.EvalContext where the expression will be saved, "" where it will be
 // collected. A run that EvalContext makes at once is then rejected where the budget is too
 // small for that, too.

@@ -401,6 +401,7 @@ var listed = []exported{
 	{name: "host.CheckShape", value: host.CheckShape},
 	{name: "host.Chunks", value: host.Chunks},
 	{name: "host.Counted", value: host.Counted},
+	{name: "host.Dates", value: host.Dates},
 	{name: "host.Definitions", value: host.Definitions},
 	{name: "host.Distance", value: host.Distance},
 	{name: "host.Elements", value: host.Elements},

@@ -199,6 +199,11 @@ func (e *Encoding) Text(at Instant) string {
 	return text
 }
 
+// Seconds are those of a unit, and from 1970-01-01 to the date that is counted from.
+func (e *Encoding) Seconds() (unit, since float64) {
+	return float64(e.nanos()) / 1e9, float64(e.Day)*86400 + float64(e.Nano)/1e9
+}
+
 // errMissing is the error of what no field can be told of.
 var errMissing = errors.New("a date is missing, and has no year, month or day: leave it out")
 
