@@ -35,15 +35,15 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info) error {
 		if at == "" || at == saved.Path || storage.Keeps(at, store.Details{Dims: saved.Details.Dims}) != nil {
 			continue
 		}
-		if _, there, err := storage.Coordinate(ctx, &saved, d); there || err != nil {
-			continue // as they are: what an array in a group is labelled by is shared
-		}
 		c, err := label.Coordinate(n.Site, n, d, labels(ctx))
 		if err != nil {
 			return err
 		}
 		if c == nil {
-			continue
+			continue // without a look at the store
+		}
+		if _, there, err := storage.Coordinate(ctx, &saved, d); there || err != nil {
+			continue // as they are: what an array in a group is labelled by is shared
 		}
 		if _, err := made(c, nil).Save(ctx, at, DimNames(saved.Details.Dims[d]), internals{}.Cell(record.Unreported)); err != nil {
 			return err
