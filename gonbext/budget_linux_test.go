@@ -3,6 +3,7 @@ package gonbext_test
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"testing"
 	"time"
@@ -48,6 +49,11 @@ func TestCellIsEndedWithinATenthOfItsBudget(t *testing.T) {
 	for len(cells) > 0 {
 		cell := cells[0]
 		cells = cells[1:]
+		// The largest resident set of a process begins with that of the one that starts it, whatever its tests have held.
+		debug.FreeOSMemory()
+		if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
+			t.Fatal(err)
+		}
 		r := run(t, cell)
 		if r.state.Success() {
 			t.Fatalf("%s was not ended", cell)
