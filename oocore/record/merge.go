@@ -48,7 +48,7 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			title, cell, within, output, series, start := h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start
 			h = r.Header
 			h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start = title, cell, within, output, series, start
-			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf, h.Steps, h.Result, h.Warnings = nil, Bytes{}, 0, 0, "", nil, 0, nil, nil
+			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.Changed, h.WhatIf, h.Steps, h.Result, h.Warnings = nil, Bytes{}, 0, 0, "", "", nil, 0, nil, nil
 			if h.Start.IsZero() {
 				h.Start = r.Header.Start
 			}

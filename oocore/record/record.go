@@ -84,6 +84,7 @@ type Header struct {
 	Processor string          `json:"processor,omitempty"`
 	Seconds   *Seconds        `json:"predicted_seconds,omitempty"` // of the run; nil where no run has told
 	Resume    string          `json:"resume,omitempty"`            // why it starts over where an earlier run left something
+	Changed   string          `json:"changed,omitempty"`           // what of the inputs has changed since an earlier run, whose result is updated
 	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
 	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
 	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of

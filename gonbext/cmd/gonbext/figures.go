@@ -32,6 +32,7 @@ type figures struct {
 	Cluster       *record.Cluster `json:"cluster,omitempty"` // of a plan for one the budget and the peak are those of each worker
 	Device        deviceFigures   `json:"device"`
 	Resume        string          `json:"resume,omitempty"`   // why it started over where an earlier run left something
+	Changed       string          `json:"changed,omitempty"`  // what of the inputs has changed since an earlier run, whose result is updated
 	Value         *result         `json:"value,omitempty"`    // without an output: nested lists of an array's elements
 	Warnings      []string        `json:"warnings,omitempty"` // about what the expression makes of its inputs
 	Stdin         *stdinFigures   `json:"stdin,omitempty"`    // where an array comes from standard input
@@ -99,7 +100,7 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 		return f
 	}
 	last := runs[len(runs)-1].Header
-	f.Stages, f.Run, f.Budget, f.Resume = runs[len(runs)-1].Explain(), last.Run, last.Budget, last.Resume
+	f.Stages, f.Run, f.Budget, f.Resume, f.Changed = runs[len(runs)-1].Explain(), last.Run, last.Budget, last.Resume, last.Changed
 	f.Cluster = last.Cluster
 	f.Device.Name = cmp.Or(last.Device.Name, "cpu")
 	for i, r := range runs {

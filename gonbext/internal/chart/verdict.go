@@ -105,6 +105,9 @@ func (s *summary) skipped() int64 {
 // resumed says what the run made of what an earlier one had left, "" where there
 // was nothing.
 func (s *summary) resumed() string {
+	if s.h.Changed != "" {
+		return "updated: " + s.h.Changed
+	}
 	if n := s.skipped(); n > 0 {
 		var all int64
 		for _, st := range s.stages {

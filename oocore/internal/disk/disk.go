@@ -44,6 +44,8 @@ type FS interface {
 	// Exchange swaps two files or folders in one step. Where the system cannot it
 	// returns errors.ErrUnsupported.
 	Exchange(a, b string) error
+	// Link gives a file a second name. Where the system cannot it returns an error.
+	Link(from, to string) error
 	// Remove removes a file or an empty folder.
 	Remove(name string) error
 	// List goes through a folder's entries, in no order, until yield returns false.
@@ -181,6 +183,9 @@ func MakeFolders(in FS, name string, perm fs.FileMode, made func(name string)) e
 // Rename puts a file or folder under another name, in place of a file that is
 // there.
 func Rename(from, to string) error { return current.Rename(from, to) }
+
+// Link gives a file a second name.
+func Link(from, to string) error { return current.Link(from, to) }
 
 // Aside ends the name that Exchange gives for a moment to what it replaces.
 const Aside = ".aside"

@@ -140,6 +140,23 @@ func ReadAll(ctx context.Context, f io.ReaderAt, p []byte, at int64) error {
 	return nil
 }
 
+// CopyFile makes a durable copy of a file, of whose name there must be none: by the file system itself where that can.
+func CopyFile(from, to string) (err error) {
+	in, _, err := Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out.OS(), in.OS()); err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
 // Close closes the file, and makes nothing durable.
 func (f *File) Close() error { return errors.Join(f.direct.close(), f.Handle.Close()) }
 

@@ -170,16 +170,6 @@ func Chmod(name string, mode fs.FileMode) error {
 	return os.Chmod(name, mode)
 }
 
-// Link is os.Link of two names in a held folder.
-func Link(from, to string) error {
-	h, a := holding(from)
-	other, b := holding(to)
-	if h == nil || h != other {
-		return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
-	}
-	return full(h.root.Link(a, b), to)
-}
-
 // Root is an open folder. Names are relative to it, and no link leads out of it.
 type Root struct {
 	*os.Root

@@ -97,6 +97,10 @@ func descriptors() int {
 	return int(l.Cur)
 }
 
+func link(dirA *os.File, a string, dirB *os.File, b string) error {
+	return unix.Linkat(at(dirA), a, at(dirB), b, 0)
+}
+
 func syncDir(d *os.File) error {
 	err := d.Sync()
 	if closed := d.Close(); err == nil {

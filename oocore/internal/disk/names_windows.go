@@ -23,6 +23,10 @@ func path(dir *os.File, name string) string {
 
 func exchange(_ *os.File, _ string, _ *os.File, _ string) error { return errors.ErrUnsupported }
 
+func link(dirA *os.File, a string, dirB *os.File, b string) error {
+	return os.Link(path(dirA, a), path(dirB, b))
+}
+
 // RenamesOpen says that a file can be renamed while it is open.
 const RenamesOpen = false
 

@@ -70,6 +70,8 @@ func (system) Exchange(a, b string) error {
 	return between(a, b, "exchange", exchange)
 }
 
+func (system) Link(from, to string) error { return between(from, to, "link", link) }
+
 func (system) List(name string, yield func(fs.DirEntry) bool) error {
 	d, err := openDir(name)
 	if err != nil {
@@ -139,6 +141,8 @@ func (b below) Mkdir(name string, perm fs.FileMode) error {
 func (b below) Rename(from, to string) error { return full(b.root.Rename(from, to), b.name(to)) }
 
 func (b below) Exchange(string, string) error { return errors.ErrUnsupported }
+
+func (b below) Link(from, to string) error { return full(b.root.Link(from, to), b.name(to)) }
 
 func (b below) Remove(name string) error { return full(b.root.Remove(name), b.name(name)) }
 

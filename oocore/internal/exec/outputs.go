@@ -139,10 +139,12 @@ func (s *outputs) stagingOf(output int) *storage.StagingDir {
 }
 
 // meta is what an output is to be.
-func (s *outputs) meta(i int) store.Meta {
-	d := &s.Plan.Arrays[i]
+func (s *outputs) meta(i int) store.Meta { return OutputMeta(&s.Plan.Arrays[i], s.stagingOf(i)) }
+
+// OutputMeta is what an output is to be, in its staging folder.
+func OutputMeta(d *plan.Array, staging *storage.StagingDir) store.Meta {
 	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region, Grow: d.Grow,
-		Details: d.Details, StagingDir: s.stagingOf(i)}
+		Details: d.Details, StagingDir: staging}
 	if d.Region != nil {
 		m.Shape = d.Whole
 	}

@@ -45,6 +45,13 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 	return "it was begun with another BLAS library, or on another processor or device, which round in another way"
 }
 
+// OtherInputs reports that of two fingerprints only the inputs differ, which may be other versions of the same.
+func (f Fingerprint) OtherInputs(earlier Fingerprint) bool {
+	same := f
+	same.Inputs = earlier.Inputs
+	return f.Inputs != earlier.Inputs && same == earlier
+}
+
 // Fingerprint is the plan's. version stands for the Go functions that take part; inputs
 // are the versions of the stored arrays that are read, by their index in Arrays.
 func (p *Plan) Fingerprint(version string, inputs map[int]storage.Version) Fingerprint {

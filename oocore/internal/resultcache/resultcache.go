@@ -5,13 +5,14 @@
 package resultcache
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,16 +22,30 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// Entry says that one version of an output holds what a fingerprint stands for.
+// Entry says that one version of an output holds what a fingerprint stands for. It is the first line of the
+// output's receipt.
 type Entry struct {
 	Path        string           `json:"path"`   // the output's, absolute
 	Region      string           `json:"region"` // of it; "" is the whole
 	Fingerprint plan.Fingerprint `json:"fingerprint"`
 	Version     storage.Version  `json:"version"`
+	Inputs      []Input          `json:"inputs,omitempty"` // of a run that can be updated; others have none
 }
 
-// mostEntries bounds the entries that are stored.
-const mostEntries = 1000
+// Input is a stored array that a run has read. The versions of its units follow the entry, in the order of inputs, and
+// then what tasks have read of them.
+type Input struct {
+	Array   int             `json:"array"` // index into the plan's arrays
+	Path    string          `json:"path"`  // absolute
+	Version storage.Version `json:"version"`
+	Units   int             `json:"units,omitempty"` // 0 where it has no versions but that of the whole
+}
+
+// What is stored is bounded by number, and when that is reached by size.
+const (
+	mostEntries = 1000
+	mostKept    = 256 << 20
+)
 
 // Lookup returns the entry of an output, if there is one.
 func Lookup(path, region string) (e Entry, ok bool) {
@@ -38,16 +53,41 @@ func Lookup(path, region string) (e Entry, ok bool) {
 	if err != nil {
 		return e, false
 	}
-	b, err := os.ReadFile(name)
-	if err != nil || json.Unmarshal(b, &e) != nil {
+	f, err := os.Open(name)
+	if err != nil {
+		return e, false
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(f).ReadSlice('\n')
+	if err != nil && err != io.EOF || json.Unmarshal(line, &e) != nil {
 		return Entry{}, false
 	}
 	return e, true
 }
 
-// Put stores an entry in place of an earlier one of the same output. A run goes on where that
-// fails: the next one computes.
-func Put(e Entry) error {
+// Rest opens what follows an entry.
+func Rest(path, region string) (io.ReadCloser, error) {
+	name, err := entryFile(path, region)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	b := bufio.NewReader(f)
+	if _, err := b.ReadSlice('\n'); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{b, f}, nil
+}
+
+// Put stores an entry, and what rest writes after it, in place of an earlier one of the same output. A run goes on
+// where that fails: the next one computes.
+func Put(e Entry, rest func(io.Writer) error) error {
 	name, err := entryFile(e.Path, e.Region)
 	if err != nil {
 		return err
@@ -57,11 +97,19 @@ func Put(e Entry) error {
 		return err
 	}
 	if _, err := os.Lstat(name); err != nil { // one that is replaced adds none
-		evict(filepath.Dir(name), mostEntries, mostEntries*9/10, math.MaxInt64)
+		evict(filepath.Dir(name), mostEntries, mostEntries*9/10, mostKept)
 	}
 	return replace(name, func(f *os.File) error {
-		_, err := f.Write(b)
-		return err
+		w := bufio.NewWriter(f)
+		if _, err := w.Write(append(b, '\n')); err != nil {
+			return err
+		}
+		if rest != nil {
+			if err := rest(w); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
 	})
 }
 

@@ -19,7 +19,7 @@ func TestOldestEntriesMakeRoom(t *testing.T) {
 	path := func(i int) string { return fmt.Sprintf("/data/%d.npy", i) }
 	put := func(i int) {
 		t.Helper()
-		if err := resultcache.Put(resultcache.Entry{Path: path(i)}); err != nil {
+		if err := resultcache.Put(resultcache.Entry{Path: path(i)}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
 	}
 	t.Setenv("GONBEXT_RUNS", dir)
 	want := Entry{Path: "/data/out.zarr", Region: "0:2", Fingerprint: plan.Fingerprint{Output: "zarr", Expression: "sqrt"}, Version: storage.Version{Objects: "some digest"}}
-	if e, ok := Lookup("/data/out.zarr", "0:2"); !ok || e != want {
+	if e, ok := Lookup("/data/out.zarr", "0:2"); !ok || !reflect.DeepEqual(e, want) {
 		t.Errorf("entry %+v, %t, want %+v", e, ok, want)
 	}
 	var s state

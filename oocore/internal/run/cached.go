@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"io"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -68,8 +69,12 @@ func (j *Job) committed(ctx context.Context, output int) (done bool, why string)
 	if err != nil {
 		return false, ""
 	}
-	if why = j.print.Difference(e.Fingerprint); why == "" && (now.Unknown || !e.Version.Equal(now)) {
+	same := !now.Unknown && e.Version.Equal(now)
+	if why = j.print.Difference(e.Fingerprint); why == "" && !same {
 		why = "what was saved there has been changed since"
+	}
+	if same && j.print.OtherInputs(e.Fingerprint) {
+		j.earlier = &e
 	}
 	return why == "", why
 }
@@ -85,7 +90,12 @@ func (j *Job) remember(ctx context.Context, output int) string {
 	if err != nil {
 		return ""
 	}
-	_ = resultcache.Put(resultcache.Entry{Path: place, Region: j.region(output), Fingerprint: j.print, Version: v})
+	e := resultcache.Entry{Path: place, Region: j.region(output), Fingerprint: j.print, Version: v}
+	var rest func(io.Writer) error
+	if j.receipt != nil {
+		e.Inputs, rest = j.receipt()
+	}
+	_ = resultcache.Put(e, rest)
 	return place
 }
 

@@ -34,6 +34,7 @@ func (o *Options) executed(saves bool) Runner {
 	r = when(o.Group != nil, r, o.Group.grouped)
 	r = when(o.SideReductions != nil, r, o.SideReductions.beside)
 	r = when(saves && o.Cluster != nil, r, leaving(o.Cluster, o.saved))
+	r = when(saves && o.Cluster == nil, r, updated)
 	return when(saves, r, resumable(o.Fresh))
 }
 

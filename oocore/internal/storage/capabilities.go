@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -47,6 +48,33 @@ type Listed interface {
 	Chunks(ctx context.Context, each func(index []int, bytes int64) error) error
 	// Digest identifies the version of every stored object. It lists them all.
 	Digest(ctx context.Context) (string, error)
+}
+
+// Versioned is an array whose units, the objects that its chunks lie in, have versions of their own.
+type Versioned interface {
+	store.Array
+	// Units is their grid.
+	Units() grid.Grid
+	// Versions tells the version of each unit that is stored, by its number in the grid, and that of
+	// everything else that the array's elements depend on as number -1, in no order.
+	Versions(ctx context.Context, each func(unit int, version uint64)) error
+}
+
+// Adoption is what a new array takes of a unit of the one that it replaces.
+type Adoption uint8
+
+// The kinds of adoption.
+const (
+	AdoptNothing Adoption = iota // it is written anew
+	AdoptCopy                    // parts of which are written anew
+	AdoptFile                    // the file itself, which nobody writes to any more
+)
+
+// Adopter is the writer of a new array that can begin with parts of the one that it replaces, where
+// that has the same layout: they count as written, and are durable when Adopt returns.
+type Adopter interface {
+	store.Writer
+	Adopt(ctx context.Context, part func(unit types.Box) Adoption) error
 }
 
 // CodedWriter is a writer that encodes, in memory that the caller provides.

@@ -65,6 +65,7 @@ type Checkpoint struct {
 	journal *journal            // nil where nothing is noted
 	state   *State              // what the journal says
 	resumes bool
+	reads   *reads // nil where nobody asks what tasks read
 	invalid bool
 	left    bool // tasks go on after this process
 }

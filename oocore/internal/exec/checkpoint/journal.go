@@ -30,6 +30,7 @@ const (
 	stageKind
 	snapshotKind
 	forgetKind
+	readKind
 )
 
 // State is what a journal says.
@@ -105,25 +106,41 @@ func ReadJournal(r io.Reader) (s *State, end int64, err error) {
 	}
 	s = newState()
 	s.Header = append(s.Header, line[:len(line)-1]...)
-	end = int64(len(line))
+	bytes, err := eachEntry(b, s.apply)
+	return s, int64(len(line)) + bytes, err
+}
+
+// eachEntry reads entries as far as they are whole and each takes them, and returns how many bytes those have.
+func eachEntry(b *bufio.Reader, each func(payload []byte) bool) (bytes int64, err error) {
 	var payload []byte
 	for {
 		var head [8]byte
 		if _, err := io.ReadFull(b, head[:]); err != nil {
-			return s, end, failed(err)
+			return bytes, failed(err)
 		}
 		n := binary.LittleEndian.Uint32(head[:])
 		if n > maxEntry {
-			return s, end, nil
+			return bytes, nil
 		}
 		if payload, err = readPayload(b, payload, int(n)); err != nil {
-			return s, end, failed(err)
+			return bytes, failed(err)
 		}
-		if crc32.ChecksumIEEE(payload) != binary.LittleEndian.Uint32(head[4:]) || !s.apply(payload) {
-			return s, end, nil
+		if n == 0 || crc32.ChecksumIEEE(payload) != binary.LittleEndian.Uint32(head[4:]) || !each(payload) {
+			return bytes, nil
 		}
-		end += 8 + int64(n)
+		bytes += 8 + int64(n)
 	}
+}
+
+// writeEntry writes an entry as the journal has it.
+func writeEntry(w io.Writer, payload []byte) error {
+	head := binary.LittleEndian.AppendUint32(make([]byte, 0, 8), uint32(len(payload)))
+	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(payload))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err := w.Write(payload)
+	return err
 }
 
 // failed is an error of the disk: that the file ends is none.
@@ -149,41 +166,26 @@ func readPayload(r io.Reader, buf []byte, n int) ([]byte, error) {
 
 // apply takes in an entry. It reports one that makes no sense.
 func (s *State) apply(payload []byte) bool {
-	if len(payload) == 0 {
-		return false
-	}
-	kind, rest := payload[0], payload[1:]
-	next := func() (int, bool) {
-		v, n := binary.Uvarint(rest)
-		if n <= 0 || v > min(1<<48, math.MaxInt/2) {
-			return 0, false
-		}
-		rest = rest[n:]
-		return int(v), true
-	}
-	stage, ok := next()
-	if !ok || stage >= maxStages {
+	kind, e := payload[0], entry{rest: payload[1:]}
+	stage := e.next()
+	if e.bad || stage >= maxStages {
 		return false
 	}
 	switch kind {
 	case snapshotKind:
-		file, ok := next()
-		n, ok2 := next()
-		if !ok || !ok2 || file > 1 || n > len(rest) {
+		file, n := e.next(), e.next()
+		if e.bad || file > 1 || n > len(e.rest) {
 			return false
 		}
-		s.Snapshots[stage] = &Snapshot{file, append([]byte{}, rest[:n]...)}
-		rest = rest[n:]
+		s.Snapshots[stage] = &Snapshot{file, append([]byte{}, e.rest[:n]...)}
+		e.rest = e.rest[n:]
 		fallthrough
 	case tasksKind:
-		for len(rest) > 0 {
-			from, ok := next()
-			n, ok2 := next()
-			if !ok || !ok2 {
-				return false
-			}
-			s.add(stage, Range{from, from + n})
-		}
+		s.add(stage, e.tasks()...)
+		return !e.bad
+	case readKind: // for a later run
+		_, ok := parseRead(payload)
+		return ok
 	case stageKind:
 		s.Finished[stage] = true
 	case forgetKind:
@@ -192,6 +194,39 @@ func (s *State) apply(payload []byte) bool {
 		return false
 	}
 	return true
+}
+
+// entry is what is left of an entry's numbers.
+type entry struct {
+	rest []byte
+	bad  bool // it makes no sense
+}
+
+func (e *entry) next() int {
+	v, n := binary.Uvarint(e.rest)
+	if n <= 0 || v > min(1<<48, math.MaxInt/2) {
+		e.bad, e.rest = true, nil
+		return 0
+	}
+	e.rest = e.rest[n:]
+	return int(v)
+}
+
+// tasks are the ranges that an entry ends with.
+func (e *entry) tasks() (all Tasks) {
+	for len(e.rest) > 0 {
+		if from, n := e.next(), e.next(); !e.bad {
+			all.Add(from, n)
+		}
+	}
+	return all
+}
+
+func parseRead(payload []byte) (Read, bool) {
+	e := entry{rest: payload[1:]}
+	r := Read{Stage: e.next(), Task: e.next(), Array: e.next()}
+	r.Units = e.tasks()
+	return r, payload[0] == readKind && !e.bad
 }
 
 func newState() *State {
@@ -226,14 +261,30 @@ func (j *journal) tasks(stage int, done Tasks, snapshot *Snapshot) (bool, error)
 		j.buf = binary.AppendUvarint(j.buf, uint64(len(snapshot.Meta)))
 		j.buf = append(j.buf, snapshot.Meta...)
 	}
-	for _, r := range done {
-		j.buf = binary.AppendUvarint(j.buf, uint64(r.First))
-		j.buf = binary.AppendUvarint(j.buf, uint64(r.Len()))
-	}
-	if len(j.buf) > maxEntry {
+	if j.ranges(done); len(j.buf) > maxEntry {
 		return false, nil
 	}
 	return true, j.append()
+}
+
+// read notes what a task has read: of what is too long for an entry, all from the first unit to the last.
+func (j *journal) read(r *Read) error {
+	j.begin(readKind, r.Stage)
+	j.buf = binary.AppendUvarint(j.buf, uint64(r.Task))
+	j.buf = binary.AppendUvarint(j.buf, uint64(r.Array))
+	head := len(j.buf)
+	if j.ranges(r.Units); len(j.buf) > maxEntry {
+		j.buf = j.buf[:head]
+		j.ranges(Tasks{{r.Units[0].First, r.Units[len(r.Units)-1].End}})
+	}
+	return j.append()
+}
+
+func (j *journal) ranges(all Tasks) {
+	for _, r := range all {
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.First))
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.Len()))
+	}
 }
 
 // stage notes a stage all of whose results are durable.

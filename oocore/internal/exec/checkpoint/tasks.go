@@ -57,6 +57,16 @@ func (t Tasks) Has(index int) bool {
 	return i < len(t) && t[i].First <= index
 }
 
+// Meets reports whether two sets have a number in common.
+func (t Tasks) Meets(others Tasks) bool {
+	for _, r := range others {
+		if i := t.search(r.First); i < len(t) && t[i].First < r.End {
+			return true
+		}
+	}
+	return false
+}
+
 // Len returns the number of tasks.
 func (t Tasks) Len() (n int) {
 	for _, r := range t {

@@ -67,7 +67,7 @@ func (p *Pool) Run(ctx context.Context, tasks checkpoint.Tasks, done func(index 
 				return nil
 			}
 			c, box := ChunkOf(p.stage, index)
-			w.slot.begin(c)
+			w.slot.begin(index, c)
 			if err := w.task(ctx, index, box); err != nil {
 				return NewTaskError(ctx, p.stage, box, err)
 			}

@@ -103,7 +103,7 @@ func (f *prefetcher) compute(ctx context.Context, m *mapper, read []readPrefetch
 		}
 	}
 	row := &m.slot.Row
-	m.slot.begin(int(f.slot.Row.Chunk))
+	m.slot.begin(f.slot.task, int(f.slot.Row.Chunk))
 	m.sink.put = nil
 	err = m.write(ctx, box)
 	put, m.sink.encoded = m.sink.put, nil

@@ -37,6 +37,9 @@ func (src *source) Read(ctx context.Context, dst []byte, region grid.Region) (er
 	if level, ok := s.held[src.array]; ok {
 		return level.read(dst, region)
 	}
+	if s.Run.Observe != nil {
+		s.Run.Observe(int(s.Row.Stage), s.task, src.array, region)
+	}
 	t := time.Now()
 	n := int64(len(dst))
 	switch {

@@ -20,6 +20,7 @@ type Slot struct {
 	Buffers []*arena.Buffer
 	close   []func() error
 	Row     record.Task
+	task    int                   // index of the task in flight
 	held    map[int]chunkInMemory // levels of a pyramid, by their arrays
 }
 
@@ -67,8 +68,8 @@ type Task func(ctx context.Context, index int, box grid.Box) error
 // ErrGoexit is the failure of a Go function that ends the goroutine it is called in.
 var ErrGoexit = errors.New("the function called runtime.Goexit")
 
-func (s *Slot) begin(chunk int) {
-	s.Row.Chunk = int64(chunk)
+func (s *Slot) begin(task, chunk int) {
+	s.task, s.Row.Chunk = task, int64(chunk)
 	s.Row.Start = time.Since(s.Run.Start)
 	s.Row.Reading, s.Row.Computing, s.Row.Writing = 0, 0, 0
 	s.Row.Upload, s.Row.Download = 0, 0

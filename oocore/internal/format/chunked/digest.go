@@ -59,6 +59,12 @@ func (a *Array) digest(ctx context.Context, bucket blob.Bucket) (digest string, 
 	return hex.EncodeToString(b), newest, nil
 }
 
+// VersionOf is a number for an object's version, which another has with a probability of 2⁻⁶⁴.
+func VersionOf(e blob.Entry) uint64 {
+	hash := sha256.Sum256(appendEntry(nil, e))
+	return binary.LittleEndian.Uint64(hash[:])
+}
+
 func appendEntry(b []byte, e blob.Entry) []byte {
 	b = append(appendQuoted(b, e.Key), ' ')
 	b = append(strconv.AppendInt(b, e.Size, 10), ' ')

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // Chunks lists the chunks that are stored, with their encoded bytes.
@@ -100,6 +101,28 @@ func (m *meta) keyPrefix() string {
 		return ""
 	}
 	return "c" + m.keys.separator
+}
+
+// Units is the grid of the objects that chunks lie in.
+func (a *array) Units() grid.Grid { return a.meta.objects() }
+
+// Versions tells the version of each object; that of the metadata is number -1.
+func (a *array) Versions(ctx context.Context, each func(unit int, version uint64)) error {
+	index := make([]int, len(a.meta.shape))
+	var rest uint64
+	for e, err := range (withoutOwner{a.bucket}).List(ctx, "") {
+		if err != nil {
+			return a.Fail(ctx, err)
+		}
+		version := chunked.VersionOf(e)
+		if a.meta.parseKey(e.Key, index) {
+			each(a.meta.number(index), version)
+		} else {
+			rest += version
+		}
+	}
+	each(-1, rest)
+	return ctx.Err()
 }
 
 // Digest identifies the version of every stored object, metadata included.

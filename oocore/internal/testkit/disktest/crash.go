@@ -193,6 +193,7 @@ func (s seen) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, er
 
 func (s seen) Mkdir(name string, perm fs.FileMode) error { return s.crash.done(s.fs.Mkdir(name, perm)) }
 func (s seen) Rename(from, to string) error              { return s.crash.done(s.fs.Rename(from, to)) }
+func (s seen) Link(from, to string) error                { return s.crash.done(s.fs.Link(from, to)) }
 func (s seen) Exchange(a, b string) error                { return s.crash.done(s.fs.Exchange(a, b)) }
 func (s seen) Remove(name string) error                  { return s.crash.done(s.fs.Remove(name)) }
 

@@ -112,6 +112,10 @@ func (c counted) Rename(from, to string) error {
 	return unless(c.fail(Rename, to), func() error { return c.fs.Rename(from, to) })
 }
 
+func (c counted) Link(from, to string) error {
+	return unless(c.fail(Create, to), func() error { return c.fs.Link(from, to) })
+}
+
 func (c counted) Exchange(a, b string) error {
 	return unless(c.fail(Rename, b), func() error { return c.fs.Exchange(a, b) })
 }

@@ -1,0 +1,285 @@
+package run
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/exec"
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/resultcache"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// updated notes what tasks read, by units of the inputs that have versions of their own. Where the output is that of an
+// earlier run, and only inputs have changed since, it takes over what those tasks have made that read none of what
+// has changed, and the run resumes from there.
+func updated(next Runner) Runner {
+	return func(ctx context.Context, j *Job) (Result, error) {
+		c := j.env.Checkpoint
+		if !c.Enabled() || !j.updatable() {
+			return next(ctx, j)
+		}
+		now, err := j.readVersions(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		if now == nil {
+			return next(ctx, j)
+		}
+		c.Follow(now.grids)
+		j.receipt = func() ([]resultcache.Input, func(io.Writer) error) {
+			return now.inputs, func(w io.Writer) error { return errors.Join(now.write(w), c.Reads(w)) }
+		}
+		if j.earlier != nil && !c.Resumes() {
+			changed, err := j.update(ctx, now)
+			if err != nil {
+				return Result{}, err
+			}
+			j.describe = append(j.describe, func(h *record.Header) { h.Changed = changed })
+		}
+		return next(ctx, j)
+	}
+}
+
+// updatable reports a job whose output may be made of an earlier one: a file that one map writes, in this
+// process, and that it does not read.
+func (j *Job) updatable() bool {
+	p := j.Plan
+	out, s := &p.Arrays[p.Output], &p.Stages[0]
+	if len(p.Stages) != 1 || s.Kind != plan.MapStage || len(s.Folds) > 0 || s.Factors != nil || j.env.Executor != nil ||
+		len(p.Others) > 0 || out.Place != plan.InResult || out.Collection > 0 || out.Region != nil || !out.Store.Files {
+		return false
+	}
+	to, err := storage.Place(out.Path)
+	for i := range p.Arrays {
+		if err == nil && p.Arrays[i].Place == plan.InFile {
+			var from string
+			if from, err = storage.Place(p.Arrays[i].Path); strings.HasPrefix(from+"/", to+"/") {
+				return false
+			}
+		}
+	}
+	return err == nil
+}
+
+// unitVersions are the versions of the inputs of a run and, where they have such, of their units.
+type unitVersions struct {
+	inputs []resultcache.Input
+	grids  map[int]grid.Grid // of units, by array
+	of     map[int][]uint64  // by array: those of all units, and then that of everything else
+}
+
+// mostUnits bounds the units of an input, whose versions are in memory.
+const mostUnits = 1 << 20
+
+// readVersions lists the inputs on this machine that have versions of their units; nil where there is none. That these are of
+// what is read follows from the versions of the whole, which are asked for before and after.
+func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
+	v := &unitVersions{grids: map[int]grid.Grid{}, of: map[int][]uint64{}}
+	for i := range j.Plan.Arrays {
+		a := &j.Plan.Arrays[i]
+		if a.Place != plan.InFile {
+			continue
+		}
+		path, err := storage.Absolute(a.Path)
+		if err != nil {
+			return nil, err
+		}
+		in := resultcache.Input{Array: i, Path: path, Version: j.inputs[i]}
+		if a.Store.Files && a.Chunks != nil {
+			if err := v.list(ctx, &in); err != nil {
+				return nil, err
+			}
+		}
+		v.inputs = append(v.inputs, in)
+	}
+	if len(v.of) == 0 {
+		return nil, nil
+	}
+	return v, nil
+}
+
+// list takes in the versions of an input's units, if it has such.
+func (v *unitVersions) list(ctx context.Context, in *resultcache.Input) error {
+	stored, err := store.OpenContext(ctx, in.Path)
+	if err != nil {
+		return err
+	}
+	if a, ok := stored.(storage.Versioned); ok && a.Units().Len() <= mostUnits {
+		in.Units = a.Units().Len()
+		all := make([]uint64, in.Units+1)
+		err = a.Versions(ctx, func(unit int, version uint64) {
+			if unit < 0 {
+				unit = in.Units
+			}
+			all[unit] = version
+		})
+		v.grids[in.Array], v.of[in.Array] = a.Units(), all
+	}
+	return errors.Join(err, stored.Close())
+}
+
+// write writes the versions of all units, in the order of inputs.
+func (v *unitVersions) write(w io.Writer) error {
+	for i := range v.inputs {
+		if err := binary.Write(w, binary.LittleEndian, v.of[v.inputs[i].Array]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errAll is that all of an input has changed, or that what it was cannot be compared.
+var errAll = errors.New("all of an input has changed")
+
+// changed reads what write has written of earlier inputs, and returns the units that have other versions now, by array.
+func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map[int]checkpoint.Tasks, error) {
+	if len(earlier) != len(v.inputs) {
+		return nil, errAll
+	}
+	changed := map[int]checkpoint.Tasks{}
+	for i, was := range earlier {
+		now := v.inputs[i]
+		if was.Array != now.Array || was.Path != now.Path || was.Units != now.Units || was.Units == 0 && !was.Version.Equal(now.Version) {
+			return nil, errAll
+		}
+		if was.Units == 0 {
+			continue
+		}
+		versions := make([]uint64, was.Units+1)
+		if err := binary.Read(from, binary.LittleEndian, versions); err != nil {
+			return nil, err
+		}
+		if versions[was.Units] != v.of[now.Array][was.Units] {
+			return nil, errAll
+		}
+		var units checkpoint.Tasks
+		for u, version := range versions[:was.Units] {
+			if version != v.of[now.Array][u] {
+				units.Add(u, 1)
+			}
+		}
+		changed[now.Array] = units
+	}
+	return changed, nil
+}
+
+// update takes over what the earlier run's tasks have made that read nothing which has changed, and says what
+// has; "" where nothing is taken over.
+func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
+	receipt, changed, err := j.earlierReads(now)
+	if err != nil {
+		return "", nil // it was removed meanwhile, or is damaged
+	}
+	kept, err := unaffected(receipt, j.Plan.Stages[0].Tasks(), changed)
+	if err = errors.Join(err, receipt.Close()); err != nil || len(kept) == 0 {
+		return "", nil
+	}
+	switch err := j.adopt(ctx, kept); {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil: // such as a full disk: all is computed
+		return "", nil
+	}
+	if receipt, _, err = j.earlierReads(now); err != nil {
+		return "", err
+	}
+	if err := errors.Join(j.env.Checkpoint.Adopt(0, kept, receipt), receipt.Close()); err != nil {
+		return "", err
+	}
+	return changes(changed, now, j.Plan.Stages[0].Tasks(), kept.Len()), nil
+}
+
+// earlierReads opens what the earlier run's tasks have read, and returns the units that have changed since, by array.
+func (j *Job) earlierReads(now *unitVersions) (reads io.ReadCloser, changed map[int]checkpoint.Tasks, err error) {
+	rest, err := resultcache.Rest(j.earlier.Path, j.earlier.Region)
+	if err != nil {
+		return nil, nil, err
+	}
+	if changed, err = now.changed(rest, j.earlier.Inputs); err != nil {
+		return nil, nil, errors.Join(err, rest.Close())
+	}
+	return rest, changed, nil
+}
+
+// unaffected are those of n tasks of which it is known what they have read, none of which has changed.
+func unaffected(reads io.Reader, n int, changed map[int]checkpoint.Tasks) (kept checkpoint.Tasks, err error) {
+	const known, affected = 1, 2
+	of := make([]uint8, n)
+	err = checkpoint.EachRead(reads, func(r checkpoint.Read) bool {
+		if r.Stage != 0 || r.Task >= n {
+			return false
+		}
+		of[r.Task] |= known
+		if changed[r.Array].Meets(r.Units) {
+			of[r.Task] |= affected
+		}
+		return true
+	})
+	for task, is := range of {
+		if is == known {
+			kept.Add(task, 1)
+		}
+	}
+	return kept, err
+}
+
+// adopt puts what tasks have made in the staging folder.
+func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
+	staging, err := j.env.Checkpoint.StagingDir()
+	if err != nil {
+		return err
+	}
+	d := &j.Plan.Arrays[j.Plan.Output]
+	w, err := store.Create(d.Path, exec.OutputMeta(d, staging))
+	if err != nil {
+		return err
+	}
+	a, ok := w.(storage.Adopter)
+	if !ok {
+		return w.Abort()
+	}
+	g := j.Plan.Stages[0].Grid
+	err = a.Adopt(ctx, func(unit grid.Box) storage.Adoption {
+		makers := checkpoint.Chunks(g, clipped(unit, g.Shape).Region())
+		switch n := makers.Len() - makers.Without(kept).Len(); n {
+		case 0:
+			return storage.AdoptNothing
+		case makers.Len():
+			return storage.AdoptFile
+		}
+		return storage.AdoptCopy
+	})
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return w.Suspend()
+}
+
+// clipped is the part of a box that lies in a shape.
+func clipped(b grid.Box, shape []int) grid.Box {
+	c := grid.Box{Start: b.Start, Shape: make([]int, len(shape))}
+	for d, n := range shape {
+		c.Shape[d] = min(b.Shape[d], n-b.Start[d])
+	}
+	return c
+}
+
+// changes says what has changed, and what follows.
+func changes(changed map[int]checkpoint.Tasks, now *unitVersions, tasks, kept int) string {
+	n, of := 0, 0
+	for a, units := range changed {
+		n, of = n+units.Len(), of+now.grids[a].Len()
+	}
+	return fmt.Sprintf("%s of %s chunks changed, %s tasks of %s", units.Count(int64(n)), units.Count(int64(of)),
+		units.Count(int64(tasks-kept)), units.Count(int64(tasks)))
+}
