@@ -2,6 +2,7 @@ package oocore_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -102,5 +103,73 @@ func TestOnlyWhatChangedIsComputed(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What was saved of an array that was updated is updated too, back to an array that is no receipt's.
+func TestUpdatesGoOnAlongSaves(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir, ctx, chunks := t.TempDir(), t.Context(), oocore.Chunks(10, 8)
+	x, y, z := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "y.zarr"), filepath.Join(dir, "z.zarr")
+	saved(t, oocore.Random(oocore.Float64, 1, 50, 48), x, chunks)
+	for round, want := range []int64{30, 1, 2, 0} {
+		var ran, next oocore.RunReport
+		saved(t, oocore.Open(x).Sqrt(), y, chunks, oocore.Report(&ran))
+		saved(t, oocore.Open(y).Add(1), z, chunks, oocore.Report(&next))
+		if ran.Computed != want || next.Computed != want {
+			t.Errorf("round %d: %d and %d tasks computed, want %d", round, ran.Computed, next.Computed, want)
+		}
+		if v, err := oocore.Verify(ctx, z); err != nil || !v.Whole() || v.Chunks != 30 {
+			t.Errorf("round %d: %+v, %v", round, v, err)
+		}
+		if round < 2 {
+			saved(t, oocore.Full(float64(round+2), 2, 3), x, oocore.Region([]string{"4:6, 0:3", "9:11, 20:23"}[round]))
+		}
+	}
+	l, err := oocore.Why(ctx, z, 0, 2)
+	if err != nil || l.Expression != "y.zarr + 1" || len(l.Inputs) != 1 || l.Inputs[0].Expression != "sqrt(x.zarr)" || len(l.Inputs[0].Inputs) != 1 || l.Inputs[0].Inputs[0].Changed != "" {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if l.Task == nil || l.Task.Index != 2 || len(l.Task.Reads) != 1 || fmt.Sprint(l.Task.Reads[0].Chunks) != "[2]" {
+		t.Errorf("%+v", l.Task)
+	}
+}
+
+// A changed bit of a chunk's file is found, and the chunk is named.
+func TestVerifyNamesDamagedChunks(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, c := range []struct{ name, codec string }{{"x.zarr", "zstd"}, {"x.zarr", "none"}, {"x.zarr", "blosc"}} {
+		out := filepath.Join(t.TempDir(), c.name)
+		saved(t, oocore.Random(oocore.Float32, 1, 50, 48).Mul(2), out, oocore.Chunks(10, 8), oocore.Codec(c.codec))
+		for range 20 {
+			row, column := r.IntN(5), r.IntN(6)
+			file := filepath.Join(out, "c", fmt.Sprint(row), fmt.Sprint(column))
+			whole, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bit := r.IntN(8 * len(whole))
+			torn := bytes.Clone(whole)
+			torn[bit/8] ^= 1 << (bit % 8)
+			if err := os.WriteFile(file, torn, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			v, err := oocore.Verify(t.Context(), out)
+			if err != nil || len(v.Damaged) != 1 || v.Damaged[0].Start[0] != 10*row || v.Damaged[0].Start[1] != 8*column {
+				t.Errorf("%s of %s: bit %d of chunk %d, %d changed: %+v, %v", c.name, c.codec, bit, row, column, v, err)
+			}
+			if err := os.WriteFile(file, whole, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v, err := oocore.Verify(t.Context(), out); err != nil || !v.Whole() {
+			t.Errorf("%s of %s: %+v, %v", c.name, c.codec, v, err)
+		}
+	}
+	if _, err := oocore.Verify(t.Context(), filepath.Join(t.TempDir(), "none.npy")); !errors.Is(err, oocore.ErrNoReceipt) {
+		t.Error(err)
 	}
 }

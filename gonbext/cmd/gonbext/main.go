@@ -34,6 +34,8 @@ var commands = []func() *cobra.Command{
 	newMerge,
 	newCompute,
 	newFits,
+	newVerify,
+	newWhy,
 	newCheck,
 	newClean,
 	newDoctor,

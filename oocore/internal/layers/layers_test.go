@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"oocore/internal/exec/device"},
 	{"oocore/internal/exec/matmul"},
 	{"oocore/internal/exec", "oocore/internal/resultcache", "oocore/internal/budget"},
-	{"oocore/internal/exec/remote"},
+	{"oocore/internal/exec/remote", "oocore/internal/receipt"},
 	{"oocore/internal/door", "oocore/internal/testkit/exectest", "oocore/internal/hook", "oocore/internal/ptx"},
 	{"oocore/device"},
 	{"oocore/internal/run", "oocore/internal/output", "oocore/internal/lora"},

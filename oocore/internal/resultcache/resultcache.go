@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -29,16 +30,21 @@ type Entry struct {
 	Region      string           `json:"region"` // of it; "" is the whole
 	Fingerprint plan.Fingerprint `json:"fingerprint"`
 	Version     storage.Version  `json:"version"`
-	Inputs      []Input          `json:"inputs,omitempty"` // of a run that can be updated; others have none
+	// Of a run whose tasks have traces, which follow; others have none:
+	Title   string    `json:"title,omitempty"`
+	Grid    grid.Grid `json:"grid,omitzero"`     // of the tasks
+	Details string    `json:"details,omitempty"` // a digest of what the output is, apart from its elements
+	Inputs  []Input   `json:"inputs,omitempty"`
 }
 
-// Input is a stored array that a run has read. The versions of its units follow the entry, in the order of inputs, and
-// then what tasks have read of them.
+// Input is a stored array that a run has read. The entry is followed by the versions of units, input by input, and then by the traces
+// of tasks.
 type Input struct {
 	Array   int             `json:"array"` // index into the plan's arrays
 	Path    string          `json:"path"`  // absolute
 	Version storage.Version `json:"version"`
-	Units   int             `json:"units,omitempty"` // 0 where it has no versions but that of the whole
+	Units   int             `json:"units,omitempty"`   // 0 where it has no versions but that of the whole
+	Digests bool            `json:"digests,omitempty"` // follow the versions: what the input's own receipt says of its units
 }
 
 // What is stored is bounded by number, and when that is reached by size.
@@ -46,6 +52,18 @@ const (
 	mostEntries = 1000
 	mostKept    = 256 << 20
 )
+
+// Numbers is how many numbers of 64 bits follow the entry for an input: one for each unit and one for all else, and
+// as many digests.
+func (in *Input) Numbers() int {
+	switch {
+	case in.Units == 0:
+		return 0
+	case in.Digests:
+		return 2 * (in.Units + 1)
+	}
+	return in.Units + 1
+}
 
 // Lookup returns the entry of an output, if there is one.
 func Lookup(path, region string) (e Entry, ok bool) {

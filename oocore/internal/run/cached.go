@@ -93,7 +93,7 @@ func (j *Job) remember(ctx context.Context, output int) string {
 	e := resultcache.Entry{Path: place, Region: j.region(output), Fingerprint: j.print, Version: v}
 	var rest func(io.Writer) error
 	if j.receipt != nil {
-		e.Inputs, rest = j.receipt()
+		rest = j.receipt(ctx, &e)
 	}
 	_ = resultcache.Put(e, rest)
 	return place

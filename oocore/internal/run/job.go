@@ -32,16 +32,16 @@ type Job struct {
 	env      exec.Env
 	allocate func(n int) []byte // for what is returned; nil where it is saved
 
-	print     plan.Fingerprint                                    // the zero Fingerprint where versions are not known
-	inputs    map[int]storage.Version                             // before they were read
-	read      []string                                            // versions of files that Go functions read
-	reads     []string                                            // their paths
-	infos     map[string]store.Info                               // of outputs in object stores whose version was read, by their places
-	earlier   *resultcache.Entry                                  // of what is in the output's place, where only the inputs were others; nil elsewhere
-	receipt   func() ([]resultcache.Input, func(io.Writer) error) // what follows a run's entry; nil for nothing
-	reason    string                                              // why what was saved before is not used
-	folder    error                                               // why it is not known where the staging folders are
-	elsewhere bool                                                // the tasks run in processes that outlive this one
+	print     plan.Fingerprint                                                             // the zero Fingerprint where versions are not known
+	inputs    map[int]storage.Version                                                      // before they were read
+	read      []string                                                                     // versions of files that Go functions read
+	reads     []string                                                                     // their paths
+	infos     map[string]store.Info                                                        // of outputs in object stores whose version was read, by their places
+	earlier   *resultcache.Entry                                                           // of what is in the output's place, where only the inputs were others; nil elsewhere
+	receipt   func(ctx context.Context, e *resultcache.Entry) (rest func(io.Writer) error) // completes the output's entry; nil for a run without traces
+	reason    string                                                                       // why what was saved before is not used
+	folder    error                                                                        // why it is not known where the staging folders are
+	elsewhere bool                                                                         // the tasks run in processes that outlive this one
 
 	describe []func(*record.Header) // what layers add to the record's header
 	predict  func(*record.Header)   // adds what workers of a cluster are asked for; nil where there are none

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/receipt"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -19,25 +20,28 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// updated notes what tasks read, by units of the inputs that have versions of their own. Where the output is that of an
-// earlier run, and only inputs have changed since, it takes over what those tasks have made that read none of what
-// has changed, and the run resumes from there.
+// updated notes what tasks read, by units of the inputs that have versions of their own, and digests of what they write: the
+// output's receipt. Where the output is that of an earlier run, and only inputs have changed since, it takes over what
+// those tasks have made that read none of what has changed, and the run resumes from there.
 func updated(next Runner) Runner {
 	return func(ctx context.Context, j *Job) (Result, error) {
 		c := j.env.Checkpoint
-		if !c.Enabled() || !j.updatable() {
+		if !c.Enabled() || !j.traceable() {
 			return next(ctx, j)
 		}
 		now, err := j.readVersions(ctx)
+		if err == nil {
+			err = c.Follow(now.grids, j.Plan.WriteForms())
+		}
 		if err != nil {
 			return Result{}, err
 		}
-		if now == nil {
-			return next(ctx, j)
-		}
-		c.Follow(now.grids)
-		j.receipt = func() ([]resultcache.Input, func(io.Writer) error) {
-			return now.inputs, func(w io.Writer) error { return errors.Join(now.write(w), c.Reads(w)) }
+		j.receipt = func(ctx context.Context, e *resultcache.Entry) func(io.Writer) error {
+			if info, err := j.info(ctx, e.Path); err == nil {
+				e.Details = receipt.Details(info)
+			}
+			e.Title, e.Grid, e.Inputs = j.Plan.Title, j.Plan.Stages[0].Grid, now.inputs
+			return func(w io.Writer) error { return errors.Join(now.write(w), c.Traces(w)) }
 		}
 		if j.earlier != nil && !c.Resumes() {
 			changed, err := j.update(ctx, now)
@@ -50,13 +54,14 @@ func updated(next Runner) Runner {
 	}
 }
 
-// updatable reports a job whose output may be made of an earlier one: a file that one map writes, in this
-// process, and that it does not read.
-func (j *Job) updatable() bool {
+// traceable reports a job whose output is one file that one map writes, in this process, and that it does not read.
+func (j *Job) traceable() bool {
 	p := j.Plan
+	if len(p.Stages) != 1 || len(p.Others) > 0 || j.env.Executor != nil {
+		return false
+	}
 	out, s := &p.Arrays[p.Output], &p.Stages[0]
-	if len(p.Stages) != 1 || s.Kind != plan.MapStage || len(s.Folds) > 0 || s.Factors != nil || j.env.Executor != nil ||
-		len(p.Others) > 0 || out.Place != plan.InResult || out.Collection > 0 || out.Region != nil || !out.Store.Files {
+	if s.Kind != plan.MapStage || len(s.Folds) > 0 || s.Factors != nil || out.Place != plan.InResult || out.Collection > 0 || out.Region != nil || !out.Store.Files {
 		return false
 	}
 	to, err := storage.Place(out.Path)
@@ -75,14 +80,14 @@ func (j *Job) updatable() bool {
 type unitVersions struct {
 	inputs []resultcache.Input
 	grids  map[int]grid.Grid // of units, by array
-	of     map[int][]uint64  // by array: those of all units, and then that of everything else
+	of     map[int][]uint64  // by array: those of all units and then that of everything else, and as many digests where they are known
 }
 
 // mostUnits bounds the units of an input, whose versions are in memory.
 const mostUnits = 1 << 20
 
-// readVersions lists the inputs on this machine that have versions of their units; nil where there is none. That these are of
-// what is read follows from the versions of the whole, which are asked for before and after.
+// readVersions lists the inputs on this machine that have versions of their units. That these are of what is read
+// follows from the versions of the whole, which are asked for before and after.
 func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 	v := &unitVersions{grids: map[int]grid.Grid{}, of: map[int][]uint64{}}
 	for i := range j.Plan.Arrays {
@@ -102,9 +107,6 @@ func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 		}
 		v.inputs = append(v.inputs, in)
 	}
-	if len(v.of) == 0 {
-		return nil, nil
-	}
 	return v, nil
 }
 
@@ -123,7 +125,9 @@ func (v *unitVersions) list(ctx context.Context, in *resultcache.Input) error {
 			}
 			all[unit] = version
 		})
-		v.grids[in.Array], v.of[in.Array] = a.Units(), all
+		digests := receipt.Digests(in.Path, in.Version, a.Units())
+		in.Digests = digests != nil
+		v.grids[in.Array], v.of[in.Array] = a.Units(), append(all, digests...)
 	}
 	return errors.Join(err, stored.Close())
 }
@@ -155,16 +159,20 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 		if was.Units == 0 {
 			continue
 		}
-		versions := make([]uint64, was.Units+1)
-		if err := binary.Read(from, binary.LittleEndian, versions); err != nil {
+		before, after := make([]uint64, was.Numbers()), v.of[now.Array]
+		if err := binary.Read(from, binary.LittleEndian, before); err != nil {
 			return nil, err
 		}
-		if versions[was.Units] != v.of[now.Array][was.Units] {
+		same := func(u int) bool {
+			d := u + was.Units + 1
+			return before[u] == after[u] || was.Digests && now.Digests && before[d] == after[d]
+		}
+		if !same(was.Units) {
 			return nil, errAll
 		}
 		var units checkpoint.Tasks
-		for u, version := range versions[:was.Units] {
-			if version != v.of[now.Array][u] {
+		for u := range was.Units {
+			if !same(u) {
 				units.Add(u, 1)
 			}
 		}
@@ -176,12 +184,12 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 // update takes over what the earlier run's tasks have made that read nothing which has changed, and says what
 // has; "" where nothing is taken over.
 func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
-	receipt, changed, err := j.earlierReads(now)
+	traces, changed, err := j.earlierTraces(now)
 	if err != nil {
 		return "", nil // it was removed meanwhile, or is damaged
 	}
-	kept, err := unaffected(receipt, j.Plan.Stages[0].Tasks(), changed)
-	if err = errors.Join(err, receipt.Close()); err != nil || len(kept) == 0 {
+	kept, err := unaffected(traces, j.Plan.Stages[0].Tasks(), changed)
+	if err = errors.Join(err, traces.Close()); err != nil || len(kept) == 0 {
 		return "", nil
 	}
 	switch err := j.adopt(ctx, kept); {
@@ -190,17 +198,17 @@ func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
 	case err != nil: // such as a full disk: all is computed
 		return "", nil
 	}
-	if receipt, _, err = j.earlierReads(now); err != nil {
+	if traces, _, err = j.earlierTraces(now); err != nil {
 		return "", err
 	}
-	if err := errors.Join(j.env.Checkpoint.Adopt(0, kept, receipt), receipt.Close()); err != nil {
+	if err := errors.Join(j.env.Checkpoint.Adopt(0, kept, traces), traces.Close()); err != nil {
 		return "", err
 	}
 	return changes(changed, now, j.Plan.Stages[0].Tasks(), kept.Len()), nil
 }
 
-// earlierReads opens what the earlier run's tasks have read, and returns the units that have changed since, by array.
-func (j *Job) earlierReads(now *unitVersions) (reads io.ReadCloser, changed map[int]checkpoint.Tasks, err error) {
+// earlierTraces opens the traces of the earlier run's tasks, and returns the units that have changed since, by array.
+func (j *Job) earlierTraces(now *unitVersions) (traces io.ReadCloser, changed map[int]checkpoint.Tasks, err error) {
 	rest, err := resultcache.Rest(j.earlier.Path, j.earlier.Region)
 	if err != nil {
 		return nil, nil, err
@@ -211,17 +219,19 @@ func (j *Job) earlierReads(now *unitVersions) (reads io.ReadCloser, changed map[
 	return rest, changed, nil
 }
 
-// unaffected are those of n tasks of which it is known what they have read, none of which has changed.
-func unaffected(reads io.Reader, n int, changed map[int]checkpoint.Tasks) (kept checkpoint.Tasks, err error) {
-	const known, affected = 1, 2
+// unaffected are those of n tasks that have traces, and have read nothing that has changed.
+func unaffected(traces io.Reader, n int, changed map[int]checkpoint.Tasks) (kept checkpoint.Tasks, err error) {
+	const known, affected = 1, 2 // 0: it has no trace
 	of := make([]uint8, n)
-	err = checkpoint.EachRead(reads, func(r checkpoint.Read) bool {
-		if r.Stage != 0 || r.Task >= n {
+	err = checkpoint.EachTrace(traces, func(t checkpoint.Trace) bool {
+		if t.Stage != 0 || t.Task >= n {
 			return false
 		}
-		of[r.Task] |= known
-		if changed[r.Array].Meets(r.Units) {
-			of[r.Task] |= affected
+		of[t.Task] = known
+		for _, r := range t.Reads {
+			if changed[r.Array].Meets(r.Units) {
+				of[t.Task] = affected
+			}
 		}
 		return true
 	})
@@ -246,7 +256,7 @@ func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
 	}
 	a, ok := w.(storage.Adopter)
 	if !ok {
-		return w.Abort()
+		return errors.Join(errors.ErrUnsupported, w.Abort())
 	}
 	g := j.Plan.Stages[0].Grid
 	err = a.Adopt(ctx, func(unit grid.Box) storage.Adoption {

@@ -65,7 +65,7 @@ type Checkpoint struct {
 	journal *journal            // nil where nothing is noted
 	state   *State              // what the journal says
 	resumes bool
-	reads   *reads // nil where nobody asks what tasks read
+	traces  *traces // nil where nobody asks what tasks read and write
 	invalid bool
 	left    bool // tasks go on after this process
 }

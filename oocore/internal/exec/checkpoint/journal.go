@@ -30,7 +30,8 @@ const (
 	stageKind
 	snapshotKind
 	forgetKind
-	readKind
+	formKind
+	traceKind
 )
 
 // State is what a journal says.
@@ -181,11 +182,9 @@ func (s *State) apply(payload []byte) bool {
 		e.rest = e.rest[n:]
 		fallthrough
 	case tasksKind:
-		s.add(stage, e.tasks()...)
+		s.add(stage, e.tasks(math.MaxInt)...)
 		return !e.bad
-	case readKind: // for a later run
-		_, ok := parseRead(payload)
-		return ok
+	case formKind, traceKind: // for a later run
 	case stageKind:
 		s.Finished[stage] = true
 	case forgetKind:
@@ -212,21 +211,14 @@ func (e *entry) next() int {
 	return int(v)
 }
 
-// tasks are the ranges that an entry ends with.
-func (e *entry) tasks() (all Tasks) {
-	for len(e.rest) > 0 {
+// tasks are as many ranges, or those that an entry ends with.
+func (e *entry) tasks(most int) (all Tasks) {
+	for i := 0; i < most && len(e.rest) > 0; i++ {
 		if from, n := e.next(), e.next(); !e.bad {
 			all.Add(from, n)
 		}
 	}
 	return all
-}
-
-func parseRead(payload []byte) (Read, bool) {
-	e := entry{rest: payload[1:]}
-	r := Read{Stage: e.next(), Task: e.next(), Array: e.next()}
-	r.Units = e.tasks()
-	return r, payload[0] == readKind && !e.bad
 }
 
 func newState() *State {
@@ -257,8 +249,8 @@ func (j *journal) tasks(stage int, done Tasks, snapshot *Snapshot) (bool, error)
 		j.begin(tasksKind, stage)
 	} else {
 		j.begin(snapshotKind, stage)
-		j.buf = binary.AppendUvarint(j.buf, uint64(snapshot.file))
-		j.buf = binary.AppendUvarint(j.buf, uint64(len(snapshot.Meta)))
+		j.number(snapshot.file)
+		j.number(len(snapshot.Meta))
 		j.buf = append(j.buf, snapshot.Meta...)
 	}
 	if j.ranges(done); len(j.buf) > maxEntry {
@@ -267,25 +259,14 @@ func (j *journal) tasks(stage int, done Tasks, snapshot *Snapshot) (bool, error)
 	return true, j.append()
 }
 
-// read notes what a task has read: of what is too long for an entry, all from the first unit to the last.
-func (j *journal) read(r *Read) error {
-	j.begin(readKind, r.Stage)
-	j.buf = binary.AppendUvarint(j.buf, uint64(r.Task))
-	j.buf = binary.AppendUvarint(j.buf, uint64(r.Array))
-	head := len(j.buf)
-	if j.ranges(r.Units); len(j.buf) > maxEntry {
-		j.buf = j.buf[:head]
-		j.ranges(Tasks{{r.Units[0].First, r.Units[len(r.Units)-1].End}})
-	}
-	return j.append()
-}
-
 func (j *journal) ranges(all Tasks) {
 	for _, r := range all {
-		j.buf = binary.AppendUvarint(j.buf, uint64(r.First))
-		j.buf = binary.AppendUvarint(j.buf, uint64(r.Len()))
+		j.number(r.First)
+		j.number(r.Len())
 	}
 }
+
+func (j *journal) number(n int) { j.buf = binary.AppendUvarint(j.buf, uint64(n)) }
 
 // stage notes a stage all of whose results are durable.
 func (j *journal) stage(stage int) error {
@@ -302,7 +283,7 @@ func (j *journal) forget(stage int) error {
 func (j *journal) begin(kind byte, stage int) {
 	j.buf = append(j.buf[:0], make([]byte, 8)...)
 	j.buf = append(j.buf, kind)
-	j.buf = binary.AppendUvarint(j.buf, uint64(stage))
+	j.number(stage)
 }
 
 func (j *journal) append() error {

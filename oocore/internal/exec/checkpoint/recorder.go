@@ -156,7 +156,7 @@ func (r *Recorder) take() Tasks {
 
 // note notes tasks that are durable, and a snapshot that is.
 func (c *Checkpoint) note(stage int, done Tasks, snapshot *Snapshot) error {
-	if err := c.noteReads(c.reads.take(stage, done)); err != nil {
+	if err := c.noteTraces(c.traces.take(stage, done)); err != nil {
 		return err
 	}
 	noted, err := c.journal.tasks(stage, done, snapshot)

@@ -37,8 +37,8 @@ func (src *source) Read(ctx context.Context, dst []byte, region grid.Region) (er
 	if level, ok := s.held[src.array]; ok {
 		return level.read(dst, region)
 	}
-	if s.Run.Observe != nil {
-		s.Run.Observe(int(s.Row.Stage), s.task, src.array, region)
+	if o := s.Run.Observer; o != nil {
+		o.Read(int(s.Row.Stage), s.task, src.array, region)
 	}
 	t := time.Now()
 	n := int64(len(dst))
@@ -112,6 +112,9 @@ func (w *Sink) Write(ctx context.Context, src []byte, box grid.Box) (err error) 
 		return err
 	}
 	s.Row.Writing += time.Since(t)
+	if s.Run.Observer != nil {
+		s.digest.Write(src)
+	}
 	if s.Run.stored(w.array) {
 		s.Row.Written += n
 		s.Run.Counts.Written.Add(n)

@@ -28,15 +28,12 @@ type Shared struct {
 	Start      time.Time
 	cpu        chan struct{} // a token for each task that may compute at once
 	Counts     Counts
-	note       func(*record.Task) // takes the row of a task that is done
-	GivesWay   bool               // long stages leave processors to the other work of the process first
-	Partials   Partials           // of the present stage; nil where it merges none
-	Observe    Observer           // is told what tasks read; nil for nobody
-	Unfinished Resumable          // tasks of the present stage, set as its slots are opened; nil where none can resume
+	note       func(*record.Task)  // takes the row of a task that is done
+	GivesWay   bool                // long stages leave processors to the other work of the process first
+	Partials   Partials            // of the present stage; nil where it merges none
+	Observer   checkpoint.Observer // nil for nobody
+	Unfinished Resumable           // tasks of the present stage, set as its slots are opened; nil where none can resume
 }
-
-// Observer is told that a task reads a region of an array.
-type Observer func(stage, task, array int, region grid.Region)
 
 // NewShared begins a run, of which note takes the rows.
 func NewShared(p *size.Plan, note func(*record.Task)) *Shared {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/gonbext/gonbext/oocore/internal/arena"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -21,6 +23,7 @@ type Slot struct {
 	close   []func() error
 	Row     record.Task
 	task    int                   // index of the task in flight
+	digest  xxh3.Hasher           // of what it has written, where somebody observes it
 	held    map[int]chunkInMemory // levels of a pyramid, by their arrays
 }
 
@@ -74,10 +77,14 @@ func (s *Slot) begin(task, chunk int) {
 	s.Row.Reading, s.Row.Computing, s.Row.Writing = 0, 0, 0
 	s.Row.Upload, s.Row.Download = 0, 0
 	s.Row.Read, s.Row.Written, s.Row.Moved = 0, 0, 0
+	s.digest.Reset()
 }
 
 func (s *Slot) finish() {
 	s.Row.Duration = time.Since(s.Run.Start) - s.Row.Start
+	if o := s.Run.Observer; o != nil {
+		o.Wrote(int(s.Row.Stage), s.task, s.digest.Sum64())
+	}
 	s.Run.Record(&s.Row)
 	s.Row.Reuses, s.Row.Allocations = uint32(len(s.Buffers)), 0
 }

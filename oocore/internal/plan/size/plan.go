@@ -158,6 +158,32 @@ func (s *Stage) Chunks(task grid.Box) iter.Seq[grid.Box] {
 	return task.Align(origin, s.Chunk)
 }
 
+// WriteForms are how each stage's tasks write, as a checkpoint.Trace says it; nil of a stage of which that cannot be said.
+func (p *Plan) WriteForms() [][][]int {
+	all := make([][][]int, len(p.Stages))
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		switch {
+		case s.Kind != plan.MapStage || s.Grid.Offset != nil || s.Factors != nil || !whole(s.Grid.Chunks, s.Chunk, s.Grid.Shape):
+		case s.Buffers.Slot.Chunk.Bytes() > 0:
+			all[i] = [][]int{s.Tile, p.Arrays[s.Outputs[0]].Layout.Unit, s.WriteTile}
+		default:
+			all[i] = [][]int{s.Chunk, s.WriteTile}
+		}
+	}
+	return all
+}
+
+// whole reports that tasks have whole numbers of a chunk's lengths, unless they are at the end of an axis.
+func whole(task, chunk, shape []int) bool {
+	for d, n := range task {
+		if n < shape[d] && n%chunk[d] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // String is the plan as a tree of stages.
 func (p *Plan) String() string {
 	h := p.PlanHeader()

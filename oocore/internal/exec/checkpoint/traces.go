@@ -1,0 +1,281 @@
+package checkpoint
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/internal/grid"
+)
+
+// Trace is what a task has read and written.
+type Trace struct {
+	Stage, Task int
+	// Digest is that of the elements which it has written, in the order of Form.
+	Digest uint64
+	// Form is how a task's box is written: cut into boxes of the first lengths, each of these into boxes of
+	// the next, and so on.
+	Form [][]int
+	// Reads are the arrays that it has read, in order, of those that have units.
+	Reads []Read
+}
+
+// Read is the units of a stored array, the objects that its chunks lie in, by their numbers.
+type Read struct {
+	Array int
+	Units Tasks
+}
+
+// traces gathers what tasks read and write, until it is noted.
+type traces struct {
+	units map[int]grid.Grid // of the arrays that are followed
+	mu    sync.Mutex
+	of    map[taskOf]*trace
+}
+
+type taskOf struct{ stage, task int }
+
+type trace struct {
+	digest uint64
+	reads  map[int]*Tasks // units by array
+}
+
+// Follow has the journal note what tasks read of arrays with units, and a digest of what they write: a later run
+// computes again where some of what was read has changed. forms are how the tasks of each stage write.
+func (c *Checkpoint) Follow(units map[int]grid.Grid, forms [][][]int) error {
+	c.traces = &traces{units: units, of: map[taskOf]*trace{}}
+	for stage, form := range forms {
+		if err := c.journal.form(stage, form); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Observer is told what tasks read and write.
+type Observer interface {
+	Read(stage, task, array int, region grid.Region)
+	Wrote(stage, task int, digest uint64)
+}
+
+// Observer takes in what tasks read and write; nil where nobody asks.
+func (c *Checkpoint) Observer() Observer {
+	if c.traces == nil {
+		return nil
+	}
+	return c.traces
+}
+
+func (r *traces) Read(stage, task, array int, region grid.Region) {
+	g, ok := r.units[array]
+	if !ok || slices.Contains(region.Count, 0) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.at(stage, task)
+	if t.reads[array] == nil {
+		t.reads[array] = new(Tasks)
+	}
+	addChunks(t.reads[array], g, region)
+}
+
+func (r *traces) Wrote(stage, task int, digest uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at(stage, task).digest = digest
+}
+
+func (r *traces) at(stage, task int) *trace {
+	t := r.of[taskOf{stage, task}]
+	if t == nil {
+		t = &trace{reads: map[int]*Tasks{}}
+		r.of[taskOf{stage, task}] = t
+	}
+	return t
+}
+
+// Chunks are the numbers of the chunks of a grid that a region lies in; of one with steps, those between too.
+func Chunks(g grid.Grid, region grid.Region) (all Tasks) {
+	addChunks(&all, g, region)
+	return all
+}
+
+func addChunks(to *Tasks, g grid.Grid, region grid.Region) {
+	first, count := make([]int, len(g.Shape)), make([]int, len(g.Shape))
+	for d := range first {
+		from, last := region.Start[d], region.Start[d]+(region.Count[d]-1)*region.Step[d]
+		from, last = min(from, last)/g.Chunks[d], max(from, last)/g.Chunks[d]
+		first[d], count[d] = from, last-from+1
+	}
+	addRuns(to, g, first, count, 0, 0)
+}
+
+func addRuns(to *Tasks, g grid.Grid, first, count []int, d, at int) {
+	if d >= len(first)-1 {
+		n := 1
+		if d < len(first) {
+			at, n = at*g.Count(d)+first[d], count[d]
+		}
+		to.Add(at, n)
+		return
+	}
+	for i := range count[d] {
+		addRuns(to, g, first, count, d+1, at*g.Count(d)+first[d]+i)
+	}
+}
+
+// take returns what is gathered of tasks that are done, and forgets it; of a nil done, of all tasks.
+func (r *traces) take(stage int, done Tasks) (all []Trace) {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for of, t := range r.of {
+		if done != nil && (of.stage != stage || !done.Has(of.task)) {
+			continue
+		}
+		one := Trace{Stage: of.stage, Task: of.task, Digest: t.digest}
+		for _, a := range slices.Sorted(maps.Keys(t.reads)) {
+			one.Reads = append(one.Reads, Read{a, *t.reads[a]})
+		}
+		all = append(all, one)
+		delete(r.of, of)
+	}
+	return all
+}
+
+// noteTraces notes traces. They are durable with the next sync.
+func (c *Checkpoint) noteTraces(all []Trace) error {
+	for i := range all {
+		if err := c.journal.trace(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Traces writes those of all tasks, for EachTrace.
+func (c *Checkpoint) Traces(to io.Writer) error {
+	if err := c.noteTraces(c.traces.take(0, nil)); err != nil {
+		return err
+	}
+	b := bufio.NewReader(io.NewSectionReader(c.journal.file, 0, c.journal.end))
+	if _, err := b.ReadSlice('\n'); err != nil {
+		return err
+	}
+	w := bufio.NewWriter(to)
+	_, err := eachEntry(b, func(payload []byte) bool {
+		return payload[0] != formKind && payload[0] != traceKind || writeEntry(w, payload) == nil
+	})
+	return errors.Join(err, w.Flush())
+}
+
+// EachTrace reads what Traces wrote, as far as it is whole, until each returns false. Of a task with several the last
+// holds.
+func EachTrace(from io.Reader, each func(Trace) bool) error {
+	forms := map[int][][]int{}
+	_, err := eachEntry(bufio.NewReader(from), func(payload []byte) bool {
+		if payload[0] == formKind {
+			stage, form, ok := parseForm(payload)
+			forms[stage] = form
+			return ok
+		}
+		t, ok := parseTrace(payload)
+		t.Form = forms[t.Stage]
+		return ok && each(t)
+	})
+	return err
+}
+
+// Adopt begins with tasks of a stage that an earlier run of another fingerprint has done, whose results are
+// in the staging folder, and with their traces. The run resumes from there.
+func (c *Checkpoint) Adopt(stage int, done Tasks, earlier io.Reader) error {
+	var form [][]int
+	failed := error(nil)
+	err := EachTrace(earlier, func(t Trace) bool {
+		if t.Stage != stage || !done.Has(t.Task) {
+			return true
+		}
+		if !slices.EqualFunc(t.Form, form, slices.Equal) {
+			form, failed = t.Form, c.journal.form(stage, t.Form)
+		}
+		if failed == nil {
+			failed = c.journal.trace(&t)
+		}
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err == nil {
+		err = c.note(stage, done, nil)
+	}
+	if c.resumes = err == nil; c.resumes {
+		c.Reason = ""
+	}
+	return err
+}
+
+// form notes how the tasks of a stage write whose traces follow.
+func (j *journal) form(stage int, form [][]int) error {
+	j.begin(formKind, stage)
+	for _, lengths := range form {
+		j.number(len(lengths))
+		for _, n := range lengths {
+			j.number(n)
+		}
+	}
+	return j.append()
+}
+
+// trace notes that of a task: of what has read too much for an entry, all from the first unit to the last.
+func (j *journal) trace(t *Trace) error {
+	write := func(units func(Tasks) Tasks) {
+		j.begin(traceKind, t.Stage)
+		j.number(t.Task)
+		j.buf = binary.LittleEndian.AppendUint64(j.buf, t.Digest)
+		for _, r := range t.Reads {
+			r.Units = units(r.Units)
+			j.number(r.Array)
+			j.number(len(r.Units))
+			j.ranges(r.Units)
+		}
+	}
+	if write(func(u Tasks) Tasks { return u }); len(j.buf) > maxEntry {
+		write(func(u Tasks) Tasks { return Tasks{{u[0].First, u[len(u)-1].End}} })
+	}
+	return j.append()
+}
+
+func parseForm(payload []byte) (stage int, form [][]int, ok bool) {
+	e := entry{rest: payload[1:]}
+	stage = e.next()
+	for len(e.rest) > 0 {
+		lengths := make([]int, min(e.next(), grid.MaxDims))
+		for d := range lengths {
+			if lengths[d] = e.next(); lengths[d] == 0 {
+				return stage, nil, false
+			}
+		}
+		form = append(form, lengths)
+	}
+	return stage, form, !e.bad
+}
+
+func parseTrace(payload []byte) (t Trace, ok bool) {
+	e := entry{rest: payload[1:]}
+	t.Stage, t.Task = e.next(), e.next()
+	if payload[0] != traceKind || e.bad || len(e.rest) < 8 {
+		return t, false
+	}
+	t.Digest, e.rest = binary.LittleEndian.Uint64(e.rest), e.rest[8:]
+	for len(e.rest) > 0 {
+		r := Read{Array: e.next()}
+		r.Units = e.tasks(e.next())
+		t.Reads = append(t.Reads, r)
+	}
+	return t, !e.bad
+}
