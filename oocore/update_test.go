@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -171,5 +173,49 @@ func TestVerifyNamesDamagedChunks(t *testing.T) {
 	}
 	if _, err := oocore.Verify(t.Context(), filepath.Join(t.TempDir(), "none.npy")); !errors.Is(err, oocore.ErrNoReceipt) {
 		t.Error(err)
+	}
+}
+
+// An update that fails in the middle resumes: what was taken over, and what it has computed, is not computed again.
+func TestUpdateThatFailsResumes(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir, chunks := t.TempDir(), oocore.Chunks(10, 8)
+	x, y := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "y.zarr")
+	saved(t, oocore.Random(oocore.Float64, 1, 50, 48), x, chunks)
+	var calls, most atomic.Int32
+	most.Store(math.MaxInt32)
+	twice := func() *oocore.Array {
+		return oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
+			if calls.Add(1) > most.Load() {
+				return errors.New("it fails")
+			}
+			for i, v := range src {
+				dst[i] = 2 * v
+			}
+			return nil
+		}, oocore.Open(x), oocore.MapOptions{Chunks: []int{10, 8}})
+	}
+	var ran oocore.RunReport
+	opts := []oocore.Option{chunks, oocore.Version("1"), oocore.Workers(1), oocore.Report(&ran)}
+	saved(t, twice(), y, opts...)
+	saved(t, oocore.Full(3.0, 1, 48), x, oocore.Region("12:13, :"))
+	calls.Store(0)
+	most.Store(4)
+	if _, err := twice().Save(t.Context(), y, opts...); err == nil || !strings.Contains(err.Error(), "it fails") {
+		t.Fatal(err)
+	}
+	most.Store(math.MaxInt32)
+	before := calls.Load()
+	saved(t, twice(), y, opts...)
+	if n := calls.Load() - before; n > 2+before-4 || ran.Computed > 2 || ran.Skipped < 28 {
+		t.Errorf("%d calls more, %d tasks computed and %d skipped", n, ran.Computed, ran.Skipped)
+	}
+	for i, v := range collect[float64](t, oocore.Open(y).Sub(oocore.Open(x).Mul(2))) {
+		if v != 0 {
+			t.Fatalf("element %d is off by %v", i, v)
+		}
+	}
+	if v, err := oocore.Verify(t.Context(), y); err != nil || !v.Whole() {
+		t.Errorf("%+v, %v", v, err)
 	}
 }

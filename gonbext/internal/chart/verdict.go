@@ -166,7 +166,11 @@ func (s *summary) planned() string {
 	if c := s.h.Cluster; c != nil {
 		return fmt.Sprintf("Would take %s of %s in each worker", units.Bytes(c.Memory), units.Bytes(s.h.Budget))
 	}
-	return fmt.Sprintf("Would peak at %s of %s", units.Bytes(p), units.Bytes(s.h.Budget))
+	would := fmt.Sprintf("Would peak at %s of %s", units.Bytes(p), units.Bytes(s.h.Budget))
+	if s.h.Changed != "" {
+		would += ": " + s.h.Changed
+	}
+	return would
 }
 
 // reached is how far the run came.

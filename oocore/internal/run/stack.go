@@ -13,6 +13,7 @@ func (o *Options) runner(j *Job, saves bool) Runner {
 	r = when(saves && !j.appends() && !o.Fresh, r, cached)
 	r = when(saves, r, versioned(o.Version, o.Reads))
 	r = when(o.PlanOnly, r, planned(o.Alternatives))
+	r = when(o.PlanOnly && saves && !o.Fresh && o.Cluster == nil && o.Reads == nil, r, foretold(o.Version))
 	r = when(o.Dry != nil, r, dry)
 	r = when(saves && o.NoClobber, r, exclusive)
 	r = when(o.recorded(), r, o.record)

@@ -184,13 +184,9 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 // update takes over what the earlier run's tasks have made that read nothing which has changed, and says what
 // has; "" where nothing is taken over.
 func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
-	traces, changed, err := j.earlierTraces(now)
-	if err != nil {
-		return "", nil // it was removed meanwhile, or is damaged
-	}
-	kept, err := unaffected(traces, j.Plan.Stages[0].Tasks(), changed)
-	if err = errors.Join(err, traces.Close()); err != nil || len(kept) == 0 {
-		return "", nil
+	kept, changed, err := j.unaffected(now)
+	if err != nil || len(kept) == 0 {
+		return "", err
 	}
 	switch err := j.adopt(ctx, kept); {
 	case ctx.Err() != nil:
@@ -198,13 +194,26 @@ func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
 	case err != nil: // such as a full disk: all is computed
 		return "", nil
 	}
-	if traces, _, err = j.earlierTraces(now); err != nil {
+	traces, _, err := j.earlierTraces(now)
+	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(j.env.Checkpoint.Adopt(0, kept, traces), traces.Close()); err != nil {
-		return "", err
+	return changed, errors.Join(j.env.Checkpoint.Adopt(0, kept, traces), traces.Close())
+}
+
+// unaffected are the tasks whose results can be taken over, and says what has changed; none, and "", where all is to be
+// computed: also where the receipt was removed meanwhile, or is damaged.
+func (j *Job) unaffected(now *unitVersions) (kept checkpoint.Tasks, what string, err error) {
+	traces, changed, err := j.earlierTraces(now)
+	if err != nil {
+		return nil, "", nil
 	}
-	return changes(changed, now, j.Plan.Stages[0].Tasks(), kept.Len()), nil
+	n := j.Plan.Stages[0].Tasks()
+	kept, err = unaffected(traces, n, changed)
+	if err = errors.Join(err, traces.Close()); err != nil || len(kept) == 0 {
+		return nil, "", nil
+	}
+	return kept, changes(changed, now, n, kept.Len()), nil
 }
 
 // earlierTraces opens the traces of the earlier run's tasks, and returns the units that have changed since, by array.
@@ -290,6 +299,10 @@ func changes(changed map[int]checkpoint.Tasks, now *unitVersions, tasks, kept in
 	for a, units := range changed {
 		n, of = n+units.Len(), of+now.grids[a].Len()
 	}
-	return fmt.Sprintf("%s of %s chunks changed, %s tasks of %s", units.Count(int64(n)), units.Count(int64(of)),
-		units.Count(int64(tasks-kept)), units.Count(int64(tasks)))
+	task := "tasks"
+	if tasks-kept == 1 {
+		task = "task"
+	}
+	return fmt.Sprintf("%s of %s chunks changed, %s %s of %s", units.Count(int64(n)), units.Count(int64(of)),
+		units.Count(int64(tasks-kept)), task, units.Count(int64(tasks)))
 }

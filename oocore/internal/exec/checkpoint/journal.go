@@ -57,7 +57,8 @@ type Snapshot struct {
 type journal struct {
 	file disk.Handle
 	end  int64
-	buf  []byte
+	buf  []byte // the present entry
+	more []byte // entries that are not written yet
 }
 
 // createJournal begins a journal for a run that header, one JSON value, describes.
@@ -287,11 +288,21 @@ func (j *journal) begin(kind byte, stage int) {
 }
 
 func (j *journal) append() error {
+	j.gather()
+	return j.flush()
+}
+
+// gather ends the present entry. It is written with the next flush.
+func (j *journal) gather() {
 	payload := j.buf[8:]
 	binary.LittleEndian.PutUint32(j.buf, uint32(len(payload)))
 	binary.LittleEndian.PutUint32(j.buf[4:], crc32.ChecksumIEEE(payload))
-	n, err := j.file.WriteAt(j.buf, j.end)
-	if err == nil {
+	j.more = append(j.more, j.buf...)
+}
+
+func (j *journal) flush() error {
+	n, err := j.file.WriteAt(j.more, j.end)
+	if j.more = j.more[:0]; err == nil {
 		j.end += int64(n)
 	}
 	return err

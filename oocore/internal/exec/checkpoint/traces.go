@@ -150,6 +150,9 @@ func (r *traces) take(stage int, done Tasks) (all []Trace) {
 	return all
 }
 
+// flushBytes is how much of traces is written at once.
+const flushBytes = 256 << 10
+
 // noteTraces notes traces. They are durable with the next sync.
 func (c *Checkpoint) noteTraces(all []Trace) error {
 	for i := range all {
@@ -157,7 +160,7 @@ func (c *Checkpoint) noteTraces(all []Trace) error {
 			return err
 		}
 	}
-	return nil
+	return c.journal.flush()
 }
 
 // Traces writes those of all tasks, for EachTrace.
@@ -211,6 +214,9 @@ func (c *Checkpoint) Adopt(stage int, done Tasks, earlier io.Reader) error {
 		return failed == nil
 	})
 	if err = errors.Join(err, failed); err == nil {
+		err = c.journal.flush()
+	}
+	if err == nil {
 		err = c.note(stage, done, nil)
 	}
 	if c.resumes = err == nil; c.resumes {
@@ -247,7 +253,10 @@ func (j *journal) trace(t *Trace) error {
 	if write(func(u Tasks) Tasks { return u }); len(j.buf) > maxEntry {
 		write(func(u Tasks) Tasks { return Tasks{{u[0].First, u[len(u)-1].End}} })
 	}
-	return j.append()
+	if j.gather(); len(j.more) < flushBytes {
+		return nil
+	}
+	return j.flush()
 }
 
 func parseForm(payload []byte) (stage int, form [][]int, ok bool) {
