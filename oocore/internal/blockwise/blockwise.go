@@ -52,6 +52,17 @@ func ChunksOf(op Op) []int {
 	return nil
 }
 
+// Keeper is an Op whose Fill reads each input to one place in Scratch and leaves it there as it is: the box that was
+// read to a place last is not read again.
+type Keeper interface {
+	// Keeps reports an input of which Fill reads the same box for boxes of the result that lie side by side along an axis.
+	Keeps(input, axis int) bool
+}
+
+// Taker is an Op that reads each element of its input once, by boxes that a product can be computed by: it takes its tiles
+// as they are made.
+type Taker interface{ TakesTiles() }
+
 // Pooler is an Op whose element at p is made of the Factors elements of its one input that begin at
 // p × Factors, or as many of them as there are.
 type Pooler interface{ Pools() (factors []int) }

@@ -31,13 +31,14 @@ func newBlockwiseReader(s *Slot, l *plan.Load, d *size.LoadBuffers) (*blockwiseR
 	if err != nil {
 		return nil, err
 	}
+	_, keeps := l.Op.Op.(blockwise.Keeper)
 	f := &blockwiseReader{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site, scratch: work[0], back: work[1]}
 	for k := range d.Inputs {
 		e, err := NewEvaluator(s, &l.Inputs[k], &d.Inputs[k])
 		if err != nil {
 			return nil, err
 		}
-		f.in = append(f.in, &input{eval: e, most: d.Inputs[k].Box, at: k, keeps: s.Stage.Slides(l)})
+		f.in = append(f.in, &input{eval: e, most: d.Inputs[k].Box, at: k, keeps: keeps || s.Stage.Slides(l)})
 	}
 	return f, nil
 }
@@ -137,6 +138,9 @@ func (in *input) Read(ctx context.Context, box grid.Box, dst []byte) error {
 	}
 	kept := 0 // rows that the box before had too
 	if in.keeps && in.last != nil && len(dst) > 0 && in.to == &dst[0] {
+		if slices.Equal(in.last.Start, box.Start) && slices.Equal(in.last.Shape, box.Shape) {
+			return nil
+		}
 		kept = follows(*in.last, box, dst)
 	}
 	if in.last = nil; kept > 0 {

@@ -37,7 +37,10 @@ func (s Across) line() Line       { return Line{Sorting: s.Sorting, N: s.Shape[s
 func (s Across) records() records { return s.line().records() }
 
 // room is how many records a task has of each line.
-func (s Across) room() int { return s.First + max(s.First, 16) }
+func (s Across) room() int { return topRoom(s.First) }
+
+// topRoom is how many records there is room for of a line whose first so many are looked for.
+func topRoom(first int) int { return first + max(first, 16) }
 
 // columns are the lengths of the lines that one task goes through, along the axes behind
 // that of the lines.
@@ -123,13 +126,10 @@ func (s TopAcross) Requirements(box []int) blockwise.Requirements {
 // Fill goes through a part of the box's lines.
 func (s TopAcross) Fill(ctx context.Context, t *blockwise.Task) error {
 	tile := s.tile(t.Box.Shape)
-	f := filter{TopAcross: s, records: s.Across.records(), class: s.class(), columns: grid.Size(tile[s.Axis+1:])}
+	f := filter{records: s.Across.records(), class: s.class(), first: s.First, columns: grid.Size(tile[s.Axis+1:])}
 	var in []byte
 	in, f.all, f.other, f.counts, f.most = s.work(t.ScratchLayout(), tile)
-	clear(f.counts)
-	for i := range f.most {
-		f.most[i] = math.MaxUint64
-	}
+	f.begin()
 	part := grid.Box{Start: slices.Clone(t.Box.Start[:s.Axis+1]), Shape: slices.Clone(tile)}
 	part.Start = append(part.Start, t.Box.Start[s.Axis+2:len(t.Box.Start)-1]...)
 	part.Start[s.Axis] *= s.rows()
@@ -154,14 +154,27 @@ func (s TopAcross) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // filter keeps those elements of lines that may be among the first.
 type filter struct {
-	TopAcross
 	records records
 	class   class
-	columns int
+	first   int      // so many of each line
+	columns int      // lines
 	all     []byte   // room for records of each line
 	other   []byte   // and to sort those of one
 	counts  []uint32 // of the records of each
 	most    []uint64 // the largest key that may be among the first of each
+}
+
+func (f *filter) begin() {
+	clear(f.counts)
+	for i := range f.most {
+		f.most[i] = math.MaxUint64
+	}
+}
+
+// line has the room for the records of one.
+func (f *filter) line(i int) []byte {
+	room := topRoom(f.first) * f.records.size()
+	return f.all[i*room:][:room]
 }
 
 // pass filters rows of elements, of which the first is at a position of its lines.
@@ -184,8 +197,7 @@ func pass[W word](f *filter, bytes []byte, position int) {
 // keep adds a record to those of a line. Where there is no room for more, the first of
 // them stay.
 func keep[W word](f *filter, column int, key W, position int) {
-	n, size := int(f.counts[column]), f.records.size()
-	line := f.all[column*f.room()*size:][:f.room()*size]
+	n, line := int(f.counts[column]), f.line(column)
 	switch f.records.(type) {
 	case numbered:
 		words[uint64](line)[n] = uint64(key)<<32 | uint64(position)
@@ -194,8 +206,8 @@ func keep[W word](f *filter, column int, key W, position int) {
 	default:
 		words[W](line)[n] = key
 	}
-	if n++; n == f.room() {
-		n = f.First
+	if n++; n == topRoom(f.first) {
+		n = f.first
 		f.records.first(line, f.other, n)
 		var last uint64
 		switch f.records.(type) {
@@ -211,13 +223,19 @@ func keep[W word](f *filter, column int, key W, position int) {
 	f.counts[column] = uint32(n)
 }
 
+// sorted are the first records of a line in their order; fewer where it has fewer.
+func (f *filter) sorted(column int) []byte {
+	line := f.line(column)[:int(f.counts[column])*f.records.size()]
+	f.records.first(line, f.other[:len(line)], f.first)
+	return line[:min(len(line), f.first*f.records.size())]
+}
+
 // finish writes the first records of each line.
 func (f *filter) finish(dst []byte) {
 	size := f.records.size()
 	for column := range f.columns {
-		line := f.all[column*f.room()*size:][:int(f.counts[column])*size]
-		f.records.first(line, f.other[:len(line)], f.First)
-		for k := range f.First {
+		line := f.sorted(column)
+		for k := range f.first {
 			at := min(k*size, len(line)-size)
 			copy(dst[(k*f.columns+column)*size:][:size], line[at:])
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 )
 
 func init() {
@@ -50,6 +51,11 @@ func top(site graph.Site, name string, n *graph.Node, k, axis int, positions boo
 	if grid.Size(shape) == 0 {
 		return graph.Full(site, dtype.FromInt(s.result(), 0), shape...)
 	}
+	if t, ok := contract.Below(n); ok && n.DType.Kind() != dtype.KindComplex {
+		if tiles, ok := newTopTiles(t, n.Shape[1-axis], length, count, s); ok {
+			return tiles.nodes(site, name, n, axis, args)
+		}
+	}
 	l := newLine(length, s)
 	lines := Lines{Sorting: s, Shape: n.Shape, Axis: axis, First: count}
 	across := Across{Sorting: s, Shape: n.Shape, Axis: axis, First: count}
@@ -74,17 +80,25 @@ func top(site graph.Site, name string, n *graph.Node, k, axis int, positions boo
 		if err != nil {
 			return nil, err
 		}
-		for have, span := l.rows(), 1; ; {
-			j := TopConcat{Line: l, Dims: dims, First: count, Rows: have, Span: span, Join: min(have, l.Row/count)}
-			have, span = (have+j.Join-1)/j.Join, span*j.Join
-			if j.Last = have == 1; j.Last {
-				return graph.NewBlockwise(site, name, j, append(slices.Clone(outer), count), s.result(), []*graph.Node{m}, args...)
-			}
-			if m, err = graph.NewBlockwise(site, name+" rows", j, append(slices.Clone(outer), have, count*words), stored, []*graph.Node{m}); err != nil {
-				return nil, err
-			}
-		}
+		return l.joined(site, name, m, count, args)
 	})
+}
+
+// joined is the first so many of each line, of those of its rows.
+func (l Line) joined(site graph.Site, name string, m *graph.Node, count int, args []string) (_ *graph.Node, err error) {
+	dims := len(m.Shape) - 1
+	outer := m.Shape[:dims-1]
+	stored, words := l.stored()
+	for have, span := l.rows(), 1; ; {
+		j := TopConcat{Line: l, Dims: dims, First: count, Rows: have, Span: span, Join: min(have, max(rowBytes/l.records().size()/count, 2))}
+		have, span = (have+j.Join-1)/j.Join, span*j.Join
+		if j.Last = have == 1; j.Last {
+			return graph.NewBlockwise(site, name, j, append(slices.Clone(outer), count), l.result(), []*graph.Node{m}, args...)
+		}
+		if m, err = graph.NewBlockwise(site, name+" rows", j, append(slices.Clone(outer), have, count*words), stored, []*graph.Node{m}); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // TopRows has for each row of a line the first of its records in their order. Its input

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -70,6 +71,8 @@ type compiler struct {
 	why       map[*graph.Node]string  // nodes that are materialised, and why
 	again     map[*graph.Node]bool    // nodes that several stages compute, which is cheaper
 
+	tiled map[*graph.Node]contract.Tiles // products whose tiles are taken as they are made
+
 	arrays  map[*graph.Node]int // where a node's elements are, once something holds them
 	firstIn map[*graph.Node]int // the stage that computes what is computed again first
 	repeats []*graph.Node       // what the present stage computes again
@@ -88,6 +91,7 @@ var passes = []struct {
 	{"find a pyramid", (*compiler).findPyramid},
 	{"materialise", (*compiler).materialise},
 	{"push views down", (*compiler).pushViews},
+	{"take products", (*compiler).takeProducts},
 	{"fuse", (*compiler).stages},
 	{"fuse rows", (*compiler).fuseRows},
 	{"order", (*compiler).order},

@@ -101,7 +101,7 @@ func (b *builder) value(n *graph.Node) int {
 // seen is the load of a node that is seen through a view.
 func (b *builder) seen(n *graph.Node, v grid.View) int {
 	load := plan.Load{Type: n.DType, View: v}
-	op := boxed(n)
+	op := b.c.boxed(n)
 	switch {
 	case n.Kind == graph.Constant:
 		load.Kind, load.Value = plan.LoadConst, n.Value

@@ -20,8 +20,11 @@ import (
 // them.
 func (c *compiler) materialised(n *graph.Node) bool {
 	switch n.Kind {
-	case graph.Reduce, graph.MatMul:
+	case graph.Reduce:
 		return true
+	case graph.MatMul:
+		_, tiled := c.tiled[n]
+		return !tiled
 	case graph.Blockwise:
 		if blockwise.ChunksOf(n.Blocks.Op) != nil {
 			return true

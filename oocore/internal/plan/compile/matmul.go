@@ -13,8 +13,10 @@ import (
 
 // boxed is the operation that computes a node box by box: its own, or that of a stack of small
 // matrices; nil for none.
-func boxed(n *graph.Node) blockwise.Op {
-	switch {
+func (c *compiler) boxed(n *graph.Node) blockwise.Op {
+	switch tiles, ok := c.tiled[n]; {
+	case ok:
+		return tiles
 	case n.Kind == graph.Blockwise:
 		return n.Blocks.Op
 	case n.Kind == graph.MatMul && n.Summed == 0:
@@ -26,7 +28,7 @@ func boxed(n *graph.Node) blockwise.Op {
 // stackStage multiplies the matrices of stacks, many in a task.
 func (c *compiler) stackStage(n *graph.Node) error {
 	s := plan.Stage{Kind: plan.MapStage, Name: n.String(), Site: n.Site.String(), FixedChunks: true, Programs: []plan.Program{c.fuse(n, n)}}
-	s.Grid = grid.Grid{Shape: n.Shape, Chunks: grid.Clip(blockwise.ChunksOf(boxed(n)), n.Shape)}
+	s.Grid = grid.Grid{Shape: n.Shape, Chunks: grid.Clip(blockwise.ChunksOf(c.boxed(n)), n.Shape)}
 	out, err := c.result(n)
 	if err != nil {
 		return err

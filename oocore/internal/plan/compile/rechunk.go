@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/contract"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/shapes"
 )
@@ -218,6 +219,12 @@ func (c *compiler) insertRechunk(prog *plan.Program, box []int, site string) {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if l.Kind != plan.LoadBlocks {
+			continue
+		}
+		if _, ok := l.Op.Op.(contract.Tiles); ok {
+			for k := range l.Inputs {
+				c.decodeOperand(&l.Inputs[k], site)
+			}
 			continue
 		}
 		need := l.Op.Requirements(l.Box(box))

@@ -142,7 +142,7 @@ func (f *rowFusion) find() {
 // eligible reports a reduction of rows of the stage's domain, to temporary arrays.
 func (f *rowFusion) eligible(i int) bool {
 	s := &f.plan.Stages[i]
-	if s.Kind != plan.ReduceStage || len(s.Folds[0].Axes) == 0 || !slices.Equal(s.Grid.Shape, f.plan.Stages[f.into].Grid.Shape) || shapes.Crossed(&s.Programs[0]) != nil ||
+	if _, taken := takenTiles(&s.Programs[0]); taken || s.Kind != plan.ReduceStage || len(s.Folds[0].Axes) == 0 || !slices.Equal(s.Grid.Shape, f.plan.Stages[f.into].Grid.Shape) || shapes.Crossed(&s.Programs[0]) != nil ||
 		slices.ContainsFunc(s.Outputs, func(a int) bool { return f.plan.Arrays[a].Place != plan.InTemp }) {
 		return false
 	}

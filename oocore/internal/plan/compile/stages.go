@@ -73,7 +73,7 @@ func (c *compiler) level(nodes []*graph.Node) (err error) {
 			err = c.pyramidStage()
 		case n.Kind == graph.Reduce:
 			reduces = append(reduces, n)
-		case n.Kind == graph.MatMul && boxed(n) != nil:
+		case n.Kind == graph.MatMul && c.boxed(n) != nil:
 			err = c.stackStage(n)
 		case n.Kind == graph.MatMul:
 			err = c.matmulStage(n)
@@ -382,7 +382,11 @@ func (c *compiler) reduceStage(nodes []*graph.Node) error {
 		s.Outputs = append(s.Outputs, out)
 	}
 	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, shapes.Stored(p, &prog), shape, nodes[0].Fold.Axes)}
-	if long := longChunks(p, &prog, s.Grid.Chunks); long != nil {
+	if t, ok := takenTiles(&prog); ok {
+		s.Grid.Chunks, s.FoldTile = t.Chunks(shape, nodes[0].Fold.Axes)
+		s.FoldBlock = grid.Auto(s.FoldTile, 1, plan.BlockElems)
+		s.Note = "the product's tiles are taken as they are made"
+	} else if long := longChunks(p, &prog, s.Grid.Chunks); long != nil {
 		s.Grid.Chunks, s.FoldTile, s.FoldBlock = long, long, grid.Auto(long, 1, plan.BlockElems)
 	} else {
 		foldOrder(p, &s)

@@ -401,7 +401,7 @@ func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
 			if prog.HasBlocks() || shapes.Crossed(prog) != nil { // rows of a tile across a file are short runs of it
 				most = shapes.ChunkBytes
 			}
-			s.Tile = shapes.Within(chunk, max(min(bytes, most)/prog.ItemSize(1), least), s.Block)
+			s.Tile = shapes.Within(s.Chunk, max(min(bytes, most)/prog.ItemSize(1), least), s.Block)
 			return bytes <= shapes.TileBytes/8
 		}
 		elems := max(bytes/prog.ItemSize(1), least)
@@ -504,7 +504,7 @@ func (p *Plan) traffic(s *Stage) {
 		return
 	}
 	for k := range s.Reading() {
-		p.reads(s, &s.Programs[k], s.Tile, 1)
+		p.reads(s, &s.Programs[k], s.Tile, s.Grid.Chunks, 1)
 	}
 }
 
@@ -514,12 +514,12 @@ func (p *Plan) inFile(array int) bool {
 	return place != InArena && place != plan.InData && place != plan.InCollect
 }
 
-// reads adds what a program reads from files, tile by tile and so many times over.
-func (p *Plan) reads(s *Stage, prog *plan.Program, tile []int, times int64) {
+// reads adds what a program reads from files, tile by tile of the boxes that tasks compute, and so many times over.
+func (p *Plan) reads(s *Stage, prog *plan.Program, tile, box []int, times int64) {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if l.Kind == plan.LoadBlocks {
-			p.opReads(s, l, tile, times)
+			p.opReads(s, l, tile, box, times)
 		}
 		if l.Kind != plan.LoadArray || !p.inFile(l.Array) {
 			continue
@@ -563,7 +563,7 @@ func contiguousBytes(l *plan.Load, tile, shape []int) int64 {
 
 // opReads adds what an operation reads from files for all tiles of a domain. One that
 // reads a little at a time reads all of its inputs once.
-func (p *Plan) opReads(s *Stage, l *plan.Load, tile []int, times int64) {
+func (p *Plan) opReads(s *Stage, l *plan.Load, tile, chunk []int, times int64) {
 	boxes := times
 	if s.Slides(l) {
 		tile = s.Grid.Chunks
@@ -577,11 +577,33 @@ func (p *Plan) opReads(s *Stage, l *plan.Load, tile []int, times int64) {
 		whole := int64(max(grid.Size(in.Domain), 1))
 		each := int64(grid.Size(grid.Clip(box, in.Domain)))
 		before := s.Read
-		p.reads(s, in, grid.Clip(box, in.Domain), times)
-		if all := boxes * each; all > whole && !need.DisjointReads { // reads counted each element once
+		p.reads(s, in, grid.Clip(box, in.Domain), grid.Clip(need.Span(k), in.Domain), times)
+		all, disjoint := boxes*each, need.DisjointReads
+		if op, ok := l.Op.Op.(blockwise.Keeper); ok {
+			all, disjoint = times*int64(s.changes(op, k, l, tile, chunk)*grid.Size(grid.Clip(need.Span(k), in.Domain))), false
+		}
+		if all > whole && !disjoint { // reads counted each element once
 			s.Read = before + int64(float64(s.Read-before)*float64(all)/float64(whole))
 		}
 	}
+}
+
+// changes is how often an operation reads another box of an input than before, where tiles of a load's domain
+// follow each other in C order, of one chunk after the other.
+func (s *Stage) changes(op blockwise.Keeper, input int, l *plan.Load, tile, chunk []int) int {
+	levels := [][]int{tile, chunk, l.View.Shape}
+	if s.Kind == plan.ReduceStage && slices.Equal(chunk, s.Grid.Chunks) {
+		levels = [][]int{tile, s.FoldTile, chunk, l.View.Shape}
+	}
+	n, changed := 1, false
+	for i, inner := range levels[:len(levels)-1] {
+		for d := len(inner) - 1; d >= 0; d-- {
+			if c := (levels[i+1][d] + inner[d] - 1) / inner[d]; c > 1 && (changed || !op.Keeps(input, slices.Index(l.View.Axis, d))) {
+				n, changed = n*c, true
+			}
+		}
+	}
+	return n
 }
 
 // leastRow is how many elements a row of a chunk has whose windows are kept from row to row, where

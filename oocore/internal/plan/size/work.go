@@ -100,7 +100,7 @@ func (w *workload) load(prog *plan.Program, l *plan.Load, tile, box []int, times
 	case plan.LoadArray:
 		w.array(prog, l, tile, box, times)
 	case plan.LoadBlocks:
-		w.operation(l, tile, times)
+		w.operation(l, tile, box, times)
 	}
 	if l.Reads() && !l.Dense() {
 		kind, nanos := "broadcast", cost.Broadcast
@@ -171,7 +171,7 @@ func decodings(a *plan.Array, l *plan.Load, box []int) float64 {
 }
 
 // operation adds the work of an operation of boxes, and of the programs that it reads.
-func (w *workload) operation(l *plan.Load, tile []int, times float64) {
+func (w *workload) operation(l *plan.Load, tile, chunk []int, times float64) {
 	box := l.Box(tile)
 	boxes := times
 	for d, n := range l.View.Shape {
@@ -200,6 +200,9 @@ func (w *workload) operation(l *plan.Load, tile []int, times float64) {
 		again := times
 		if all := boxes * float64(grid.Size(read)); !need.DisjointReads && grid.Size(in.Domain) > 0 {
 			again = max(all/float64(grid.Size(in.Domain)), times)
+		}
+		if op, ok := l.Op.Op.(blockwise.Keeper); ok {
+			again = times * float64(w.stage.changes(op, k, l, tile, chunk)*grid.Size(grid.Clip(need.Span(k), in.Domain))) / float64(max(grid.Size(in.Domain), 1))
 		}
 		w.program(in, read, grid.Clip(need.Span(k), in.Domain), again)
 	}
