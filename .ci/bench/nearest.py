@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""nearest.py FOLDER GONBEXT [ROWS [TURNS [PYTHON]]]: the 20 largest products of each of ROWS vectors of 512
+"""nearest.py FOLDER GONBEXT [ROWS [TURNS [PYTHON [PEERS]]]]: the 20 largest products of each of ROWS vectors of 512
 float32 with all of them (200,000), file to file, by turns: gonbext inside 512 MiB, FAISS's flat index, and NumPy in
 blocks of 4,096 rows. FAISS and NumPy have all memory. Seconds of the whole process, and of its processors; then
 medians, and the median of gonbext's ratio to FAISS in a turn. PYTHON has numpy and faiss-cpu; the start of Python
