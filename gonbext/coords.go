@@ -65,6 +65,28 @@ func labelsOf(coords []any, a *oocore.Array, axis int) any {
 	return nil
 }
 
+// labelRanges returns the labels at both ends of each dimension that has some, as "time 2001-01-01 … 2001-12-31". It reads these alone.
+func labelRanges(collect collector, a *oocore.Array) (all []string) {
+	for d, name := range a.DimNames() {
+		labels, is := labelsOf(nil, a, d).(*oocore.Array)
+		if n := a.Shape()[d]; is && n > 0 {
+			labels = labels.Slice(fmt.Sprintf("::%d", max(n-1, 1)))
+			if ends, _, err := coordinate(collect, labels, labels.Size(), 1); err == nil { // else their type has no figures
+				all = append(all, name+" "+placeText(ends, 0)+" … "+placeText(ends, len(ends.At)-1))
+			}
+		}
+	}
+	return all
+}
+
+// placeText writes a number or date of an axis.
+func placeText(a *record.Axis, i int) string {
+	if a.Time {
+		return strings.TrimSuffix(time.Unix(int64(a.At[i]), 0).UTC().Format("2006-01-02 15:04"), " 00:00")
+	}
+	return short(a.At[i])
+}
+
 // coordinate returns where n elements are along an axis, in blocks of step: what x says, which is nil, an array or a
 // slice of numbers, dates or texts. The label is that of an array's attributes.
 func coordinate(collect collector, x any, n, step int) (axis *record.Axis, label string, err error) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -357,9 +356,9 @@ func facetsFigure(collect collector, l Figure, a *oocore.Array) (*record.Figure,
 		case names.Texts != nil:
 			one.Title = names.Texts[i]
 		case names.Time:
-			one.Title = strings.TrimSuffix(time.Unix(int64(names.At[i]), 0).UTC().Format("2006-01-02 15:04"), " 00:00")
+			one.Title = placeText(names, i)
 		default:
-			one.Title = dimension + short(names.At[i])
+			one.Title = dimension + placeText(names, i)
 		}
 		f.Panels = append(f.Panels, one)
 	}

@@ -32,6 +32,24 @@ func TestNominalFootprintIsThatOfAnyMachine(t *testing.T) {
 	}
 }
 
+// Labels are read under a footprint too: what is planned follows from them.
+func TestFootprintReadsLabels(t *testing.T) {
+	r := run(t, "labels planned")
+	r.expect(t, 0)
+	planned := 0
+	for _, one := range r.runs(t) {
+		if one.Header.PlanOnly {
+			planned++
+		}
+	}
+	if planned != 2 {
+		t.Errorf("%d of 2 Saves are planned:\n%s", planned, r.stdout)
+	}
+	if files, _ := filepath.Glob(filepath.Join(r.dir, "*.zarr")); len(files) != 1 {
+		t.Errorf("there are %v", files)
+	}
+}
+
 func TestFootprintOfMethodsWritesNothing(t *testing.T) {
 	r := run(t, "methods")
 	r.expect(t, 0)

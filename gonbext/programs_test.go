@@ -228,6 +228,15 @@ var cells = map[string]func(){
 		gonbext.Show(oocore.FromSlice([]float32{1e-9, 3}, 2))
 		gonbext.Show(oocore.Arange(0, 4000, 1).Reshape(2, 2, 1000))
 		gonbext.Show(oocore.FromSlice([]float32{0.1}, 1).Sum())
+		days := gonbext.Save(oocore.Arange(0, 59, 1), "days.zarr", oocore.Attributes(map[string]any{"units": "days since 2001-01-01"}))
+		gonbext.Show(oocore.Ones(oocore.Int8, 59, 2).WithCoord("time", days).WithCoord("lat", oocore.FromSlice([]float64{60, 7.5})))
+	},
+	"labels planned": func() {
+		days := gonbext.Save(oocore.Arange(0, 59, 1), "days.zarr", oocore.Attributes(map[string]any{"units": "days since 2001-01-01"}))
+		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
+		x := oocore.Ones(oocore.Float32, 59, 2).WithCoord("time", days)
+		gonbext.Save(x.GroupByLabel("time.month").Mean(), "means.zarr")
+		gonbext.Save(x.Sel("time", "2001-02"), "part.zarr")
 	},
 	"values": func() {
 		gonbext.Show(nil)

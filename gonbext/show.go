@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
@@ -26,7 +27,7 @@ func showLast() {
 }
 
 // Show shows a value. An array is shown by its expression, shape, type, bytes and chunks, the
-// elements at its ends (all of up to 20 × 20 integers or bools), for which it computes only what they need, and its minimum, mean and
+// labels and elements at its ends (all of up to 20 × 20 integers or bools), for which it computes only what they need, and its minimum, mean and
 // maximum where they cost little: in a notebook that is a card, elsewhere text. Under
 // %%footprint it shows no elements. An array of no dimensions is shown as its number, a
 // collection as a table of its arrays and what those of each type have together.
@@ -65,6 +66,12 @@ func showArray(a *oocore.Array) {
 		card.Text += "⚠ " + note + ".\n"
 	}
 	if !current.planOnly && a.Size() > 0 {
+		ctx, stop := during()
+		defer stop()
+		card.Labels = labelRanges(func(a *oocore.Array) ([]float64, error) { return oocore.Collect[float64](ctx, a, host.Shown("Show")) }, a)
+		if len(card.Labels) > 0 {
+			card.Text += strings.Join(card.Labels, ", ") + "\n"
+		}
 		card.Sample, card.Within = sample(a)
 		card.Stats = stats(a)
 		card.Text += sampleText(card)

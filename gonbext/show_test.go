@@ -154,6 +154,7 @@ func TestShow(t *testing.T) {
 		"  1.00000e-09  3.00000e+00\nminimum 1e-09, mean 1.5, maximum 3\n",
 		"[0]:\n     0     1     2  …   997   998   999\n  1000  1001  1002  …  1997  1998  1999\n",
 		"\n0.1\n", // as float32 tells it apart
+		"59 × 2 int8, 118 bytes\ntime 2001-01-01 … 2001-02-28, lat 60 … 7.5\n",
 	} {
 		if !strings.Contains(r.stdout, part) {
 			t.Errorf("no %q in\n%s", part, r.stdout)

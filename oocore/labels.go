@@ -16,7 +16,7 @@ import (
 // labels computes labels of places. They are read also where a run is only planned, and by themselves: they are small.
 func labels(ctx context.Context) op.Labels {
 	return func(n *graph.Node) (any, error) {
-		a, hidden := made(n, nil), internals{}.Cell(record.Unreported)
+		a, hidden := made(n, nil), set(func(s *settings) { s.Cell, s.PlanOnly = record.Unreported, false })
 		if n.DType.Integer() {
 			return Collect[int64](ctx, a.AsType(Int64), hidden)
 		}
@@ -24,8 +24,9 @@ func labels(ctx context.Context) op.Labels {
 	}
 }
 
-// saveLabels saves the labels of an array that was saved in a group beside it, where they are not there yet.
-func (a *Array) saveLabels(ctx context.Context, saved store.Info) error {
+// saveLabels saves the labels of an array that was saved in a group beside it, where they are not there yet; of one that is to be
+// saved it only checks them. Labels that the group has and that differ are an error: its arrays share them.
+func (a *Array) saveLabels(ctx context.Context, saved store.Info, check bool) error {
 	n, err := a.expression()
 	if err != nil {
 		return err
@@ -42,8 +43,19 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info) error {
 		if c == nil {
 			continue // without a look at the store
 		}
-		if _, there, err := storage.Coordinate(ctx, &saved, d); there || err != nil {
-			continue // as they are: what an array in a group is labelled by is shared
+		found, there, err := storage.Coordinate(ctx, &saved, d)
+		if err != nil {
+			return err
+		}
+		if there {
+			if err = label.Differ(c, found, saved.Details.Dims[d], labels(ctx)); err == nil {
+				continue
+			} else if found.Path == at { // and not that of a group above
+				return fmt.Errorf("%s has labels for %q, and those of the array are others: %w, or save to another group", at, saved.Details.Dims[d], err)
+			}
+		}
+		if check {
+			continue
 		}
 		if _, err := made(c, nil).Save(ctx, at, DimNames(saved.Details.Dims[d]), internals{}.Cell(record.Unreported)); err != nil {
 			return err

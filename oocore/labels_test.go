@@ -43,6 +43,10 @@ func TestLabelsGoWithAxes(t *testing.T) {
 		"anew":        {x.WithCoord("lat", oocore.FromSlice([]float64{1, 2, 3})), []float64{1, 2, 3}, lon},
 		"taken away":  {x.WithCoord("lat", nil), nil, lon},
 		"later":       {x.Diff(1, 1), lat, []float64{5, 10, 15}},
+		"rolling":     {x.Rolling(oocore.ReduceMean, oocore.RollingOptions{Window: 2}), []float64{50, 40}, lon},
+		"ranks":       {x.RankData("min", 0), lat, lon},
+		"slopes":      {x.GradientAt(x.Coord("lat"), 0), lat, lon},
+		"fitted":      {x.Coord("lat").PolyFit(x, 1), nil, lon},
 	} {
 		for dim, want := range map[string][]float64{"lat": c.lat, "lon": c.lon} {
 			got := c.a.Coord(dim)
@@ -137,6 +141,27 @@ func TestLabelsAreSavedBesideResults(t *testing.T) {
 	saved := oocore.Open(filepath.Join(group, "b"))
 	if got := collected(saved.Sel("lon", 10, "lat", "55/45")); !slices.Equal(got, []float64{12}) {
 		t.Errorf("of the saved array %v is selected", got)
+	}
+	for _, c := range []struct {
+		name string
+		a    *oocore.Array
+		want string // "" is no error
+	}{
+		{"c", labelled().WithCoord("lat", oocore.FromSlice([]float64{60, 50, 41})), `the labels along "lat" differ: 41 and 40 at place 2`},
+		{"c", labelled().Slice("::-1"), `the labels along "lat" differ: 40 and 60 at place 0`},
+		{"c", labelled().AsType(oocore.Float32).WithCoord("lat", nil), ""},
+		{"inner/c", labelled().Slice("::-1"), ""},
+	} {
+		_, err := c.a.Save(t.Context(), filepath.Join(group, c.name))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v as %s: %v, want %q", c.a, c.name, err, c.want)
+		}
+		if c.want != "" && oocore.Open(filepath.Join(group, c.name)).Err() == nil {
+			t.Errorf("%s is there", c.name)
+		}
+	}
+	if got := collected(oocore.Open(filepath.Join(group, "inner/c")).Coord("lat")); !slices.Equal(got, []float64{40, 50, 60}) {
+		t.Errorf("the labels of the array in a group of its own are %v", got)
 	}
 	if _, err := labelled().Save(t.Context(), filepath.Join(t.TempDir(), "x.npy")); err != nil {
 		t.Error(err)

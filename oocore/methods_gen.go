@@ -1397,7 +1397,7 @@ func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
 // PolyFit returns the coefficients of the polynomials of a degree that fit the lines of y along
 // its first axis best at the places a, a vector, in least squares: NumPy's polyfit, in float64,
 // with deg + 1 coefficients along the first axis, that of the highest power first. Further axes
-// of y stay, of which NumPy takes one.
+// of y stay, with their names and labels; NumPy takes one.
 //
 // Passes: 1 over y. Held at once: 36 MiB, or twice as many rows as columns four times in
 // float64.

@@ -40,6 +40,13 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil {
 		return nil, err
 	}
+	to := store.Info{Path: path, Shape: a.Shape(), Details: store.Details{Dims: r.Dims}}
+	if r.Dims == nil {
+		to.Details.Dims = a.DimNames()
+	}
+	if err := a.saveLabels(ctx, to, true); err != nil && r.Region == "" {
+		return nil, &Error{Op: "save", Site: site, Err: unwrapped(err)}
+	}
 	saved, err := r.saveOne(ctx, "save")
 	if err != nil || r.MakesNothing() || r.Region != "" {
 		return saved, err
@@ -48,7 +55,7 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil || n.Kind != graph.Source {
 		return saved, err
 	}
-	if err := a.saveLabels(ctx, n.Stored.Info); err != nil {
+	if err := a.saveLabels(ctx, n.Stored.Info, false); err != nil {
 		return nil, &Error{Op: "save", Site: site, Err: fmt.Errorf("%s is saved, and its labels are not: %w", path, unwrapped(err))}
 	}
 	return saved, nil

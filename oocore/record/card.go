@@ -15,7 +15,8 @@ type Card struct {
 	Title  string     `json:"title"` // "" of a text alone, which stands at the cell's end
 	Shape  []int      `json:"shape"`
 	Chunks []int      `json:"chunks"`
-	Dims   []string   `json:"dims,omitempty"` // names of the axes, where they have some
+	Dims   []string   `json:"dims,omitempty"`   // names of the axes, where they have some
+	Labels []string   `json:"labels,omitempty"` // of the axes that have some, the first and the last
 	DType  string     `json:"dtype"`
 	Bytes  int64      `json:"bytes"`
 	Sample [][]string `json:"sample"`           // elements at the ends of its last two axes, by rows, each padded to its column's decimal point

@@ -387,6 +387,9 @@ func cardPage(c *record.Card, styled bool, drawing markup) string {
 	for _, note := range c.Notes {
 		p.add("<p>%s</p>", warn.Mark+" "+plain(note)+".")
 	}
+	if len(c.Labels) > 0 {
+		p.add("<p>%s</p>", plain(strings.Join(c.Labels, " · ")))
+	}
 	if len(c.Stats) > 0 {
 		p.add("<p>%s</p>", c.StatsLine(" · "))
 	}

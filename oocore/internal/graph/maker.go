@@ -50,6 +50,11 @@ func (m *Maker) Result(op string, n *Node, in ...*Node) (*Node, error) {
 	return Result(m.Site, op, n, m.Err, in...)
 }
 
+// Like gives a node the names and labels of the axes of another.
+func (m *Maker) Like(n, axes *Node) *Node {
+	return m.Make(func() (*Node, error) { return NameAxes(n, AllAxes(axes)...), nil })
+}
+
 // Apply is the function Apply, but for what Joins says.
 func (m *Maker) Apply(op kernel.Op, in ...*Node) *Node {
 	return m.Make(func() (*Node, error) { return apply(m.Site, op, in...) })

@@ -2,6 +2,8 @@ package curve
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -73,5 +75,10 @@ func PolyFit(site graph.Site, a PolyFitArgs) (*graph.Node, error) {
 		return out.X, err
 	})
 	c = m.Apply(kernel.Divide, c, m.Along(length, 0, min(len(y.Shape), 2)))
-	return m.Result("polyfit", m.Reshape(c, append([]int{a.Deg + 1}, y.Shape[1:]...)...), x, y)
+	out, err := m.Result("polyfit", m.Reshape(c, append([]int{a.Deg + 1}, y.Shape[1:]...)...), x, y)
+	if err != nil {
+		return nil, err
+	}
+	out = graph.WriteAs(out, "polyfit", []*graph.Node{x, y}, strconv.Itoa(a.Deg))
+	return graph.NameAxes(out, slices.Concat([]graph.Axis{{}}, graph.AllAxes(y)[1:])...), nil
 }

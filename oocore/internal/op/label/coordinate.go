@@ -207,6 +207,15 @@ func same(a, b *graph.Node) bool {
 	return false
 }
 
+// Differ returns the error of labels that differ from those that are stored for a dimension.
+func Differ(c *graph.Node, stored store.Info, dim string, read op.Labels) error {
+	s, err := graph.Open(c.Site, stored, "")
+	if err != nil || same(c, s) {
+		return err
+	}
+	return newFinder(c.Site, read).compare(c, s, dim)
+}
+
 // compare returns the error of labels that differ.
 func (f *finder) compare(a, b *graph.Node, dim string) error {
 	x, err := f.values(a)

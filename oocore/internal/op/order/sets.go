@@ -174,7 +174,7 @@ func RankData(site graph.Site, a RankArgs) (*graph.Node, error) {
 		bad := m.Reduce(kernel.Any, m.Apply(kernel.IsNaN, x), graph.ReduceOptions{Axes: []int{axis}, KeepDims: true})
 		out = m.Apply(kernel.Where, bad, m.Full(dtype.ValueOf(math.NaN())), m.Cast(out, dtype.Float64))
 	}
-	return m.Result("rankdata", out, a.X)
+	return m.Result("rankdata", m.Like(out, x), a.X)
 }
 
 // SpearmanR is the statistic of scipy.stats' spearmanr of two arrays of one shape, as if flattened: the correlation of their ranks.

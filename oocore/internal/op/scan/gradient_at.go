@@ -58,9 +58,9 @@ func GradientAt(site graph.Site, n, coordinates *graph.Node, axis, edgeOrder int
 	left, right := step(at, 0, 1, 0, inner), step(at, 0, 2, 1, inner)
 	sum := m.Apply(kernel.Add, m.Apply(kernel.Multiply, slope(1, inner), right), m.Apply(kernel.Multiply, slope(2, inner), left))
 	inside := m.Apply(kernel.Divide, sum, m.Apply(kernel.Add, left, right))
-	return m.Cast(m.Make(func() (*graph.Node, error) {
+	return m.Like(m.Cast(m.Make(func() (*graph.Node, error) {
 		return shape.Concatenate(site, axis, first, inside, last)
-	}), n.DType), m.Err
+	}), n.DType), n), m.Err
 }
 
 // parabola is by which weights three elements give the slope, at the first of them, of the

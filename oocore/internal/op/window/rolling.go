@@ -207,7 +207,10 @@ func Reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 	if err != nil {
 		return nil, graph.Reject(site, "rolling", err, n)
 	}
-	return graph.WriteAs(out, "rolling", []*graph.Node{n}, strconv.Quote(kind.String()), strconv.Itoa(window), strconv.Itoa(axis)), nil
+	at, _ := grid.Axis(axis, len(n.Shape)) // which was checked
+	m := &graph.Maker{Site: site}
+	out = m.Like(out, m.Part(n, at, window-1, n.Shape[at])) // the labels of each window's last element, as xarray's
+	return graph.WriteAs(out, "rolling", []*graph.Node{n}, strconv.Quote(kind.String()), strconv.Itoa(window), strconv.Itoa(axis)), m.Err
 }
 
 func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis int, ddof float64) (*graph.Node, error) {
