@@ -92,6 +92,7 @@ var mixed = []string{
 	`fft2(slice(s, "0:8192"))`, // whose first stage writes through buffers that the second has no room for
 	"s + transpose(s)",
 	"matmul(x, transpose(slice(x, \"0:64\")))",
+	"argtopk(1 - matmul(x, transpose(slice(x, \"0:64\"))), 5, 1)",
 	"matmul(transpose(x), x)",
 	"matmul(m, m)",
 	"transpose(v, 2, 3, 0, 1)",
