@@ -7,6 +7,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/hdf5"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/n5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/netcdf"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npy"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"

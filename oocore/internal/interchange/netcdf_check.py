@@ -60,6 +60,47 @@ def xarray_calendar(path):
     d.to_netcdf(path)
 
 
+def classic(path, **to):
+    """Without what the classic format does not have, integers of 64 bits, and the scalars of SciPy, which netCDF4 does not read."""
+    d = dataset()
+    for name in ("crs", "level"):
+        d[name] = d[name].astype("i4")
+    if "engine" in to:
+        d = d.drop_vars(["crs", "level", "scalar"])
+    d.attrs.update(version=np.int32(3), list=np.array([1, 2, 3], "i4"))
+    for name in ("lag", "packed"):
+        d[name].encoding = {"dtype": "int32", "_FillValue": np.int32(-9)}
+    d.to_netcdf(path, unlimited_dims=["time"], **to)
+
+
+def netcdf_classic(path):
+    classic(path, format="NETCDF3_CLASSIC")
+
+
+def netcdf_classic_offsets(path):
+    classic(path, format="NETCDF3_64BIT")
+
+
+def netcdf_classic_by_scipy(path):
+    classic(path, engine="scipy")
+
+
+def netcdf_classic_long(path):
+    """CDF-5, with a dimension without a variable and packed numbers."""
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+        for name, n in (("time", None), ("x", 4), ("bare", 2)):
+            f.createDimension(name, n)
+        v = f.createVariable("v", "i2", ("time", "bare", "x"), fill_value=-1)
+        v.set_auto_maskandscale(False)
+        v.scale_factor, v.add_offset, v.missing_value, v.units = 0.1, 5.0, np.int16(-2), "m"
+        v[:] = count(3, 2, 4, dtype="i2") - 2
+        f.createVariable("long", "i8", ("x",), fill_value=-2**63)[:] = [-2**63, 2**62 + 1, 3, 4]
+        f.createVariable("byte", "u1", ("time",), fill_value=255)[:] = [255, 1, 2]
+        t = f.createVariable("time", "f8", ("time",))
+        t.units, t[:] = "days since 2001-01-01", [0, 1.5, 3]
+        f.title, f.list = "classic", np.array([1, 2], "u8")
+
+
 def xarray_one_variable(path):
     xr.Dataset({"v": (("y", "x"), count(3, 4), {"units": "m"})}, attrs={"title": "one"}).to_netcdf(path)
 

@@ -36,16 +36,18 @@ type Collection interface {
 // is the collection itself. They are JSON objects, or nil. Where the format has no groups there are none.
 // unread are told of the attributes that JSON has no form for, as GROUP/NAME.
 func Groups(ctx context.Context, path string, unread ...func(attribute string)) (map[string]json.RawMessage, error) {
-	f, ok := formatOf(path).(interface {
-		Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
-	})
-	if !ok {
-		return nil, nil
-	}
-	all, err := f.Groups(ctx, path, func(attribute string) {
-		for _, f := range unread {
-			f(attribute)
+	all, err := reading(ctx, path, func(f store.Format) (map[string]json.RawMessage, error) {
+		of, ok := f.(interface {
+			Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
+		})
+		if !ok {
+			return nil, nil
 		}
+		return of.Groups(ctx, path, func(attribute string) {
+			for _, f := range unread {
+				f(attribute)
+			}
+		})
 	})
 	if err != nil {
 		return nil, PathError("open", path, err)
@@ -68,7 +70,8 @@ func (x Extensions) Cut(path string) (file, name string, ok bool) {
 		name, _ = strings.CutPrefix(path[end:], "#")
 		return path[:end], name, true
 	}
-	return path, "", false
+	file, name, _ = strings.Cut(path, "#") // of a file that is known by its first bytes
+	return file, name, false
 }
 
 // Owns reports whether a path has one of the extensions.
@@ -112,17 +115,21 @@ func Members(ctx context.Context, path string) ([]store.Member, error) {
 }
 
 func members(ctx context.Context, path string) ([]store.Member, error) {
-	if c, ok := formatOf(path).(Collection); ok {
+	return reading(ctx, path, func(f store.Format) ([]store.Member, error) { return membersOf(ctx, f, path) })
+}
+
+func membersOf(ctx context.Context, f store.Format, path string) ([]store.Member, error) {
+	if c, ok := f.(Collection); ok {
 		return c.Members(ctx, path)
 	}
 	if st, err := os.Stat(path); blob.PlaceOf(path).Files && err == nil && st.IsDir() {
 		return folderMembers(ctx, path)
 	}
-	a, err := OpenContext(ctx, path)
+	a, err := f.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Base(formatOf(path).Place(path))
+	name := filepath.Base(f.Place(path))
 	return []store.Member{{Name: strings.TrimSuffix(name, filepath.Ext(name)), Path: path}}, a.Close()
 }
 

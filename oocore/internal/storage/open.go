@@ -28,7 +28,7 @@ func OpenContext(ctx context.Context, path string) (store.Array, error) {
 			return nil, PathError("open", path, err)
 		}
 	}
-	a, err := f.Open(ctx, path)
+	a, err := reading(ctx, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
 	if err != nil {
 		return nil, PathError("open", path, err)
 	}
@@ -46,7 +46,8 @@ func Describe(path string) (info store.Info, err error) {
 			a, err = of.open(context.Background(), path, l, nil)
 		}
 	} else {
-		a, err = f.Open(context.Background(), path)
+		ctx := context.Background()
+		a, err = reading(ctx, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
 	}
 	if err != nil {
 		return info, PathError("open", path, err)

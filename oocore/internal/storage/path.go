@@ -44,10 +44,21 @@ type unnamed struct{}
 
 func (unnamed) Owns(string) bool { return true }
 
-func (unnamed) Place(path string) string { return path }
+// Place returns the file of a path, in which # may stand before an array of it.
+func (unnamed) Place(path string) string {
+	file := Extensions(nil).Place(path)
+	if st, err := os.Stat(file); !blob.PlaceOf(file).Files || err == nil && st.Mode().IsRegular() {
+		return file
+	}
+	return path
+}
 
 func (unnamed) Open(_ context.Context, path string) (store.Array, error) {
 	return nil, unnamedError(path)
+}
+
+func (unnamed) Coordinates(array, dim string) []string {
+	return Extensions(nil).Coordinates(array, dim)
 }
 
 func (unnamed) Layout(path string, _ store.Meta) (store.Layout, error) {
@@ -74,11 +85,12 @@ func unnamedError(path string) error {
 	if slices.Contains([]string{".pt", ".pth", ".ckpt"}, ext) {
 		return ErrPyTorch
 	}
-	if like := synonyms[ext]; like != "" {
-		return fmt.Errorf("files with this ending may be %s files: if it is one, give it, or a link to it, a name that ends in .%s", strings.ToUpper(like), like)
-	}
 	if err := misnamed(path); err != nil {
 		return err
+	}
+	file := unnamed{}.Place(path)
+	if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
+		return fmt.Errorf("neither the name nor the first bytes, which were compared with those of %s, say the format: of bare elements name %s?shape=10,20&dtype=float32", knownContents(), filepath.Base(file))
 	}
 	return errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
 }
@@ -88,8 +100,6 @@ func unnamedError(path string) error {
 func misnamed(path string) error {
 	if file, name, ok := strings.Cut(path, "#"); ok {
 		switch filepath.Ext(file) {
-		case ".npy":
-			return fmt.Errorf("an npy file holds one array, which has no name: name %s", file)
 		case ".zarr", ".n5":
 			return fmt.Errorf("an array of a group is named behind a slash: name %s/%s", file, name)
 		}
@@ -108,11 +118,6 @@ func misnamed(path string) error {
 
 // ErrPyTorch is of files that PyTorch pickles.
 var ErrPyTorch = errors.New("it is a PyTorch file, whose pickled objects are not read: save the tensors by safetensors.torch.save_file, and name the .safetensors file")
-
-// synonyms are endings of files in a format that has another ending here.
-var synonyms = map[string]string{
-	".nwb": "hdf5", ".nxs": "hdf5", ".he5": "hdf5", ".loom": "hdf5", ".mnc": "hdf5", ".cxi": "hdf5", ".nx5": "hdf5", ".jld2": "hdf5", ".btf": "tiff", ".svs": "tiff", ".ndpi": "tiff", ".scn": "tiff", ".qptiff": "tiff",
-}
 
 // adapterError is of a file whose format is in a package that is not linked.
 type adapterError struct{ format, adapter string }
@@ -171,7 +176,7 @@ func CutQuery(path string) (file, query string, ok bool) {
 	}
 	file, query = path[:i], path[i+1:]
 	key, _, ok := strings.Cut(query, "=")
-	describes := slices.Contains([]string{"shape", "dtype", "offset", "order"}, key)
+	describes := slices.Contains([]string{"shape", "dtype", "offset", "stride", "order"}, key)
 	if !ok || strings.Contains(query, "/") || !describes && slices.Contains([]string{".npy", ".bin", ".raw"}, strings.ToLower(filepath.Ext(path))) {
 		return path, "", false
 	}

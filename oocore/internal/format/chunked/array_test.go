@@ -1,4 +1,4 @@
-package chunked
+package chunked_test
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/blob/memblob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -28,16 +29,16 @@ type places struct {
 	object blob.Object
 	at     map[string][2]int64 // offset and length, by the text of the chunk's index
 	read   *int64
-	array  *Array // whose chunks are stored without what is beyond it
-	source Source
+	array  *chunked.Array // whose chunks are stored without what is beyond it
+	source chunked.Source
 }
 
-func (p *places) Find(_ context.Context, chunk []int) (*Source, error) {
+func (p *places) Find(_ context.Context, chunk []int) (*chunked.Source, error) {
 	at, ok := p.at[fmt.Sprint(chunk)]
 	if !ok {
 		return nil, nil
 	}
-	p.source = Source{Object: p.object, Serial: 1, Kind: "file", Key: "all", Base: at[0], Bytes: at[1], Read: p.read}
+	p.source = chunked.Source{Object: p.object, Serial: 1, Kind: "file", Key: "all", Base: at[0], Bytes: at[1], Read: p.read}
 	var err error
 	if p.array != nil {
 		p.source.Pipeline, err = p.array.Edge(chunk)
@@ -50,7 +51,7 @@ func (p *places) Close() error { return nil }
 // fetching is places whose chunks are read by one request.
 type fetching struct{ *places }
 
-func (f fetching) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *Source, error) {
+func (f fetching) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *chunked.Source, error) {
 	src, err := f.Find(ctx, chunk)
 	if src == nil || err != nil || src.Bytes > int64(len(p)) {
 		return f.at[fmt.Sprint(chunk)][1], src, err
@@ -58,7 +59,7 @@ func (f fetching) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *Sou
 	return src.Bytes, src, src.ReadAt(ctx, p[:src.Bytes], 0)
 }
 
-func (f fetching) FetchAt(ctx context.Context, chunk []int, p []byte, at int64) (int64, *Source, error) {
+func (f fetching) FetchAt(ctx context.Context, chunk []int, p []byte, at int64) (int64, *chunked.Source, error) {
 	src, err := f.Find(ctx, chunk)
 	if src == nil || err != nil || int64(len(p)) > src.Bytes-at {
 		return f.at[fmt.Sprint(chunk)][1], src, err
@@ -66,17 +67,17 @@ func (f fetching) FetchAt(ctx context.Context, chunk []int, p []byte, at int64) 
 	return src.Bytes, src, src.ReadAt(ctx, p, at)
 }
 
-var _ Fetcher = fetching{}
+var _ chunked.Fetcher = fetching{}
 
 // drawn is an array of any layout, with its elements in C order.
 type drawn struct {
-	*Array
+	*chunked.Array
 	data []byte
 }
 
 func draw(r *rapid.T) drawn {
 	dims := rapid.IntRange(0, 4).Draw(r, "dims")
-	a := &Array{Path: "drawn", Shape: make([]int, dims), Chunk: make([]int, dims)}
+	a := &chunked.Array{Path: "drawn", Shape: make([]int, dims), Chunk: make([]int, dims)}
 	order := make([]int, dims)
 	for d := range dims {
 		a.Shape[d] = rapid.IntRange(1, 9).Draw(r, "length")
@@ -165,7 +166,7 @@ func draw(r *rapid.T) drawn {
 		r.Fatal(err)
 	}
 	fetches := rapid.Bool().Draw(r, "fetches")
-	a.NewIndex = func(_ []byte, read *int64) Index {
+	a.NewIndex = func(_ []byte, read *int64) chunked.Index {
 		p := &places{object: o, at: at, read: read}
 		if cut {
 			p.array = a
@@ -183,13 +184,9 @@ func TestSessionReadsAnyRegionOfAnyLayout(t *testing.T) {
 	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		a := draw(r)
 		whole := rapid.Bool().Draw(r, "whole")
-		_, n := a.divide(nil, whole)
-		s, err := a.newSession(make([]byte, n), whole)
+		s, err := chunked.WithWindow(a.Array, whole, func(most int) int { return min(most, 16*rapid.IntRange(1, 40).Draw(r, "window")) })
 		if err != nil {
 			r.Fatal(err)
-		}
-		if n := min(len(s.memory.window), 16*rapid.IntRange(1, 40).Draw(r, "window")); n > 0 {
-			s.memory.window = s.memory.window[:n] // as if chunks were large
 		}
 		for range rapid.IntRange(1, 6).Draw(r, "reads") {
 			region := storetest.DrawRegion(r, a.Shape)
@@ -225,7 +222,7 @@ func TestReadAfterCloseFails(t *testing.T) {
 // Digests of earlier runs stay: names and versions are written as strconv.Quote writes them.
 func TestEntriesAreQuoted(t *testing.T) {
 	for _, s := range []string{"", "c/0/1", "17f3-a-9", `a"b`, `a\b`, "ä", "a\tb", "a\x7fb", "a\xffb", " ~"} {
-		if got := string(appendQuoted(nil, s)); got != strconv.Quote(s) {
+		if got := string(chunked.AppendQuoted(nil, s)); got != strconv.Quote(s) {
 			t.Errorf("%q is written %s", s, got)
 		}
 	}
