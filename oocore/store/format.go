@@ -79,7 +79,8 @@ func linked(op, path string) (engine, error) {
 //	x.npy                              NumPy's, versions 1 to 3; datetime64 and timedelta64 of
 //	                                   a plain unit are int64, with their units in the attributes
 //	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
-//	                                   N bytes, order=F is Fortran's order, and
+//	                                   N bytes, and more may follow; stride=N is the
+//	                                   distance of the first axis's indices; order=F is Fortran's order, and
 //	                                   dtype=>f4 is big-endian
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
 //	                                   new axis in the order of their names;

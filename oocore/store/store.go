@@ -1,6 +1,6 @@
 // Package store reads and writes stored arrays. Package oocore registers the formats: a program that imports store imports that too.
 //
-// A path's form names its format. Arrays that are read are never trusted:
+// A path's form names its format; where a file begins as one of another does, that is read. Arrays that are read are never trusted:
 // lengths are checked against headers before any element is touched, and a file
 // cut short under a mapping is an error and not a crash. Arrays that are
 // written appear under their name only when they are whole.
@@ -22,8 +22,8 @@
 //	OME-Zarr     x.zarr#2: the third level of a group with multiscales, 0.1 to 0.5, with their axes
 //	             as dimension names. Levels have paths of their own too: x.zarr/2.
 //	             Written by Array.Pyramid.
-//	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness.
-//	             Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
+//	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness, and
+//	             x.npy#field of structured types. Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
 //	npz          x.npz#name, where #name may be left out if there is one array. Read:
 //	             stored and deflated members, as streams. Written: stored, added to what
 //	             the file has.
@@ -34,8 +34,10 @@
 //	             decoded as they are read. Written: added to what the file has, in types of
 //	             elements and Q8_0.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
-//	             deflate, shuffle, fletcher32, scale-offset, LZF, Blosc and Zstandard. Dimension scales are
-//	             dimension names. Read only.
+//	             deflate, shuffle, fletcher32, scale-offset, LZF, LZ4, bitshuffle, bzip2, Blosc and Zstandard.
+//	             Dimension scales are dimension names. x.h5#table.field is a field of compounds. Read only.
+//	NetCDF       x.nc#name: the classic format, CDF-1, CDF-2 and CDF-5, with the record dimension;
+//	             NetCDF-4 is HDF5. Read only.
 //	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored. Read only.
 //	NIfTI        x.nii: likewise, with dimension names x, y, z, t.
 //	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate and
@@ -48,7 +50,8 @@
 //	             Read only.
 //	N5           x.n5/group/array: axes in C order, the reverse of N5's; blocks that are raw, or
 //	             compressed by gzip, zstd or blosc. Read only.
-//	raw          x.bin?shape=3075200x512&dtype=float32: bare elements.
+//	raw          x.bin?shape=3075200x512&dtype=float32: bare elements. &offset=N reads those behind N
+//	             bytes, whatever follows them; &stride=N those of records, N bytes apart.
 //	S3           s3://bucket/x.zarr, .npy, .safetensors#name. Read by ranges. Written:
 //	             Zarr, chunks as objects and metadata last.
 //	HTTP         https://host/x.zarr and so on. Read by ranges.

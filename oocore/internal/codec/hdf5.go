@@ -136,9 +136,9 @@ func (*lzf) decode(dst, src []byte) (int, error) {
 }
 
 // FromHDF5 makes the pipeline of an HDF5 dataset's filters, in the order in which they are
-// applied, each with the identifier and the values of the file.
-func FromHDF5(ids []int, values [][]uint32, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
-	var all []filter
+// applied, each with the identifier and the values of the file. Elements may be a field of compounds.
+func FromHDF5(of Field, ids []int, values [][]uint32, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
+	all := of.filters()
 	for i, id := range ids {
 		f, err := hdf5Filter(id, values[i], t)
 		if err != nil {
@@ -165,17 +165,23 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 		return &fletcher32{}, nil
 	case 6:
 		return newScaleOffset(values)
+	case 307:
+		return bzip{}, nil
 	case 32000:
 		return &lzf{}, nil
 	case 32001: // the compressor and all else are in each chunk
 		return newBlosc("lz4", 5, byteShuffle, t.Size(), 0)
+	case 32004:
+		return newLZ4Blocks(value(0, 0))
+	case 32008:
+		return newBitshuffle(value(2, t.Size()), value(3, 0), value(4, 0))
 	case 32015:
 		return newZstd(3, false)
 	}
-	names := map[int]string{4: "szip", 5: "nbit", 32004: "LZ4", 32008: "bitshuffle", 32013: "ZFP", 32026: "Blosc2"}
+	names := map[int]string{4: "szip", 5: "nbit", 32013: "ZFP", 32017: "SZ", 32018: "FCIDECOMP", 32019: "JPEG", 32024: "SZ3", 32026: "Blosc2", 32028: "SPERR"}
 	name, ok := names[id]
 	if !ok {
 		name = fmt.Sprintf("number %d", id)
 	}
-	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, scale-offset, LZF, Blosc and Zstandard", name)
+	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, scale-offset, LZF, Blosc, LZ4, bitshuffle, bzip2 and Zstandard: write it anew with one of them, as by h5repack -f GZIP=5", name)
 }

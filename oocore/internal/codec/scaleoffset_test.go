@@ -15,7 +15,7 @@ func scaled(t *testing.T, big bool) *Pipeline {
 	if big {
 		values[6] = 1
 	}
-	p, err := FromHDF5([]int{6}, [][]uint32{values}, big, []int{4}, dtype.Int16)
+	p, err := FromHDF5(Field{}, []int{6}, [][]uint32{values}, big, []int{4}, dtype.Int16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestScaleOffsetByHand(t *testing.T) {
 		rejected(t, c.want, err, c.want)
 	}
 	for _, values := range [][]uint32{nil, {2, 0, 4, 0, 3, 1, 0, 1}, {1, 0, 4, 1, 4, 1, 0, 1}, {0, 0, 4, 1, 2, 1, 0, 1}, {2, 0, 1 << 31, 0, 2, 1, 0, 1}, {2, 0, 4, 7, 2, 1, 0, 1}} {
-		_, err := FromHDF5([]int{6}, [][]uint32{values}, false, []int{4}, dtype.Int16)
+		_, err := FromHDF5(Field{}, []int{6}, [][]uint32{values}, false, []int{4}, dtype.Int16)
 		rejected(t, "values", err, "scale-offset")
 	}
 }

@@ -21,17 +21,21 @@ type FlatFormat struct {
 	// Cut takes a path apart.
 	Cut func(path string) (FlatFile, error)
 	// Extent reads where the elements lie in a file of so many bytes.
-	Extent func(f FlatFile, r io.ReaderAt, size int64) (store.Extent, error)
+	Extent func(f FlatFile, r io.ReaderAt, size int64) (Header, error)
 	// Header makes what stands before the elements. It is nil where nothing does, and the path says what they are.
 	Header func(shape []int, t dtype.Type, fortran, big bool) ([]byte, error)
 }
 
 // FlatFile is what a path says of a file of a FlatFormat.
 type FlatFile struct {
+	Path    string // of the array
 	File    string
-	Shape   []int // nil where the path does not say
+	Field   string // of a file of records
+	Shape   []int  // nil where the path does not say
 	DType   dtype.Type
 	Offset  int64
+	Tail    bool  // more may follow the elements
+	Stride  int64 // bytes from one index of the first axis to the next; 0 where elements have no gaps
 	Fortran bool
 	Big     bool // big-endian
 }
@@ -51,7 +55,9 @@ func (f FlatFormat) cut(path string) (FlatFile, error) {
 	if err := CheckUnpacked(path); err != nil {
 		return FlatFile{}, err
 	}
-	return f.Cut(path)
+	l, err := f.Cut(path)
+	l.Path = path
+	return l, err
 }
 
 // cutNew is cut for a path that is to be written.
@@ -59,6 +65,9 @@ func (f FlatFormat) cutNew(path string) (FlatFile, error) {
 	l, err := f.cut(path)
 	if err == nil && !blob.PlaceOf(l.File).Files {
 		err = errFrontToBack
+	}
+	if err == nil && (l.Field != "" || l.Stride != 0) {
+		err = errors.New("a part of each record is only read: name a file of its own")
 	}
 	return l, err
 }
@@ -69,7 +78,7 @@ var errFrontToBack = errors.New("objects are written from front to back, and the
 // Open opens a file, unless the writing of a region of it was not finished.
 func (f FlatFormat) Open(ctx context.Context, path string) (store.Array, error) {
 	l, err := f.cut(path)
-	if err == nil && f.Header != nil && l.File != path {
+	if err == nil && f.Header != nil && l.File != path && l.Field == "" {
 		err = DescribedError(l.File)
 	}
 	if err != nil {
@@ -119,7 +128,10 @@ func OpenFlat(ctx context.Context, path string, settle func(f disk.Handle, id st
 
 // header reads where the elements of a file lie, and whether a mark of an unfinished region is its end.
 func (f FlatFormat) header(l FlatFile, r io.ReaderAt, size int64) (h Header, err error) {
-	if h.Extent, err = f.Extent(l, r, size); err == nil {
+	if h, err = f.Extent(l, r, size); err == nil && h.Build != nil {
+		return h, nil
+	}
+	if err == nil {
 		h.unfinished, err = readMark(r, h.Offset+h.Bytes(), size)
 		return h, err
 	}
@@ -131,10 +143,11 @@ func (f FlatFormat) header(l FlatFile, r io.ReaderAt, size int64) (h Header, err
 		return h, err
 	}
 	if b, failed := readMark(r, 0, size); failed != nil || b != nil {
-		return Header{Extent: marked, unfinished: b}, failed
+		marked.unfinished = b
+		return marked, failed
 	}
 	if lostMark(r, size) {
-		return Header{Extent: marked}, nil
+		return marked, nil
 	}
 	return h, err
 }

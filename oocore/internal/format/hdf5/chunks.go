@@ -77,8 +77,8 @@ func (x *index) check(s *dataset) error {
 	if last != len(s.shape) {
 		return fmt.Errorf("chunks of %d axes in an array of %d: the file is damaged", last, len(s.shape))
 	}
-	if x.chunk[last] != s.element.size {
-		return fmt.Errorf("chunks have elements of %d bytes and the array of %d: the file is damaged", x.chunk[last], s.element.size)
+	if x.chunk[last] != s.record {
+		return fmt.Errorf("chunks have elements of %d bytes and the array of %d: the file is damaged", x.chunk[last], s.record)
 	}
 	x.chunk = x.chunk[:last]
 	for _, n := range x.chunk {
@@ -86,7 +86,7 @@ func (x *index) check(s *dataset) error {
 			return fmt.Errorf("chunks of shape %s: the file is damaged", grid.Format(x.chunk))
 		}
 	}
-	return grid.Check(x.chunk, s.element.size)
+	return grid.Check(x.chunk, s.record)
 }
 
 // place is where a chunk lies.
@@ -100,7 +100,7 @@ type place struct {
 // index reads where all chunks lie that are stored, by number.
 func (s *dataset) index() (all []place, err error) {
 	x, g := s.chunks, grid.Grid{Shape: s.shape, Chunks: s.chunks.chunk}
-	whole := int64(grid.Size(x.chunk)) * int64(s.element.size)
+	whole := int64(grid.Size(x.chunk)) * int64(s.record)
 	add := func(chunk, address uint64, size int64, mask uint32) error {
 		switch {
 		case address == undefined:

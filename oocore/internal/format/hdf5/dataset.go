@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -20,6 +22,8 @@ type dataset struct {
 	*object
 	shape   []int
 	element element
+	record  int // bytes of an element as it is stored, of which element may be a field
+	field   codec.Field
 	fill    []byte // one element as it is stored; nil is zero
 	filters []filter
 	details store.Details
@@ -36,8 +40,21 @@ type filter struct {
 	values []uint32
 }
 
-// dataset reads the header of the array at a path, which may also name a variable as NetCDF does.
+// dataset reads the header of the array at a path, which may also name a variable as NetCDF does, and a field of compounds behind a dot.
 func (f *file) dataset(name string) (*dataset, error) {
+	s, err := f.fieldOf(name, "")
+	for dot := len(name); errors.As(err, new(*missingError)); {
+		if dot = strings.LastIndexByte(name[:dot], '.'); dot <= strings.LastIndexByte(name, '/') {
+			break
+		}
+		if of, other := f.fieldOf(name[:dot], name[dot+1:]); !errors.As(other, new(*missingError)) {
+			return of, other
+		}
+	}
+	return s, err
+}
+
+func (f *file) fieldOf(name, field string) (*dataset, error) {
 	o, err := f.lookup(name)
 	bare := err == nil && o.isBare()
 	if _, missing := errors.AsType[*missingError](err); missing || bare {
@@ -58,13 +75,13 @@ func (f *file) dataset(name string) (*dataset, error) {
 	case bare:
 		return nil, fmt.Errorf("%q is a dimension without a variable: it has a length and no elements", name)
 	}
-	if err := s.read(layout); err != nil {
+	if err := s.read(layout, field); err != nil {
 		return nil, fmt.Errorf("%q: %w", name, err)
 	}
 	return s, nil
 }
 
-func (s *dataset) read(layout []byte) (err error) {
+func (s *dataset) read(layout []byte, field string) (err error) {
 	space, ok := s.find(msgDataspace)
 	kind, typed := s.find(msgDatatype)
 	if !ok || !typed {
@@ -76,10 +93,21 @@ func (s *dataset) read(layout []byte) (err error) {
 	if s.element, err = s.decode(kind).element(0); err != nil {
 		return err
 	}
+	s.record = s.element.size
+	if field != "" {
+		at, err := s.element.choose(field)
+		if err != nil {
+			return err
+		}
+		s.field = codec.Field{Skip: at, Take: s.element.size, Of: s.record}
+	}
+	if len(s.element.members) > 0 {
+		return fmt.Errorf("its elements have %s: add .FIELD to the name", s.element.fields())
+	}
 	if s.element.dtype == 0 || s.element.dtype.Size() != s.element.size {
 		return fmt.Errorf("arrays of %s are not supported", s.element.name())
 	}
-	if err := grid.Check(s.shape, s.element.size); err != nil {
+	if err := grid.Check(s.shape, s.record); err != nil {
 		return err
 	}
 	if _, ok := s.find(msgExternal); ok {
@@ -173,8 +201,11 @@ func (s *dataset) readFill() error {
 			return d.err
 		}
 	}
-	if len(s.fill) != 0 && len(s.fill) != s.element.size {
-		return fmt.Errorf("a fill value of %d bytes for elements of %d: the file is damaged", len(s.fill), s.element.size)
+	if len(s.fill) != 0 && len(s.fill) != s.record {
+		return fmt.Errorf("a fill value of %d bytes for elements of %d: the file is damaged", len(s.fill), s.record)
+	}
+	if len(s.fill) != 0 {
+		s.fill = s.fill[s.field.Skip:][:s.element.size]
 	}
 	return nil
 }
@@ -270,7 +301,7 @@ func (s *dataset) readLayout(d *decoder) error {
 	return nil
 }
 
-func (s *dataset) bytes() int64 { return int64(grid.Size(s.shape)) * int64(s.element.size) }
+func (s *dataset) bytes() int64 { return int64(grid.Size(s.shape)) * int64(s.record) }
 
 // readAttributes takes the names of dimensions, and the attributes that JSON can hold.
 func (s *dataset) readAttributes() error {
@@ -351,11 +382,11 @@ func (o *object) json(a attribute) (any, error) {
 	case n > maxAttribute:
 		return nil, nil
 	case n == 1: // which NetCDF does not tell from a list of one
-		return finite(o.f.value(a.element, a.data)), nil
+		return storage.Finite(o.f.value(a.element, a.data)), nil
 	}
 	list := make([]any, n)
 	for i := range list {
-		v := finite(o.f.value(a.element, a.data[i*a.element.size:]))
+		v := storage.Finite(o.f.value(a.element, a.data[i*a.element.size:]))
 		if text, ok := v.(string); ok {
 			if err := o.f.spend(int64(len(text))); err != nil {
 				return nil, err
@@ -373,20 +404,6 @@ func (o *object) json(a attribute) (any, error) {
 		list = outer
 	}
 	return list, nil
-}
-
-// finite is a value that JSON has: what is not finite is a text as store.Details has it.
-func finite(v any) any {
-	x, ok := v.(float64)
-	switch {
-	case !ok || !math.IsNaN(x) && !math.IsInf(x, 0):
-		return v
-	case math.IsNaN(x):
-		return json.RawMessage(`"\u004eaN"`)
-	case x > 0:
-		return json.RawMessage(`"\u0049nfinity"`)
-	}
-	return json.RawMessage(`"-\u0049nfinity"`)
 }
 
 // attribute is a small array that belongs to a group or an array.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -83,10 +82,7 @@ func notHDF5(r io.ReaderAt) error {
 	if _, err := r.ReadAt(start[:], 0); err != nil && err != io.EOF {
 		return err
 	}
-	switch {
-	case string(start[:3]) == "CDF" && slices.Contains([]byte{1, 2, 5}, start[3]):
-		return errors.New("it is a NetCDF file of the classic format, which is not supported: write it as NetCDF-4 first (nccopy -k nc4 OLD.nc NEW.nc)")
-	case string(start[:]) == "MATLAB 5.0":
+	if string(start[:]) == "MATLAB 5.0" {
 		return errors.New("it is a MAT file of version 5, which is not supported: save it in MATLAB with -v7.3")
 	}
 	return errors.New("not an HDF5 file: it has no superblock")

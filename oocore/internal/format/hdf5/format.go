@@ -1,5 +1,6 @@
 // Package hdf5 reads the arrays of HDF5 files, and of what is built on them: NetCDF-4, MATLAB
-// 7.3 and AnnData. x.h5#group/name names an array; the name may be left out where there is one.
+// 7.3 and AnnData. x.h5#group/name names an array; the name may be left out where there is one. Of an array of compounds
+// x.h5#group/name.field names a field.
 //
 // It reads the places of chunks and nothing else: package chunked reads the chunks. FLAGS.md lists
 // what changes the meaning of bytes, and what is done with each.
@@ -46,7 +47,10 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		case s.contiguous.address > uint64(size):
 			err = errCut
 		default:
-			e.Extent = store.Extent{Offset: s.f.base + int64(s.contiguous.address), Shape: s.shape, DType: s.element.dtype, Big: s.element.big, Details: s.details}
+			e, err = chunked.Records{
+				Extent: store.Extent{Offset: s.f.base + int64(s.contiguous.address) + int64(s.field.Skip), Shape: s.shape, DType: s.element.dtype, Big: s.element.big, Details: s.details},
+				Axes:   len(s.shape), Stride: int64(s.record),
+			}.Header(path, formatName, size)
 		}
 		return e, err
 	})
@@ -141,7 +145,7 @@ func newArray(path string, s *dataset, o storage.Object, id store.FileVersion) (
 		}
 		a.Object, a.places = inHeader{o, s.compact}, []place{{size: s.bytes()}}
 	default: // nothing is stored
-		a.Chunk = grid.Auto(s.shape, s.element.size, 1<<20)
+		a.Chunk = grid.Auto(s.shape, s.record, 1<<20)
 	}
 	var err error
 	if a.Pipeline, err = s.pipeline(a.Chunk, 0); err != nil {
@@ -186,7 +190,7 @@ func (s *dataset) pipeline(chunk []int, mask uint32) (*codec.Pipeline, error) {
 			ids, values = append(ids, f.id), append(values, f.values)
 		}
 	}
-	return codec.FromHDF5(ids, values, s.element.big, chunk, s.element.dtype)
+	return codec.FromHDF5(s.field, ids, values, s.element.big, chunk, s.element.dtype)
 }
 
 // load reads the index of the chunks.

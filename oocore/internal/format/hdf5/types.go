@@ -2,12 +2,13 @@ package hdf5
 
 import (
 	"cmp"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
 // The classes of types.
@@ -16,10 +17,12 @@ const (
 	classFloat     = 1
 	classString    = 3
 	classBitfield  = 4
+	classOpaque    = 5
 	classCompound  = 6
 	classReference = 7
 	classEnum      = 8
 	classVariable  = 9
+	classArray     = 10
 )
 
 var classNames = [...]string{"integers", "floats", "times", "strings", "bit fields", "opaque bytes", "compounds", "references", "enumerations", "values of variable length", "arrays", "complex numbers"}
@@ -36,6 +39,15 @@ type element struct {
 
 	names  []string // of an enumeration
 	values []byte
+
+	members []member // of a compound that is no complex number
+}
+
+// member is a field of a compound.
+type member struct {
+	name   string
+	offset int
+	element
 }
 
 // unsupported is the error of a type that this package does not know.
@@ -74,6 +86,15 @@ func (d *decoder) element(depth int) (e element, err error) {
 		err = e.compound(d, version, int(flags&0xffff), depth)
 	case classEnum:
 		err = e.enum(d, version, int(flags&0xffff), depth)
+	case classOpaque:
+		d.skip(int(flags & 0xff)) // its tag
+	case classArray:
+		rank := int(d.u8())
+		if version < 3 {
+			d.skip(3 + 4*rank) // its axes have an order
+		}
+		d.skip(4 * rank)
+		_, err = d.element(depth + 1)
 	case classVariable:
 		var of element
 		e.text = flags&15 == 1
@@ -117,43 +138,82 @@ func (d *decoder) field(version uint32) string {
 	return name
 }
 
-// compound takes a compound, which is a complex number where its two members are floats of one byte
-// order: as h5py writes them.
+// compound takes the fields of a compound, which is a complex number where they are two floats of one byte order: as h5py writes them.
+// A field of a type that is not supported has none, where the next one's place is known.
 func (e *element) compound(d *decoder, version uint32, members, depth int) error {
-	if members != 2 {
-		return nil
-	}
-	var parts [2]element
-	var names [2]string
-	for i := range parts {
-		names[i] = strings.ToLower(d.field(version))
-		offset, axes := 0, byte(0)
+	for range members {
+		m := member{name: d.field(version)}
+		axes := byte(0)
 		if version < 3 {
-			offset = int(d.u32())
+			m.offset = int(d.u32())
 		} else {
-			offset = int(d.uint(encoded(uint64(e.size))))
+			m.offset = int(d.uint(encoded(uint64(e.size))))
 		}
 		if version == 1 {
 			axes = d.u8()
 			d.skip(27)
 		}
-		part, err := d.element(depth + 1)
+		var err error
+		m.element, err = d.element(depth + 1)
+		if _, other := errors.AsType[unsupported](err); other && m.class <= classFloat {
+			err = nil
+		}
 		if err != nil {
 			return err
 		}
-		if parts[i] = part; offset != i*part.size || axes != 0 || part.class != classFloat {
-			return nil
+		if m.offset < 0 || m.size > e.size || m.offset > e.size-m.size {
+			return errCut
 		}
+		if axes > 0 { // it is an array, as version 1 has them
+			m.class, m.dtype = classArray, dtype.Invalid
+		}
+		e.members = append(e.members, m)
 	}
-	re, im := parts[0], parts[1]
+	if len(e.members) != 2 {
+		return nil
+	}
+	re, im := e.members[0], e.members[1]
+	names := [2]string{strings.ToLower(re.name), strings.ToLower(im.name)}
 	switch known := names == [2]string{"r", "i"} || names == [2]string{"real", "imag"}; {
-	case !known || re.dtype != im.dtype || e.size != 2*re.size:
+	case !known || re.class != classFloat || re.dtype == dtype.Invalid || re.dtype != im.dtype || e.size != 2*re.size || re.offset != 0 || im.offset != re.size:
 	case re.big != im.big:
 		return unsupported("complex numbers whose parts differ in byte order are not supported: h5repack or h5py can write them anew")
 	default:
 		e.dtype, e.big = map[dtype.Type]dtype.Type{dtype.Float32: dtype.Complex64, dtype.Float64: dtype.Complex128}[re.dtype], re.big
+		e.members = nil
 	}
 	return nil
+}
+
+// choose makes the element one of its fields, which may have fields too, and returns where that lies.
+func (e *element) choose(field string) (at int, err error) {
+	name, rest, more := field, "", false
+	for {
+		i := slices.IndexFunc(e.members, func(m member) bool { return m.name == name })
+		if i >= 0 {
+			at, *e = e.members[i].offset, e.members[i].element
+			break
+		}
+		dot := strings.LastIndexByte(name, '.')
+		if dot < 0 {
+			return 0, fmt.Errorf("no field %.80q: its elements have %s", field, e.fields())
+		}
+		name, rest, more = field[:dot], field[dot+1:], true
+	}
+	if more {
+		inner, err := e.choose(rest)
+		return at + inner, err
+	}
+	return at, nil
+}
+
+// fields lists the names of the fields.
+func (e *element) fields() string {
+	var names []string
+	for _, m := range e.members {
+		names = append(names, m.name)
+	}
+	return storage.QuoteNames("field", names)
 }
 
 // enum takes an enumeration: bools are one of FALSE and TRUE, as h5py writes them; others are
@@ -233,21 +293,8 @@ func (f *file) value(e element, b []byte) any {
 		}
 		return strings.ToValidUTF8(strings.TrimRight(string(text[:n]), "\x00"), "?")
 	}
-	if e.dtype == dtype.Invalid || e.size > 8 {
+	if e.dtype == dtype.Invalid {
 		return nil
 	}
-	v := dtype.Value{Type: e.dtype}
-	var whole [8]byte
-	copy(whole[:], e.swap(b))
-	v.Lo = binary.LittleEndian.Uint64(whole[:])
-	switch {
-	case e.dtype == dtype.Bool:
-		return v.Lo != 0
-	case e.dtype.Kind() == dtype.KindFloat:
-		return v.Float()
-	case e.dtype.Kind() == dtype.KindInt:
-		shift := 64 - 8*e.size
-		return int64(v.Lo<<shift) >> shift
-	}
-	return v.Lo
+	return storage.Number(e.dtype, b, e.big)
 }

@@ -226,22 +226,26 @@ func (d *decoder) name() string {
 }
 
 // list calls item for each item of a list with a tag. Without items it has no tag either.
-func (d *decoder) list(tag uint32, item func(i int)) int {
+func (d *decoder) list(tag uint32, item func()) {
 	const least = 8 // bytes of an item
 	got, n := d.u32(), d.length()
 	switch {
 	case d.err != nil:
-		return 0
+		return
 	case got != tag && (got != 0 || n != 0):
 		d.fail(fmt.Errorf("a list has the tag %d and should have %d: the file is damaged", got, tag))
 	case n > d.left/least:
 		d.fail(errCut)
 	}
-	for i := 0; i < int(n) && d.err == nil; i++ {
-		item(i)
+	for i := int64(0); i < n && d.err == nil; i++ {
+		if d.fail(d.room(itemBytes)); d.err == nil {
+			item()
+		}
 	}
-	return int(n)
 }
+
+// itemBytes is about what an item takes of memory besides its name and value.
+const itemBytes = 256
 
 const (
 	tagDimension = 10
@@ -270,7 +274,7 @@ func (d *decoder) header() (*header, error) {
 		return nil, fmt.Errorf("%d records: the file is damaged", number)
 	}
 	h.length = int(number)
-	d.list(tagDimension, func(int) {
+	d.list(tagDimension, func() {
 		x := dimension{name: d.name(), length: int(d.length())}
 		if x.record = x.length == 0; x.record {
 			for _, y := range h.dimensions {
@@ -286,7 +290,7 @@ func (d *decoder) header() (*header, error) {
 		_, d.err = storage.NewNames("dimension", len(h.dimensions), func(i int) string { return h.dimensions[i].name })
 	}
 	d.attributes(&h.details)
-	d.list(tagVariable, func(int) { h.variables = append(h.variables, d.variable(h)) })
+	d.list(tagVariable, func() { h.variables = append(h.variables, d.variable(h)) })
 	h.bytes = size - d.left
 	if d.err == nil {
 		h.names, d.err = storage.NewNames("variable", len(h.variables), func(i int) string { return h.variables[i].name })
@@ -341,7 +345,7 @@ const maxAttribute = 1 << 16
 // attributes takes a list of attributes.
 func (d *decoder) attributes(to *store.Details) {
 	all := map[string]json.RawMessage{}
-	d.list(tagAttribute, func(int) {
+	d.list(tagAttribute, func() {
 		name, kind, n := d.name(), d.element(), d.length()
 		if _, twice := all[name]; twice {
 			d.fail(fmt.Errorf("two attributes have the name %.80q", name))

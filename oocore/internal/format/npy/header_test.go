@@ -28,7 +28,7 @@ func TestParseNpyHeader(t *testing.T) {
 		"{'descr': '>c16', 'fortran_order': True, 'shape': (5,)}":             {Shape: []int{5}, DType: dtype.Complex128, Big: true, Fortran: true},
 		"{'descr': '|b1', 'fortran_order': False, 'shape': ()}":               {Shape: []int{}, DType: dtype.Bool},
 	} {
-		got, err := parseHeader(text)
+		got, err := parseHeader(text, "")
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		} else if !slices.Equal(got.Shape, want.Shape) || got.DType != want.DType || got.Big != want.Big || got.Fortran != want.Fortran {
@@ -71,9 +71,13 @@ func TestParseNpyHeaderNamesWhatIsWrong(t *testing.T) {
 		head("'|V2'", "False", "(3,)"):                                        "bfloat16 from ml_dtypes",
 		head("'|S5'", "False", "(3,)"):                                        "string (bytes)",
 		head("'<M8[Y]'", "False", "(3,)"):                                     "datetime64",
-		head("[('it\\'s', '<f4'), ('b', '<i2', (2,))]", "False", "(3,)"):      "structured dtype",
+		head("[('it\\'s', '<f4'), ('b', '<i2', (2,))]", "False", "(3,)"):      `"b": add #NAME to the path`,
+		head("[('b', '|O')]", "False", "(3,)"):                                `field "b": dtype "O" is unknown`,
+		head("[('b', '<i2', 2)]", "False", "(3,)"):                            "shape is not a tuple",
+		head("[('b',)]", "False", "(3,)"):                                     "no tuple of name, type and shape",
+		head("[('b', '<f4', (9223372036854775807, 2))]", "False", "(3,)"):     "more bytes than 63 bits count",
 	} {
-		if _, err := parseHeader(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseHeader(text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}

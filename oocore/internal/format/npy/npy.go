@@ -1,4 +1,4 @@
-// Package npy reads and writes npy files: x.npy.
+// Package npy reads and writes npy files: x.npy. x.npy#field is a field of a file of records, which is read only.
 package npy
 
 import (
@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/format/raw"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -21,7 +23,7 @@ import (
 // The npy format: magic, version, length of the header, then the header, a
 // Python dictionary padded with spaces (NumPy, numpy/lib/format.py). What it lets change the meaning of bytes: the version, shape
 // and fortran_order (all are read), and descr: byte order and numbers are read, dates and durations are integers with units, and
-// fields, objects, texts and other units are errors by name. What follows the elements is left alone, as np.load leaves it. Of a
+// objects, texts and other units are errors by name. Of structured types the fields of numbers are read, one by one. What follows the elements is left alone, as np.load leaves it. Of a
 // raw file the query says shape, dtype, byte order, offset and order; its size has to agree.
 const (
 	magic     = "\x93NUMPY"
@@ -48,54 +50,74 @@ func (format) Owns(path string) bool {
 		f, _ := raw.Parse(query)
 		described = f.Shape != nil || f.Offset > 0
 	}
-	return !described && strings.EqualFold(filepath.Ext(file), ".npy")
+	return !described && extensions.Owns(file)
 }
+
+var extensions = storage.Extensions{".npy"}
 
 func cut(path string) (f storage.FlatFile, err error) {
 	file, query, ok := storage.CutQuery(path)
 	if ok {
 		f, err = raw.Parse(query)
 	}
-	f.File = file
+	f.File, f.Field, _ = extensions.Cut(file)
 	return f, err
 }
 
-func extent(_ storage.FlatFile, r io.ReaderAt, size int64) (store.Extent, error) {
-	return ReadHeader(r, size)
+func extent(f storage.FlatFile, r io.ReaderAt, size int64) (h storage.Header, err error) {
+	x, err := readField(r, size, f.Field)
+	if err != nil {
+		return h, err
+	}
+	return x.Header(f.Path, formatName, size)
 }
 
 // ReadHeader reads the header of an npy file of the given size, which may be
 // a part of another. It rejects one that needs more bytes than there are, and
 // allocates at most 1 MiB, whatever the header claims.
 func ReadHeader(r io.ReaderAt, size int64) (store.Extent, error) {
+	x, err := readField(r, size, "")
+	if _, structured := errors.AsType[fieldsError](err); structured {
+		err = errors.New("header: descr: arrays with structured dtype cannot be read: save each field as an array of its own")
+	}
+	return x.Extent, err
+}
+
+// fieldsError is the error of a file of records of which no field is named.
+type fieldsError string
+
+func (e fieldsError) Error() string { return string(e) }
+
+// readField is ReadHeader of a file whose elements have fields.
+func readField(r io.ReaderAt, size int64, field string) (x chunked.Records, err error) {
 	if r == nil || size <= 0 {
-		return store.Extent{}, errors.New("the file is empty")
+		return x, errors.New("the file is empty")
 	}
 	var start [headerBytes]byte
 	n, err := r.ReadAt(start[:min(size, headerBytes)], 0)
 	if err != nil && err != io.EOF {
-		return store.Extent{}, err
+		return x, err
 	}
 	if n < len(magic) || string(start[:len(magic)]) != magic {
-		return store.Extent{}, errors.New("not an npy file: it does not begin with \\x93NUMPY")
+		return x, errors.New("not an npy file: it does not begin with \\x93NUMPY")
 	}
 	major, minor := start[6], start[7]
 	var at, length int64
 	switch {
 	case n < 10:
-		return store.Extent{}, fmt.Errorf("the header is cut short: the file has only %d bytes", size)
+		return x, fmt.Errorf("the header is cut short: the file has only %d bytes", size)
 	case major == 1 && minor == 0:
 		at, length = 10, int64(binary.LittleEndian.Uint16(start[8:]))
 	case (major == 2 || major == 3) && minor == 0 && n >= 12:
 		at, length = 12, int64(binary.LittleEndian.Uint32(start[8:]))
 	default:
-		return store.Extent{}, fmt.Errorf("npy version %d.%d is unknown: 1.0, 2.0 and 3.0 can be read", major, minor)
+		return x, fmt.Errorf("npy version %d.%d is unknown: 1.0, 2.0 and 3.0 can be read", major, minor)
 	}
 	if length > maxHeader {
-		return store.Extent{}, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, maxHeader)
+		return x, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, maxHeader)
 	}
 	if at+length > size {
-		return store.Extent{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
+		return x, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
 	}
 	var text []byte
 	if at+length <= int64(n) {
@@ -103,39 +125,45 @@ func ReadHeader(r io.ReaderAt, size int64) (store.Extent, error) {
 	} else {
 		text = make([]byte, length)
 		if _, err := r.ReadAt(text, at); err != nil {
-			return store.Extent{}, err
+			return x, err
 		}
 	}
-	e, err := parseHeader(string(text))
-	if err != nil {
-		return store.Extent{}, fmt.Errorf("header: %w", err)
+	if major < 3 { // in Latin-1
+		runes := make([]rune, len(text))
+		for i, b := range text {
+			runes[i] = rune(b)
+		}
+		text = []byte(string(runes))
 	}
-	e.Offset = at + length
-	if need := e.Offset + int64(grid.Size(e.Shape)*e.DType.Size()); need > size || need < e.Offset {
-		return store.Extent{}, fmt.Errorf("the file is cut short: shape %s of %s needs %d bytes, it has %d",
-			grid.Format(e.Shape), e.DType, need, size)
+	if x, err = parseHeader(string(text), field); err != nil {
+		return x, fmt.Errorf("header: %w", err)
 	}
-	return e, nil
+	records := int64(grid.Size(x.Shape[:x.Axes]))
+	if need := at + length + records*x.Stride; need > size || need < at {
+		return x, fmt.Errorf("the file is cut short: shape %s of %s needs %d bytes, it has %d",
+			grid.Format(x.Shape), x.DType, need, size)
+	}
+	x.Offset += at + length
+	return x, nil
 }
 
-// parseHeader reads the dictionary.
-func parseHeader(text string) (store.Extent, error) {
+// parseHeader reads the dictionary. The records of elements that have no fields are the elements.
+func parseHeader(text, field string) (e chunked.Records, err error) {
 	v, err := parseLiteral(text)
 	if err != nil {
-		return store.Extent{}, err
+		return e, err
 	}
 	d, ok := v.(pyDict)
 	if !ok {
-		return store.Extent{}, errors.New("it is not a dictionary")
+		return e, errors.New("it is not a dictionary")
 	}
 	for key := range d {
 		if key != "descr" && key != "fortran_order" && key != "shape" {
-			return store.Extent{}, fmt.Errorf("key %.40q is unknown", key)
+			return e, fmt.Errorf("key %.40q is unknown", key)
 		}
 	}
-	var e store.Extent
 	if e.Fortran, ok = d["fortran_order"].(bool); !ok {
-		return store.Extent{}, errors.New("fortran_order is neither True nor False")
+		return e, errors.New("fortran_order is neither True nor False")
 	}
 	descr := d["descr"]
 	if code, ok := descr.(string); ok && len(code) > 0 {
@@ -143,28 +171,135 @@ func parseHeader(text string) (store.Extent, error) {
 			descr, e.Details.Attributes = code[:1]+integers, attributes
 		}
 	}
+	var inner []int // axes of a field
+	if list, ok := descr.(pyList); ok || field != "" {
+		of, bytes, err := parseFields(list, field)
+		if err != nil {
+			return e, fmt.Errorf("descr: %w", err)
+		}
+		descr, inner, e.Offset, e.Stride = of.descr, of.shape, of.offset, bytes
+	}
 	if e.DType, e.Big, err = parseDescr(descr); err != nil {
-		return store.Extent{}, fmt.Errorf("descr: %w", err)
+		return e, fmt.Errorf("descr: %w", err)
 	}
-	lengths, ok := d["shape"].(pyTuple)
+	if e.Shape, err = parseShape(d["shape"]); err != nil {
+		return e, err
+	}
+	e.Axes = len(e.Shape)
+	if e.Stride == 0 {
+		e.Stride = int64(e.DType.Size())
+	}
+	if err := grid.Check(e.Shape, int(e.Stride)); err != nil {
+		return e, err
+	}
+	e.Shape = append(e.Shape, inner...)
+	return e, grid.Check(e.Shape, e.DType.Size())
+}
+
+// member is a field of records: its type, and where it lies in them.
+type member struct {
+	descr  literal
+	shape  []int
+	offset int64
+}
+
+// parseFields finds a field by its name, and returns how many bytes a record has.
+func parseFields(list pyList, name string) (found member, bytes int64, err error) {
+	if list == nil {
+		return found, 0, fmt.Errorf("the elements have no fields, so that there is no %.80q: leave out what stands behind #", name)
+	}
+	var names []string
+	for _, v := range list {
+		t, ok := v.(pyTuple)
+		if !ok || len(t) < 2 || len(t) > 3 {
+			return found, 0, errors.New("a field is no tuple of name, type and shape")
+		}
+		label, ok := t[0].(string)
+		if titled, is := t[0].(pyTuple); is && len(titled) == 2 {
+			label, ok = titled[1].(string)
+		}
+		if !ok {
+			return found, 0, errors.New("a field has no name")
+		}
+		m := member{t[1], nil, bytes}
+		if len(t) == 3 {
+			if m.shape, err = parseShape(t[2]); err != nil {
+				return found, 0, err
+			}
+		}
+		size, err := descrBytes(t[1])
+		if err == nil {
+			err = grid.Check(m.shape, size)
+		}
+		if err == nil && bytes > math.MaxInt32 {
+			err = errors.New("records have more than 2 GiB")
+		}
+		if err != nil {
+			return found, 0, fmt.Errorf("field %.80q: %w", label, err)
+		}
+		bytes += int64(grid.Size(m.shape) * size)
+		if label == name && name != "" {
+			found = m
+		}
+		if label != "" {
+			names = append(names, label)
+		}
+	}
+	switch {
+	case name == "":
+		err = fieldsError(fmt.Sprintf("the elements have fields %s: add #NAME to the path", storage.QuoteNames("field", names)))
+	case found.descr == nil:
+		err = fmt.Errorf("no field %.80q: the elements have %s", name, storage.QuoteNames("field", names))
+	}
+	return found, bytes, err
+}
+
+// descrBytes is the size of an element of any type that has one.
+func descrBytes(v literal) (int, error) {
+	if list, ok := v.(pyList); ok {
+		_, bytes, err := parseFields(list, "\x00")
+		if list != nil && bytes > 0 {
+			err = nil // whatever the name is
+		}
+		return int(bytes), err
+	}
+	code, _ := v.(string)
+	code = strings.TrimLeft(code, "<>|=")
+	if len(code) < 2 {
+		return 0, fmt.Errorf("dtype %.40q is unknown", code)
+	}
+	digits, _, _ := strings.Cut(code[1:], "[") // of dates and their unit
+	n, err := strconv.Atoi(digits)
+	switch {
+	case err != nil || n < 0 || n > math.MaxInt32 || !strings.Contains("biufcSaUVMm", code[:1]):
+		return 0, fmt.Errorf("dtype %.40q is unknown, or of no fixed size", code)
+	case code[0] == 'U':
+		n *= 4
+	}
+	return n, nil
+}
+
+// parseShape reads a tuple of lengths.
+func parseShape(v literal) ([]int, error) {
+	lengths, ok := v.(pyTuple)
 	if !ok {
-		return store.Extent{}, errors.New("shape is not a tuple")
+		return nil, errors.New("shape is not a tuple")
 	}
-	e.Shape = make([]int, len(lengths))
+	shape := make([]int, len(lengths))
 	for i, v := range lengths {
 		n, ok := v.(int64)
 		if !ok {
-			return store.Extent{}, errors.New("shape holds something other than integers")
+			return nil, errors.New("shape holds something other than integers")
 		}
-		e.Shape[i] = int(n)
+		shape[i] = int(n)
 	}
-	return e, grid.Check(e.Shape, e.DType.Size())
+	return shape, nil
 }
 
 // parseDescr reads a type code such as <f4, and names what it rejects.
 func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	if _, ok := v.(pyList); ok {
-		return 0, false, errors.New("arrays with structured dtype cannot be read: save each field as an array of its own")
+		return 0, false, errors.New("fields that have fields cannot be read: save each as an array of its own")
 	}
 	descr, ok := v.(string)
 	if !ok {

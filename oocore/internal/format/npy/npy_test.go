@@ -102,7 +102,7 @@ func TestOpenRefusesBadFiles(t *testing.T) {
 		"object":       `object dtype "|O"`,
 		"short_header": "the header is cut short",
 		"string":       `string (unicode) dtype "<U2"`,
-		"structured":   "structured dtype",
+		"structured":   "add #NAME to the path",
 		"truncated":    "the file is cut short: shape (5, 6) of float32 needs 248 bytes, it has 243",
 	}
 	files, _ := filepath.Glob("testdata/bad/*.npy")
@@ -137,4 +137,9 @@ func TestPackedFileIsToBeUnpacked(t *testing.T) {
 			t.Errorf("creating %s: %v", path, err)
 		}
 	}
+}
+
+// TestReadFields reads the fields of records as NumPy does, from npy files and from raw ones by offset and stride.
+func TestReadFields(t *testing.T) {
+	storetest.Foreign(t, "structured arrays that NumPy writes", "testdata/fields.py", 150)
 }

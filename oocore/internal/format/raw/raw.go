@@ -1,4 +1,5 @@
-// Package raw reads and writes files of bare elements, which their paths describe: x.bin?shape=10,20&dtype=float32. Its size has to agree.
+// Package raw reads and writes files of bare elements, which their paths describe: x.bin?shape=10,20&dtype=float32. Its size has to agree. With
+// offset=N elements begin behind N bytes, and more may follow them; with stride=N each index of the first axis has a record, N bytes behind that before it.
 package raw
 
 import (
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -60,15 +62,20 @@ func Parse(query string) (f storage.FlatFile, err error) {
 		case "dtype":
 			f.DType, f.Big, err = parseDType(v[0])
 		case "offset":
+			f.Tail = true
 			if f.Offset, err = strconv.ParseInt(v[0], 10, 64); err != nil || f.Offset < 0 {
 				err = fmt.Errorf("offset=%s is not a number of bytes", v[0])
+			}
+		case "stride":
+			if f.Stride, err = strconv.ParseInt(v[0], 10, 64); err != nil || f.Stride < 1 {
+				err = fmt.Errorf("stride=%s is not a number of bytes", v[0])
 			}
 		case "order":
 			if f.Fortran = v[0] == "F"; v[0] != "F" && v[0] != "C" {
 				err = fmt.Errorf("order=%s is neither C nor F", v[0])
 			}
 		default:
-			err = fmt.Errorf("%q is unknown: a raw file has shape=, dtype=, offset= and order=", key)
+			err = fmt.Errorf("%q is unknown: a raw file has shape=, dtype=, offset=, stride= and order=", key)
 		}
 		if err != nil {
 			return f, err
@@ -111,26 +118,33 @@ func parseDType(text string) (t dtype.Type, big bool, err error) {
 }
 
 // extent checks a query against the size of its file.
-func extent(f storage.FlatFile, r io.ReaderAt, size int64) (store.Extent, error) {
+func extent(f storage.FlatFile, r io.ReaderAt, size int64) (h storage.Header, err error) {
 	switch {
 	case f.Shape == nil && pickled(r):
-		return store.Extent{}, storage.ErrPyTorch
+		return h, storage.ErrPyTorch
 	case f.Shape != nil && f.DType == dtype.Invalid:
-		return store.Extent{}, errors.New("a raw file does not say the type of what it holds: add &dtype=float32")
+		return h, errors.New("a raw file does not say the type of what it holds: add &dtype=float32")
 	case f.Shape == nil && f.DType != dtype.Invalid:
-		return store.Extent{}, errors.New("a raw file does not say the shape of what it holds: add &shape=10,20")
+		return h, errors.New("a raw file does not say the shape of what it holds: add &shape=10,20")
 	case f.Shape == nil:
-		return store.Extent{}, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
+		return h, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
+	case f.Stride > 0 && (len(f.Shape) == 0 || f.Fortran):
+		return h, errors.New("stride= is of the first axis of a shape in C order")
 	}
-	e := store.Extent{Offset: f.Offset, Shape: f.Shape, DType: f.DType, Fortran: f.Fortran, Big: f.Big}
+	h.Extent = store.Extent{Offset: f.Offset, Shape: f.Shape, DType: f.DType, Fortran: f.Fortran, Big: f.Big}
 	if err := grid.Check(f.Shape, f.DType.Size()); err != nil {
-		return store.Extent{}, err
+		return h, err
 	}
-	if bytes := e.Bytes(); bytes != size-f.Offset {
-		return store.Extent{}, fmt.Errorf("shape %s of %s has %d bytes, the file has %d from offset %d on",
-			grid.Format(f.Shape), f.DType, bytes, max(size-f.Offset, 0), f.Offset)
+	if f.Stride > 0 {
+		return chunked.Records{Extent: h.Extent, Axes: 1, Stride: f.Stride}.Header(f.Path, "raw", size)
 	}
-	return e, nil
+	switch bytes, rest := h.Bytes(), size-f.Offset; {
+	case bytes < rest && !f.Tail:
+		return h, fmt.Errorf("shape %s of %s has %d bytes, the file has %d: &offset=0 reads the first of them", grid.Format(f.Shape), f.DType, bytes, rest)
+	case bytes > rest:
+		return h, fmt.Errorf("shape %s of %s has %d bytes, the file has %d from offset %d on", grid.Format(f.Shape), f.DType, bytes, max(rest, 0), f.Offset)
+	}
+	return h, nil
 }
 
 // pickled reports what PyTorch writes: a zip archive or a pickle.

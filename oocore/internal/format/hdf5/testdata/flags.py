@@ -40,7 +40,7 @@ with h5py.File(f"{out}/types.h5", "w") as f:
         f.create_dataset(name, data=v)
         case(f"types.h5#{name}", z if re == im else "differ in byte order")
     f["swapped"] = np.zeros(2, [("i", "f8"), ("r", "f8")])
-    case("types.h5#swapped", "arrays of compounds")
+    case("types.h5#swapped", "add .FIELD to the name")
     t = h5py.h5t.NATIVE_INT32.copy()
     t.set_precision(20)
     low(f, "precision", t, np.arange(3, dtype="i4"))

@@ -1,0 +1,39 @@
+"""Writes arrays through the filters of hdf5plugin, and what h5py reads of them: filters.py FOLDER SEED FILES. Without numbers
+it writes filters.h5, whose arrays count up."""
+import json
+import sys
+
+import h5py
+import hdf5plugin
+import numpy as np
+
+filters = {
+    "bitshuffle": lambda r: hdf5plugin.Bitshuffle(nelems=int(r.integers(0, 20)) * 8, cname="none"),
+    "bitshuffle-lz4": lambda r: hdf5plugin.Bitshuffle(nelems=int(r.integers(0, 20)) * 8),
+    "bitshuffle-zstd": lambda r: hdf5plugin.Bitshuffle(nelems=int(r.integers(0, 20)) * 8, cname="zstd", clevel=int(r.integers(1, 9))),
+    "lz4": lambda r: hdf5plugin.LZ4(nbytes=int(r.integers(0, 2) * r.integers(50, 5000))),
+    "bzip2": lambda r: hdf5plugin.BZip2(blocksize=int(r.integers(1, 10))),
+    "blosc": lambda r: hdf5plugin.Blosc(cname=["lz4", "zstd", "zlib", "blosclz"][r.integers(4)], shuffle=int(r.integers(3))),
+    "zstd": lambda r: hdf5plugin.Zstd(),
+}
+if len(sys.argv) < 4:
+    with h5py.File("filters.h5", "w", libver="latest") as f:
+        for name, made in filters.items():
+            if name not in ("blosc", "zstd"):
+                f.create_dataset(name, data=np.arange(600, dtype=">i2" if name == "lz4" else "<i4").reshape(30, 20), chunks=(13, 20), **made(np.random.default_rng(5)))
+    sys.exit()
+out, seed, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+random = np.random.default_rng(seed)
+cases = []
+for k in range(files):
+    name = list(filters)[k % len(filters)]
+    axes = random.integers(1, 4)
+    shape = tuple(int(n) for n in random.integers(1, [1, 5000, 90, 20][axes], axes))
+    dtype = np.dtype(str(random.choice(["u1", "<i2", ">i4", "<f4", ">f8", "<c16", "?"])))
+    x = random.integers(0, [2, 200][random.integers(2)], shape).astype(dtype) if random.integers(3) else np.frombuffer(random.bytes(int(np.prod(shape)) * 8), "i8").reshape(shape).astype(dtype)
+    with h5py.File(f"{out}/{k}.h5", "w") as f:
+        f.create_dataset("x", data=x, chunks=tuple(int(random.integers(1, n + 1)) for n in shape), shuffle=bool(random.integers(4) == 0) and name in ("lz4", "bzip2", "zstd"), fletcher32=bool(random.integers(4) == 0), **filters[name](random))
+    with h5py.File(f"{out}/{k}.h5") as f:
+        np.save(f"{out}/{k}.npy", f["x"][...].astype(dtype.newbyteorder("=")))
+    cases.append({"path": f"{k}.h5#x", "want": f"{k}.npy"})
+json.dump(cases, open(out + "/cases.json", "w"))
