@@ -88,9 +88,8 @@ func unnamedError(path string) error {
 	if err := misnamed(path); err != nil {
 		return err
 	}
-	file := unnamed{}.Place(path)
-	if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
-		return fmt.Errorf("neither the name nor the first bytes, which were compared with those of %s, say the format: of bare elements name %s?shape=10,20&dtype=float32", knownContents(), filepath.Base(file))
+	if st, err := os.Stat(unnamed{}.Place(path)); err == nil && st.Mode().IsRegular() {
+		return fmt.Errorf("neither the name nor the first bytes, which were compared with those of %s, say the format: where it holds bare elements, add ?shape=10,20&dtype=float32", knownContents())
 	}
 	return errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
 }

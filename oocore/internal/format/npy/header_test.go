@@ -71,7 +71,7 @@ func TestParseNpyHeaderNamesWhatIsWrong(t *testing.T) {
 		head("'|V2'", "False", "(3,)"):                                        "bfloat16 from ml_dtypes",
 		head("'|S5'", "False", "(3,)"):                                        "string (bytes)",
 		head("'<M8[Y]'", "False", "(3,)"):                                     "datetime64",
-		head("[('it\\'s', '<f4'), ('b', '<i2', (2,))]", "False", "(3,)"):      `"b": add #NAME to the path`,
+		head("[('it\\'s', '<f4'), ('b', '<i2', (2,))]", "False", "(3,)"):      `"b" as fields: add #NAME to the path`,
 		head("[('b', '|O')]", "False", "(3,)"):                                `field "b": dtype "O" is unknown`,
 		head("[('b', '<i2', 2)]", "False", "(3,)"):                            "shape is not a tuple",
 		head("[('b',)]", "False", "(3,)"):                                     "no tuple of name, type and shape",

@@ -66,6 +66,9 @@ func cut(path string) (f storage.FlatFile, err error) {
 
 func extent(f storage.FlatFile, r io.ReaderAt, size int64) (h storage.Header, err error) {
 	x, err := readField(r, size, f.Field)
+	if errors.Is(err, errNoFields) {
+		err = fmt.Errorf("an npy file holds one array, which has no name, and its elements have no fields: name %s", f.File)
+	}
 	if err != nil {
 		return h, err
 	}
@@ -82,6 +85,8 @@ func ReadHeader(r io.ReaderAt, size int64) (store.Extent, error) {
 	}
 	return x.Extent, err
 }
+
+var errNoFields = errors.New("the elements have no fields")
 
 // fieldsError is the error of a file of records of which no field is named.
 type fieldsError string
@@ -206,7 +211,7 @@ type member struct {
 // parseFields finds a field by its name, and returns how many bytes a record has.
 func parseFields(list pyList, name string) (found member, bytes int64, err error) {
 	if list == nil {
-		return found, 0, fmt.Errorf("the elements have no fields, so that there is no %.80q: leave out what stands behind #", name)
+		return found, 0, errNoFields
 	}
 	var names []string
 	for _, v := range list {
@@ -247,7 +252,7 @@ func parseFields(list pyList, name string) (found member, bytes int64, err error
 	}
 	switch {
 	case name == "":
-		err = fieldsError(fmt.Sprintf("the elements have fields %s: add #NAME to the path", storage.QuoteNames("field", names)))
+		err = fieldsError(fmt.Sprintf("the elements have %s as fields: add #NAME to the path", storage.QuoteNames("field", names)))
 	case found.descr == nil:
 		err = fmt.Errorf("no field %.80q: the elements have %s", name, storage.QuoteNames("field", names))
 	}
