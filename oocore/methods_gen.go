@@ -8,25 +8,27 @@
 // [Array.BitwiseOr], [Array.BitwiseXor], [Array.Cbrt], [Array.Ceil], [Array.Choose],
 // [Array.Clip], [Array.Conj], [Array.Copysign], [Array.Cos], [Array.Cosh], [Array.Day],
 // [Array.DayOfWeek], [Array.DayOfYear], [Array.DecodeCF], [Array.Degrees], [Array.Div],
-// [Array.Equal], [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1], [Array.FloatPower],
-// [Array.Floor], [Array.FloorDiv], [Array.Fmax], [Array.Fmin], [Array.Fmod], [Array.Frexp],
-// [Array.FullLike], [Array.Greater], [Array.GreaterEqual], [Array.Heaviside], [Array.Hour],
-// [Array.Hypot], [Array.I0], [Array.Imag], [Array.Invert], [Array.IsClose], [Array.IsComplex],
-// [Array.IsFinite], [Array.IsInf], [Array.IsNaN], [Array.IsNegInf], [Array.IsPosInf],
-// [Array.IsReal], [Array.Ldexp], [Array.LeftShift], [Array.Less], [Array.LessEqual],
+// [Array.DivMod], [Array.Equal], [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1],
+// [Array.FloatPower], [Array.Floor], [Array.FloorDiv], [Array.Fmax], [Array.Fmin],
+// [Array.Fmod], [Array.Frexp], [Array.FullLike], [Array.GCD], [Array.Greater],
+// [Array.GreaterEqual], [Array.Heaviside], [Array.Hour], [Array.Hypot], [Array.I0],
+// [Array.Imag], [Array.Invert], [Array.IsClose], [Array.IsComplex], [Array.IsFinite],
+// [Array.IsInf], [Array.IsNaN], [Array.IsNegInf], [Array.IsPosInf], [Array.IsReal],
+// [Array.LCM], [Array.Ldexp], [Array.LeftShift], [Array.Less], [Array.LessEqual],
 // [Array.LinspaceTo], [Array.Log], [Array.Log10], [Array.Log1p], [Array.Log2],
 // [Array.LogAddExp], [Array.LogAddExp2], [Array.LogicalAnd], [Array.LogicalNot],
 // [Array.LogicalOr], [Array.LogicalXor], [Array.Maximum], [Array.Minimum], [Array.Minute],
 // [Array.Mod], [Array.Modf], [Array.Month], [Array.Mul], [Array.NaNToNum], [Array.Neg],
-// [Array.NextAfter], [Array.NotEqual], [Array.Pow], [Array.Quarter], [Array.Radians],
-// [Array.Real], [Array.Reciprocal], [Array.RightShift], [Array.Rint], [Array.Round],
-// [Array.Season], [Array.Second], [Array.Sign], [Array.Signbit], [Array.Sin], [Array.Sinc],
-// [Array.Sinh], [Array.Spacing], [Array.Sqrt], [Array.Square], [Array.Sub], [Array.Tan],
-// [Array.Tanh], [Array.Trunc], [Array.Year], [Linspace], [Select], [Where].
+// [Array.NextAfter], [Array.NotEqual], [Array.PackBits], [Array.Pow], [Array.Quarter],
+// [Array.Radians], [Array.Real], [Array.Reciprocal], [Array.RightShift], [Array.Rint],
+// [Array.Round], [Array.Season], [Array.Second], [Array.Sign], [Array.Signbit], [Array.Sin],
+// [Array.Sinc], [Array.Sinh], [Array.Spacing], [Array.Sqrt], [Array.Square], [Array.Sub],
+// [Array.Tan], [Array.Tanh], [Array.Trunc], [Array.UnpackBits], [Array.Year], [Linspace],
+// [Select], [Where].
 //
-// Reductions and statistics: [Array.All], [Array.Any], [Array.ArgMax], [Array.ArgMin],
-// [Array.Average], [Array.Bincount], [Array.Coarsen], [Array.Corrcoef], [Array.CountNonzero],
-// [Array.Cov], [Array.GroupBy], [Array.Histogram], [Array.Histogram2D],
+// Reductions and statistics: [Array.All], [Array.Any], [Array.ApplyOverAxes], [Array.ArgMax],
+// [Array.ArgMin], [Array.Average], [Array.Bincount], [Array.Coarsen], [Array.Corrcoef],
+// [Array.CountNonzero], [Array.Cov], [Array.GroupBy], [Array.Histogram], [Array.Histogram2D],
 // [Array.HistogramBinEdges], [Array.HistogramDD], [Array.Kurtosis], [Array.LogSumExp],
 // [Array.Max], [Array.Mean], [Array.Min], [Array.Moment], [Array.NanCumprod],
 // [Array.NanCumsum], [Array.Prod], [Array.Ptp], [Array.Reduce], [Array.Resample],
@@ -37,9 +39,9 @@
 //
 // Shape, order of axes and joins: [Arange], [Array.BroadcastTo], [Array.Delete], [Array.Diag],
 // [Array.Diagonal], [Array.ExpandDims], [Array.Flip], [Array.Insert], [Array.MatMul],
-// [Array.MatrixTranspose], [Array.MoveAxis], [Array.Pad], [Array.Piecewise], [Array.Ravel],
-// [Array.Reshape], [Array.Roll], [Array.RollAxis], [Array.Rot90], [Array.Set], [Array.Slice],
-// [Array.Split], [Array.Squeeze], [Array.SwapAxes], [Array.Tile], [Array.Trace],
+// [Array.MatrixTranspose], [Array.MoveAxis], [Array.Pad], [Array.Piecewise], [Array.Put],
+// [Array.Ravel], [Array.Reshape], [Array.Roll], [Array.RollAxis], [Array.Rot90], [Array.Set],
+// [Array.Slice], [Array.Split], [Array.Squeeze], [Array.SwapAxes], [Array.Tile], [Array.Trace],
 // [Array.Transpose], [Array.Tril], [Array.Triu], [Array.Unstack], [Blocks], [Concatenate],
 // [Eye], [Full], [Indices], [Meshgrid], [Ones], [Stack], [Tri], [Zeros].
 //
@@ -74,7 +76,8 @@
 //
 // Quantization: [Array.Quantize].
 //
-// Transforms, filters and networks: [Array.Label].
+// Transforms, filters and networks: [Array.DistanceTransform], [Array.FindObjects],
+// [Array.Label].
 package oocore
 
 import (
@@ -142,6 +145,16 @@ func (a *Array) Angle() *Array {
 func (a *Array) Any(axes ...int) *Array {
 	in := called("any")
 	return in.Result(stats.Reduce(in.Site, stats.ReduceArgs{Reduction: kernel.Any, X: in.Node(a), Axes: axes}))
+}
+
+// ApplyOverAxes reduces the array along one axis after the other, which all stay with the
+// length one: NumPy's apply_over_axes.
+//
+// Passes: 1, and 1 over what each reduction but the last leaves. Held at once: an accumulator
+// for each result.
+func (a *Array) ApplyOverAxes(r Reduction, axes ...int) *Array {
+	in := called("apply_over_axes")
+	return in.Result(group.ApplyOverAxes(in.Site, group.OverAxesArgs{X: in.Node(a), Reduction: r.String(), Axes: axes}))
 }
 
 // Arange counts from start by step up to but not including stop. Integers give int64, and
@@ -595,10 +608,29 @@ func (a *Array) Digitize(edges *Array, side types.Side) *Array {
 	return in.Result(order.Digitize(in.Site, order.SideArgs{A: in.Node(a), B: in.Node(edges), Side: side.String()}))
 }
 
+// DistanceTransform returns how far each element that is not zero is from the nearest that is,
+// as float64: scipy.ndimage.distance_transform_edt. Neighbours along each axis, or along all,
+// are sampling apart, 1 where none is given. It is infinite where no element is zero. Distances
+// are exact up to the last rounding, and lines along each axis are in memory as a whole.
+//
+// Passes: 1 read and 1 written for each axis, 2 where blocks have to be turned between them.
+// Held at once: whole lines: about 4 MiB of them, or one, and one three times more.
+func (a *Array) DistanceTransform(sampling ...float64) *Array {
+	in := called("distance_transform_edt")
+	return in.Result(regions.DistanceTransform(in.Site, regions.DistanceArgs{X: in.Node(a), Sampling: sampling}))
+}
+
 // Div returns a / b, of integers in float64.
 func (a *Array) Div(b any) *Array {
 	in := called("divide")
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Divide, A: in.Node(a), B: in.Node(b)}))
+}
+
+// DivMod returns the quotients by b, an array or a number of Go, rounded down, and what they
+// leave: FloorDiv and Mod. Complex numbers are an error.
+func (a *Array) DivMod(b any) (quotient, remainder *Array) {
+	in := called("divmod")
+	return in.Pair(elements.DivMod(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
@@ -692,6 +724,23 @@ func (a *Array) FFill(axis, limit int) *Array {
 	return in.Result(scan.FFill(in.Site, scan.FillArgs{X: in.Node(a), Axis: axis, Limit: limit}))
 }
 
+// FindObjects returns the boxes around the elements of each label from 1 to maxLabel, or of 0
+// to the largest one: scipy.ndimage.find_objects. The result has a row for each label, in it
+// for each axis the first index and the one after the last, as int64; both are 0 where no
+// element has the label. The largest label is found here, within the context and the options'
+// budget; the array must not change before the result is read.
+//
+// Passes: as groupby. Held at once: as groupby.
+func (a *Array) FindObjects(ctx context.Context, maxLabel int, opts ...Option) *Array {
+	in := called("find_objects")
+	args := regions.ObjectsArgs{X: in.Node(a), MaxLabel: maxLabel}
+	return results(ctx, &in, opts, func(run op.Run) ([]*graph.Node, error) {
+		args.Run = run
+		n, err := regions.FindObjects(in.Site, args)
+		return []*graph.Node{n}, err
+	})[0]
+}
+
 // FlatNonzero returns where elements are not zero, as if the array were flat.
 //
 // Passes: 1 to count when it is called; then none of its own, or 1 where few are selected. Held
@@ -778,6 +827,13 @@ func (a *Array) FullLike(value any) *Array {
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
 	in := called("gamma")
 	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths}))
+}
+
+// GCD returns the greatest common divisors with b, an array or a number of Go, both integers:
+// not negative, and 0 of zeros.
+func (a *Array) GCD(b any) *Array {
+	in := called("gcd")
+	return in.Result(elements.Common(in.Site, elements.DivisorArgs{A: in.Node(a), B: in.Node(b)}))
 }
 
 // RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
@@ -1004,6 +1060,13 @@ func (a *Array) Label(ctx context.Context, connectivity int, opts ...Option) *Ar
 		n, err := regions.Label(in.Site, args)
 		return []*graph.Node{n}, err
 	})[0]
+}
+
+// LCM returns the least common multiples with b, an array or a number of Go, both integers: not
+// negative, and 0 where one is zero. One beyond the type's range wraps.
+func (a *Array) LCM(b any) *Array {
+	in := called("lcm")
+	return in.Result(elements.Common(in.Site, elements.DivisorArgs{A: in.Node(a), B: in.Node(b), Multiple: true}))
 }
 
 // Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
@@ -1355,6 +1418,16 @@ func (a *Array) Outer(b *Array) *Array {
 	return in.Result(contract.Outer(in.Site, op.Binary{A: in.Node(a), B: in.Node(b)}))
 }
 
+// PackBits returns 8 elements along an axis as the bits of a uint8, 1 of those that are not
+// zero, the first the highest bit, or with little the lowest. Bits that no element is left for
+// are 0. Elements are integers or bools.
+//
+// Passes: 1. Held at once: an accumulator for each result.
+func (a *Array) PackBits(axis int, little bool) *Array {
+	in := called("packbits")
+	return in.Result(elements.PackBits(in.Site, elements.BitsArgs{X: in.Node(a), Axis: []int{axis}, Little: little}))
+}
+
 // Partition puts the element of a place along an axis where it is in their order, with no
 // larger ones before it and no smaller ones behind. The others are in their order too: it is
 // Sort.
@@ -1443,6 +1516,17 @@ func (a *Array) Prod(axes ...int) *Array {
 func (a *Array) Ptp(axes ...int) *Array {
 	in := called("ptp")
 	return in.Result(stats.PeakToPeak(in.Site, op.Axes{X: in.Node(a), Axes: axes}))
+}
+
+// Put returns a new array with values, an array or a number, where indices point to in the
+// array as if flattened: NumPy's put. Values are repeated where they are fewer than the
+// indices; where an index is repeated its last value stays. The indices are sorted, with the
+// passes of Argsort.
+//
+// Passes: as set of indices. Held at once: what its box shows of the inputs.
+func (a *Array) Put(indices *Array, values any) *Array {
+	in := called("put")
+	return in.Result(edit.Put(in.Site, edit.PutArgs{X: in.Node(a), Indices: in.Node(indices), Values: in.Node(values), Mode: "raise"}))
 }
 
 // Quarter returns quarters of the year, from 1 on, of dates: stored numbers whose attribute
@@ -1923,6 +2007,16 @@ func (a *Array) Unique(ctx context.Context, opts ...Option) *Array {
 		n, err := order.BuildUnique(in.Site, args)
 		return []*graph.Node{n}, err
 	})[0]
+}
+
+// UnpackBits returns the bits of uint8s along an axis, as uint8s of 0 and 1, the highest first,
+// or with little the lowest. A count is how many along the axis: zeros are appended, or a
+// negative one leaves out so many.
+//
+// Held at once: what its box shows of the inputs.
+func (a *Array) UnpackBits(axis int, little bool, count ...int) *Array {
+	in := called("unpackbits")
+	return in.Result(elements.UnpackBits(in.Site, elements.BitsArgs{X: in.Node(a), Axis: []int{axis}, Little: little, Count: count}))
 }
 
 // UnravelIndex returns the indices along each axis of an array of some lengths, of places in C

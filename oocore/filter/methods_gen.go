@@ -168,6 +168,20 @@ func Laplace(a *oocore.Array, o Options) *oocore.Array {
 	return in.Result(filter.Laplace(in.Site, filter.LaplaceArgs{X: in.Node(a), Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
 }
 
+// MapCoordinates returns the spline through the array's elements at places, of which
+// coordinates have along their first axis one for each axis of the array:
+// scipy.ndimage.map_coordinates. The result has the other axes of coordinates. At places
+// outside of the array, and at NaN, it has the options' value. Places may lie anywhere; those
+// that are near each other in coordinates and in the array are the fastest.
+//
+// Passes: 1 over the places; each box of 262,144 of them reads the tiles of the array that they
+// are in, of about 524,288 elements, once. Held at once: 262,144 places, 16 bytes for each, and
+// a tile with its border in float64.
+func MapCoordinates(a, coordinates *oocore.Array, o TransformOptions) *oocore.Array {
+	in := called("map_coordinates")
+	return in.Result(filter.MapCoordinates(in.Site, filter.CoordinatesArgs{X: in.Node(a), Coordinates: in.Node(coordinates), Spline: filter.Spline{Order: o.order(), Value: o.Value}}))
+}
+
 // Maximum returns the largest element of windows of the given lengths; NaN where there is one:
 // scipy.ndimage.maximum_filter.
 //

@@ -50,7 +50,9 @@ type LeastSquares struct {
 // computed. NumPy's has no residuals where the rank is less than n; here they are always
 // there.
 //
-// Each result is one pass over a and b; three where a has more columns than rows.
+// Both may be stacks, which broadcast, of matrices that fit a task.
+//
+// Each result is one pass over a and b; three where a has more columns than rows, or they are stacks.
 func Lstsq(a, b *oocore.Array, rcond float64) LeastSquares {
 	all := door.Several[oocore.Array](4, "lstsq", func(site graph.Site, in []*graph.Node) ([]*graph.Node, error) {
 		l, err := linalg.Lstsq(site, in[0], in[1], rcond)

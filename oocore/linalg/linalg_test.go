@@ -225,7 +225,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}{
 		{linalg.Solve(a, oocore.FromSlice(make([]float64, 4))), "solve: the right-hand side has 4 rows, for matrices of 3 (linalg_test.go:"},
 		{linalg.PCA(a, 4).Scores, "pca: a matrix of shape (3, 3) has 1 to 3 components, not 4 (linalg_test.go:"},
-		{linalg.PInv(oocore.FromSlice(make([]float64, 3)), -1), "pinv: takes a matrix, not an array of shape (3,) (linalg_test.go:"},
+		{linalg.PInv(oocore.FromSlice(make([]float64, 3)), -1), "pinv: takes matrices, not an array of shape (3,) (linalg_test.go:"},
 		{linalg.Det(oocore.Zeros(oocore.Float16, 2, 2)), "det: does not take float16: bring it to float32 with AsType (linalg_test.go:"},
 		{linalg.Norm(a, linalg.P(3)), "norm: order 3 is not of matrices: 1, 2, -1, -2 and infinities are (linalg_test.go:"},
 	} {

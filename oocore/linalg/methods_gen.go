@@ -84,12 +84,22 @@ func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
 	return in.Result(linalg.MatrixRank(in.Site, linalg.RankArgs{X: in.Node(a), RCond: rcond}))
 }
 
+// MultiDot returns the product of matrices, in the order that takes the fewest multiplications.
+// The first may be a vector that is a row, and the last one that is a column.
+//
+// Passes: as matmul, for each two arrays, in the order that takes the fewest multiplications.
+// Held at once: as matmul.
+func MultiDot(arrays ...*oocore.Array) *oocore.Array {
+	in := called("multi_dot")
+	return in.Result(linalg.MultiDot(in.Site, linalg.MultiDotArgs{Arrays: door.Nodes(&in, arrays)}))
+}
+
 // PInv returns the pseudoinverse, n × m of an m × n matrix. Singular values up to rcond times
 // the largest count as zero; a negative rcond is the larger length times float64's precision,
-// in which it is computed.
+// in which it is computed. Each matrix of a stack has to fit a task.
 //
-// Passes: 2 read, 1 written. Held at once: 36 MiB, or twice as many rows as columns four times
-// in float64.
+// Passes: 2 read, 1 written; of stacks 1. Held at once: 36 MiB, or twice as many rows as
+// columns four times in float64.
 func PInv(a *oocore.Array, rcond float64) *oocore.Array {
 	in := called("pinv")
 	return in.Result(linalg.PInv(in.Site, linalg.RankArgs{X: in.Node(a), RCond: rcond}))
@@ -179,4 +189,15 @@ func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 func SVDVals(a *oocore.Array) *oocore.Array {
 	in := called("svdvals")
 	return in.Result(linalg.SVDVals(in.Site, op.Unary{X: in.Node(a)}))
+}
+
+// TensorSolve returns x for which the sums of products along the last axes of a and all of x
+// are b; axes of a, if any, are moved to its end first. With b's axes for rows and x's for
+// columns a is a square matrix that fits a task.
+//
+// Passes: as solve. Held at once: a matrix, or about 4 MiB of small ones: each input, the
+// result and a factor in float64.
+func TensorSolve(a, b *oocore.Array, axes ...int) *oocore.Array {
+	in := called("tensorsolve")
+	return in.Result(linalg.TensorSolve(in.Site, linalg.TensorSolveArgs{A: in.Node(a), B: in.Node(b), Axes: axes}))
 }

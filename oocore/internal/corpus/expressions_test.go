@@ -59,6 +59,8 @@ var written = []string{
 	"unravel_index(i, 64, 64, 0)", "ravel_multi_index(i, j, 64, 64)", "decode_cf(x)", "meshgrid(v, v, 0)", "tril(s)", "triu(s, 5)", "trace(s)", "diag(v)", "diagonal(s)", "tri(40, 50, 1)", "eye(40, 50, 1)", "tril_indices(9, 0, 9, 0)", "triu_indices(9, 0, 9, 1)", "indices(9, 8, 1)",
 	"average(x, x, 0)", "hstack(x, y)", "dstack(x, y)", "vstack(x, y)", "conjugate(a)", "full(0.5, 3, 3)", "squeeze(expand_dims(x, 0), 0)", `slice(x, "0:10")`, "ones(64)", "zeros(64)", "empty(3)", "roll(x, 3, 0)", "repeat(x, 2, 0)", `astype(a, "float16")`, "real(a)", "imag(a)",
 	"broadcast_to(v, 9, 65)", "reshape(x, 521, 33)", "moveaxis(t, 0, 2)", "swapaxes(t, 0, 1)", "permute_dims(t, 2, 0, 1)", "split(x, 3, 0, 1)", "unstack(x, 0, 3)", "rot90(s)", "rollaxis(t, 2, 0)", "allclose(x, y, 0.1, 0.1)", "isclose(a, b)", "triangular(7, 0, 1, 2, 9)", "cumulative_sum(x, 1)", "cumulative_prod(x, 1)", `ediff1d(v)`, "sort(c, 3)", "at(x, 3, 4)",
+	"gcd(i, j)", "lcm(i, j)", `divmod(a, b, "quotient")`, `divmod(a, b, "remainder")`, "packbits(m, 1)", `unpackbits(astype(i, "uint8"), 1)`, "put(x, w & 31, v)", `apply_over_axes(x, "sum", 1, 0)`, "multi_dot(x, transpose(y), x)", `tensorsolve(s, slice(s, "0"))`,
+	"pinv(stack(s, s, 0))", "lstsq(stack(s, s, 0), s)", "find_objects(i, 9)", "distance_transform_edt(m)", `map_coordinates(s, full(2.5, 2, 30), "order=3")`, `map_coordinates(x, stack(y*3, x*5, 0), "order=1")`,
 }
 
 // elementwise has an expression of each operation of the kernels.

@@ -18,6 +18,8 @@ var Rows = []op.Row{
 	{Name: "set", NumPy: "x[...] = values", Passes: op.Fused + "; of a mask and a list of values those of cumsum over the mask, of indices those of argsort over them", Holds: op.Shown, Build: op.Build(Assign), Examples: `set(x, "0:10", 0)`,
 		Go: "(a *Array) Set(region string, values any)", Doc: `Set returns a new array with a region replaced by values, an array or a number: NumPy's x[region] = values. Values broadcast to the region and take the array's type; a number
 that the type does not have is rejected.`},
+	{Name: "put", Names: "x indices values", Passes: "as set of indices", Holds: op.Shown, Build: op.Build(Put), Examples: "put(x, arange(0, 1000, 1), 0)",
+		Go: "(a *Array) Put(indices *Array, values any) = a, indices, values, \"raise\"", Doc: `Put returns a new array with values, an array or a number, where indices point to in the array as if flattened: NumPy's put. Values are repeated where they are fewer than the indices; where an index is repeated its last value stays. The indices are sorted, with the passes of Argsort.`},
 	{Name: "insert", Holds: op.Shown, Build: op.Build(inserted),
 		Go: "Array.Insert"},
 	{Name: "delete", Without: "Values", Holds: op.Shown, Build: op.Build(deleted),
@@ -35,6 +37,10 @@ type (
 		At     op.Value `usage:"bools or indices or \"0:100, ::2\""`
 		Values *graph.Node
 		Axis   []int `most:"1"`
+	}
+	PutArgs struct {
+		X, Indices, Values *graph.Node
+		Mode               string `words:"raise wrap clip" default:"raise"`
 	}
 	insertArgs struct {
 		X      *graph.Node
@@ -61,6 +67,22 @@ func Assign(site graph.Site, a AssignArgs) (*graph.Node, error) {
 		return SetAt(site, x, at.Node, values, append(axis, 0)[0])
 	}
 	return nil, at.Reject("takes the region as text in double quotes, a mask or an array of indices")
+}
+
+// Put is NumPy's put of a new array: SetAt of the array as if flattened, by the mode of Take.
+func Put(site graph.Site, a PutArgs) (_ *graph.Node, err error) {
+	defer graph.Renamed(&err, site, "put", a.X, a.Indices, a.Values)
+	m := &graph.Maker{Site: site}
+	flat, values, indices := m.Reshape(a.X, -1), m.Reshape(a.Values, -1), m.Reshape(a.Indices, -1)
+	count, have := grid.Size(indices.Shape), grid.Size(values.Shape)
+	if m.Err != nil || count == 0 || have == 0 {
+		return a.X, m.Err
+	}
+	if times := (op.Lengths{X: values, Lengths: []int{(count + have - 1) / have}}); have > 1 {
+		values = m.Part(m.Make(func() (*graph.Node, error) { return shape.Tile(site, times) }), 0, 0, count)
+	}
+	indices = m.Make(func() (*graph.Node, error) { return index.Within(site, indices, flat.Shape[0], a.Mode) })
+	return m.Reshape(m.Make(func() (*graph.Node, error) { return SetAt(site, flat, indices, values, 0) }), a.X.Shape...), m.Err
 }
 
 func inserted(site graph.Site, a insertArgs) (*graph.Node, error) {

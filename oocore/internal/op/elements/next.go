@@ -27,7 +27,7 @@ func NextAfter(site graph.Site, args op.Binary) (*graph.Node, error) {
 	if grid.Size(x.Shape) == 0 {
 		return x, nil
 	}
-	return graph.NewBlockwise(site, "nextafter", Next{Type: t}, x.Shape, t, []*graph.Node{x, y})
+	return graph.NewBlockwise(site, "nextafter", Next{Pairs{t}}, x.Shape, t, []*graph.Node{x, y})
 }
 
 // Spacing returns NumPy's spacing: the distance of each float to the next one away from zero,
@@ -49,24 +49,32 @@ func Spacing(site graph.Site, a op.Unary) (*graph.Node, error) {
 	})
 }
 
-// Next steps floats of one type.
-type Next struct{ Type dtype.Type }
+// Pairs are elements of two arrays of one shape and type.
+type Pairs struct{ Type dtype.Type }
 
 // Requirements is the box of both inputs, of which one is read into the result.
-func (o Next) Requirements(box []int) blockwise.Requirements {
+func (o Pairs) Requirements(box []int) blockwise.Requirements {
 	return blockwise.Requirements{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * o.Type.Size()), DisjointReads: true}
 }
 
-// Fill steps each element of the first input.
-func (o Next) Fill(ctx context.Context, t *blockwise.Task) error {
-	to := t.Scratch[:len(t.Dst)]
+// each reads a box of both, and computes its result in place of the first one's elements.
+func (o Pairs) each(ctx context.Context, t *blockwise.Task, f func(second []byte) error) error {
+	second := t.Scratch[:len(t.Dst)]
 	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
 		return err
 	}
-	if err := t.In[1].Read(ctx, t.Box, to); err != nil {
+	if err := t.In[1].Read(ctx, t.Box, second); err != nil {
 		return err
 	}
-	return t.Compute(func() error {
+	return t.Compute(func() error { return f(second) })
+}
+
+// Next steps floats of one type.
+type Next struct{ Pairs }
+
+// Fill steps each element of the first input.
+func (o Next) Fill(ctx context.Context, t *blockwise.Task) error {
+	return o.each(ctx, t, func(to []byte) error {
 		switch o.Type {
 		case dtype.Float16:
 			step(dtype.Slice[dtype.Float16Bits](t.Dst), dtype.Slice[dtype.Float16Bits](to), 1<<15, func(v dtype.Float16Bits) float64 { return float64(v.Float32()) })

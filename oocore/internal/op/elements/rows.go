@@ -56,6 +56,16 @@ var Rows = []op.Row{
 		Go: "(a *Array) Frexp() (mantissa, exponent *Array)", Doc: `Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32: a is mantissa·2^exponent. Complex numbers are an error.`},
 	{Name: "modf", Parts: "fraction integral", Build: op.Build2(Modf), Examples: `modf(x, "fraction")`,
 		Go: "(a *Array) Modf() (fraction, integral *Array)", Doc: `Modf returns the fractional and the integral parts, which both have the sign. Complex numbers are an error.`},
+	{Name: "divmod", Parts: "quotient remainder", Build: op.Build2(DivMod), Examples: `divmod(i, j | 1, "quotient")`,
+		Go: "(a *Array) DivMod(b any) (quotient, remainder *Array)", Doc: `DivMod returns the quotients by b, an array or a number of Go, rounded down, and what they leave: FloorDiv and Mod. Complex numbers are an error.`},
+	{Name: "gcd", Build: op.Build(Common), Examples: "gcd(i & 255, j & 255)",
+		Go: "(a *Array) GCD(b any)", Doc: `GCD returns the greatest common divisors with b, an array or a number of Go, both integers: not negative, and 0 of zeros.`},
+	{Name: "lcm", Build: op.Build(Common).With(DivisorArgs{Multiple: true}), Examples: "lcm(i & 255, j & 255)",
+		Go: "(a *Array) LCM(b any)", Doc: `LCM returns the least common multiples with b, an array or a number of Go, both integers: not negative, and 0 where one is zero. One beyond the type's range wraps.`},
+	{Name: "packbits", Passes: "1", Holds: "an accumulator for each result", Without: "Count", Build: op.Build(PackBits), Examples: "packbits(x > 0.5, 1)",
+		Go: "(a *Array) PackBits(axis int, little bool) = a, []int{axis}, little", Doc: `PackBits returns 8 elements along an axis as the bits of a uint8, 1 of those that are not zero, the first the highest bit, or with little the lowest. Bits that no element is left for are 0. Elements are integers or bools.`},
+	{Name: "unpackbits", Holds: op.Shown, Build: op.Build(UnpackBits), Examples: `unpackbits(astype(i & 255, "uint8"), 1)`,
+		Go: "(a *Array) UnpackBits(axis int, little bool, count ...int) = a, []int{axis}, little, count", Doc: `UnpackBits returns the bits of uint8s along an axis, as uint8s of 0 and 1, the highest first, or with little the lowest. A count is how many along the axis: zeros are appended, or a negative one leaves out so many.`},
 	{Name: "angle", Build: op.Build(Angle),
 		Go: "(a *Array) Angle()", Doc: `Angle returns the angles of complex numbers in radians; of real ones 0, or pi below zero.`},
 	{Name: "choose", Build: op.Build(Choose), Examples: "choose(i & 1, x, y)",
@@ -96,6 +106,13 @@ type (
 	}
 	chosenArgs struct {
 		In []*graph.Node `usage:"condition, x, condition, y...2, otherwise" least:"2"`
+	}
+	// BitsArgs are the arguments of packbits and unpackbits: no axis is the array as if flattened, no count all bits.
+	BitsArgs struct {
+		X      *graph.Node
+		Axis   []int `most:"1"`
+		Little bool
+		Count  []int `word:"5"`
 	}
 	EqualArgs struct {
 		A, B     *graph.Node

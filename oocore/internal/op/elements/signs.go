@@ -170,3 +170,10 @@ func Choose(site graph.Site, a ChooseArgs) (*graph.Node, error) {
 	last := len(choices) - 1
 	return Select(site, conditions, choices[:last], choices[last])
 }
+
+// DivMod is NumPy's divmod: floor_divide and remainder.
+func DivMod(site graph.Site, a op.Binary) (quotient, remainder *graph.Node, err error) {
+	m := &graph.Maker{Site: site}
+	quotient, remainder = m.Apply(kernel.FloorDivide, a.A, a.B), m.Apply(kernel.Remainder, a.A, a.B)
+	return quotient, remainder, m.Err
+}

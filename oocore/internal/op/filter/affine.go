@@ -50,8 +50,13 @@ func (o Affine) Chunks() []int {
 	if o.diagonal() {
 		return nil
 	}
-	side := int(math.Pow(affineTile, 1/float64(len(o.Out))))
-	tile := slices.Clone(o.Out)
+	return cube(o.Out, affineTile)
+}
+
+// cube is a box of up to so many elements that is as long along each axis, where the shape is.
+func cube(shape []int, elements float64) []int {
+	side := int(math.Pow(elements, 1/float64(len(shape))))
+	tile := slices.Clone(shape)
 	for d := range tile {
 		tile[d] = max(min(tile[d], side), 1)
 	}
@@ -98,11 +103,7 @@ func (o Affine) Fill(ctx context.Context, t *blockwise.Task) error {
 			empty = true
 			break
 		}
-		near := o.Order/2 + 1
-		from, to := int(math.Floor(max(low, 0)))-near, int(math.Ceil(min(high, last)))+near
-		// What is mirrored at an edge lies as far from it on the other side.
-		read.Start[d] = max(min(from, 2*(o.Shape[d]-1)-to), 0)
-		read.Shape[d] = min(max(to, -from), o.Shape[d]-1) + 1 - read.Start[d]
+		read.Start[d], read.Shape[d] = reach(o.Shape[d], o.Order, low, high)
 		if most := o.extent(t.Box.Shape)[d]; read.Shape[d] > most {
 			read.Shape[d] = most
 		}
@@ -126,28 +127,20 @@ func (o Affine) Fill(ctx context.Context, t *blockwise.Task) error {
 	})
 }
 
+// reach are the elements along an axis of n that places from low to high take, those that are mirrored at its ends among
+// them: they lie as far from an end on the other side.
+func reach(n, order int, low, high float64) (start, length int) {
+	near, last := order/2+1, float64(n-1)
+	from, to := int(math.Floor(max(low, 0)))-near, int(math.Ceil(min(high, last)))+near
+	start = max(min(from, 2*(n-1)-to), 0)
+	return start, min(max(to, -from), n-1) + 1 - start
+}
+
 // sum computes a box of the result from a box of coefficients.
 func (o Affine) sum(out, in []float64, box, read grid.Box) {
-	dims, taps := len(o.Shape), o.Order+1
-	strides := grid.Strides(read.Shape)
-	weights, offsets := make([][]float64, dims), make([][]int, dims)
-	for d := range dims {
-		weights[d], offsets[d] = make([]float64, taps), make([]int, taps)
-	}
-	known := slices.Repeat([]float64{math.NaN()}, dims) // the places that weights are for
+	dims := len(o.Shape)
+	s := newSpot(o.Shape, o.Order, in, read)
 	at := slices.Clone(box.Start)
-	var total func(d, offset int) float64
-	total = func(d, offset int) float64 {
-		sum := 0.0
-		for k, w := range weights[d] {
-			if p := offset + offsets[d][k]; d == dims-1 {
-				sum += w * in[p]
-			} else {
-				sum += w * total(d+1, p)
-			}
-		}
-		return sum
-	}
 	for i := range out {
 		inside := true
 		for d := range dims {
@@ -155,25 +148,12 @@ func (o Affine) sum(out, in []float64, box, read grid.Box) {
 			for k, p := range at {
 				c += float64(p) * o.Matrix[d][k]
 			}
-			if c += o.Offset[d]; c < 0 || c > float64(o.Shape[d]-1) {
-				inside = false
+			if inside = s.place(d, c+o.Offset[d]); !inside {
 				break
-			}
-			if c == known[d] {
-				continue
-			}
-			known[d] = c
-			first := int(math.Floor(c)) - o.Order/2
-			if o.Order%2 == 0 {
-				first = int(math.Floor(c+0.5)) - o.Order/2
-			}
-			basis(weights[d], c-float64(first))
-			for k := range taps {
-				offsets[d][k] = (mirrored(first+k, o.Shape[d]) - read.Start[d]) * strides[d]
 			}
 		}
 		if out[i] = o.Value; inside {
-			out[i] = total(0, 0)
+			out[i] = s.total(0, 0)
 		}
 		for d := dims - 1; d >= 0; d-- {
 			if at[d]++; at[d] < box.Start[d]+box.Shape[d] {
@@ -182,6 +162,60 @@ func (o Affine) sum(out, in []float64, box, read grid.Box) {
 			at[d] = box.Start[d]
 		}
 	}
+}
+
+// spot is a place that a spline is computed at.
+type spot struct {
+	shape   []int
+	order   int
+	all     []float64 // the coefficients in a box
+	read    grid.Box
+	strides []int
+	known   []float64   // the places that weights are for
+	weights [][]float64 // along each axis
+	offsets [][]int
+}
+
+func newSpot(shape []int, order int, all []float64, read grid.Box) *spot {
+	s := &spot{shape: shape, order: order, all: all, read: read, strides: grid.Strides(read.Shape), known: slices.Repeat([]float64{math.NaN()}, len(shape))}
+	for range shape {
+		s.weights, s.offsets = append(s.weights, make([]float64, order+1)), append(s.offsets, make([]int, order+1))
+	}
+	return s
+}
+
+// place goes to a place along an axis; false where it is outside of the array.
+func (s *spot) place(d int, c float64) bool {
+	n, order := s.shape[d], s.order
+	if !(c >= 0 && c <= float64(n-1)) {
+		return false
+	}
+	if c == s.known[d] {
+		return true
+	}
+	s.known[d] = c
+	first := int(math.Floor(c)) - order/2
+	if order%2 == 0 {
+		first = int(math.Floor(c+0.5)) - order/2
+	}
+	basis(s.weights[d], c-float64(first))
+	for k := range s.offsets[d] {
+		s.offsets[d][k] = (mirrored(first+k, n) - s.read.Start[d]) * s.strides[d]
+	}
+	return true
+}
+
+// total is the sum over axes from d on, of coefficients so far behind the first.
+func (s *spot) total(d, offset int) float64 {
+	sum := 0.0
+	for k, w := range s.weights[d] {
+		if p := offset + s.offsets[d][k]; d == len(s.shape)-1 {
+			sum += w * s.all[p]
+		} else {
+			sum += w * s.total(d+1, p)
+		}
+	}
+	return sum
 }
 
 // mirrored is the element that a place beyond the edges of n shows.
@@ -256,28 +290,35 @@ func coefficients(m *graph.Maker, x *graph.Node, order int) *graph.Node {
 
 // transform is the spline through an array at other places, in its type.
 func transform(site graph.Site, name string, x *graph.Node, o Affine) (*graph.Node, error) {
+	if slices.ContainsFunc(slices.Concat(append(slices.Clone(o.Matrix), o.Offset)...), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+		return nil, graph.Reject(site, name, fmt.Errorf("takes finite numbers"), x)
+	}
+	o.Shape = x.Shape
+	return splined(&graph.Maker{Site: site}, name, x, Spline{o.Order, o.Value}, o.Out, o)
+}
+
+// splined is what an operation makes of the coefficients of the spline through an array, and of more, in the array's type.
+func splined(m *graph.Maker, name string, x *graph.Node, s Spline, shape []int, o blockwise.Op, more ...*graph.Node) (*graph.Node, error) {
 	var err error
 	switch {
-	case o.Order < 0 || o.Order > 5:
-		err = fmt.Errorf("takes splines of order 0 to 5, not %d", o.Order)
+	case s.Order < 0 || s.Order > 5:
+		err = fmt.Errorf("takes splines of order 0 to 5, not %d", s.Order)
 	case x.DType.Kind() == dtype.KindComplex:
 		err = fmt.Errorf("takes real numbers: Real and Imag are transformed each")
 	case len(x.Shape) == 0:
 		err = fmt.Errorf("takes an array of one dimension or more")
 	case grid.Size(x.Shape) == 0:
 		err = fmt.Errorf("takes an array with elements, not of shape %s", grid.Format(x.Shape))
-	case slices.ContainsFunc(slices.Concat(append(slices.Clone(o.Matrix), o.Offset, []float64{o.Value})...), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }):
+	case math.IsNaN(s.Value) || math.IsInf(s.Value, 0):
 		err = fmt.Errorf("takes finite numbers")
 	}
 	if err != nil {
-		return nil, graph.Reject(site, name, err, x)
+		return nil, graph.Reject(m.Site, name, err, x)
 	}
-	m := &graph.Maker{Site: site}
-	o.Shape = x.Shape
-	if grid.Size(o.Out) == 0 {
-		return m.Full(dtype.FromInt(x.DType, 0), o.Out...), m.Err
+	if grid.Size(shape) == 0 {
+		return m.Full(dtype.FromInt(x.DType, 0), shape...), m.Err
 	}
-	out := m.Blockwise(name, o, o.Out, dtype.Float64, []*graph.Node{coefficients(m, x, o.Order)})
+	out := m.Blockwise(name, o, shape, dtype.Float64, append([]*graph.Node{coefficients(m, x, s.Order)}, more...))
 	if x.DType.Kind() < dtype.KindFloat { // SciPy rounds halves away from zero, and keeps to the type's range
 		low, high := limits(x.DType)
 		out = m.Apply(kernel.Trunc, m.Apply(kernel.Add, out, m.Apply(kernel.Copysign, m.Number(0.5), out)))

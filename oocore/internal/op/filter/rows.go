@@ -40,6 +40,8 @@ Sums are in float64. Weights of zero take no part. Of integers the fraction is c
 		Go: "filter.Rotate(a *Array, degrees float64, keep bool, axes []int, o TransformOptions) = a, degrees, axes, keep, o.order(), o.Value", Doc: `Rotate returns the array turned by degrees in the plane of two axes, nil being the first two, by the spline through its elements: scipy.ndimage.rotate. The result is as large as the turned array, or as the array itself where it is to keep its shape.`},
 	{Name: "affine_transform", NumPy: "scipy.ndimage.affine_transform", Passes: "1; none of its own of a diagonal matrix", Holds: "the box around what a tile of about a million elements shows", Build: op.Build(AffineTransform), Examples: `affine_transform(s, 0.9, 0.1, -0.1, 0.9, "offset=3,4")`,
 		Go: "filter.Affine(a *Array, matrix, offset []float64, shape []int, o TransformOptions) = a, matrix, offset, shape, o.order(), o.Value", Doc: `Affine returns at each place the spline through the array's elements at matrix times the place plus offset, the square matrix being given row by row: scipy.ndimage.affine_transform. A nil offset is zero, and a nil shape is the array's.`},
+	{Name: "map_coordinates", NumPy: "scipy.ndimage.map_coordinates", Passes: "1 over the places; each box of 262,144 of them reads the tiles of the array that they are in, of about 524,288 elements, once", Holds: "262,144 places, 16 bytes for each, and a tile with its border in float64", Build: op.Build(MapCoordinates), Examples: `map_coordinates(s, stack(indices(4096, 4096, 0) * 3.9 + 3, indices(4096, 4096, 1) * 3.9 - 2, 0), "order=1")`,
+		Go: "filter.MapCoordinates(a, coordinates *Array, o TransformOptions) = a, coordinates, o.order(), o.Value", Doc: `MapCoordinates returns the spline through the array's elements at places, of which coordinates have along their first axis one for each axis of the array: scipy.ndimage.map_coordinates. The result has the other axes of coordinates. At places outside of the array, and at NaN, it has the options' value. Places may lie anywhere; those that are near each other in coordinates and in the array are the fastest.`},
 	{Name: "downsample", Names: "x factors", NumPy: "skimage.transform.downscale_local_mean", Holds: "the elements of a few blocks", Build: op.Build(Downsample), Examples: "downsample(s, 4)",
 		Go: "filter.Downsample(a *Array, factors []int)", Doc: `Downsample returns the mean of blocks of the given factors. Blocks at the end of an axis that it does not fill are means of fewer elements. Means of integers are float64.`},
 }
@@ -112,6 +114,10 @@ type (
 		Matrix []float64 `least:"1"`
 		Offset []float64 `word:"0,0"`
 		Shape  []int     `usage:"output_shape" word:"64,64"`
+		Spline
+	}
+	CoordinatesArgs struct {
+		X, Coordinates *graph.Node
 		Spline
 	}
 	// GaussianArgs are the arguments of gaussian_filter. No orders are 0, and a truncation of 0 is 4.

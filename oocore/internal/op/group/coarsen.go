@@ -57,3 +57,23 @@ func coarsen(site graph.Site, name string, n *graph.Node, factors []int, trim bo
 	n = m.Reshape(n, split...)
 	return m.Make(func() (*graph.Node, error) { return Named(site, name, n, inner, ddof) }), m.Err
 }
+
+// OverAxesArgs are the arguments of apply_over_axes.
+type OverAxesArgs struct {
+	X         *graph.Node
+	Reduction string `usage:"mean"`
+	Axes      []int  `least:"1"`
+}
+
+// ApplyOverAxes is NumPy's apply_over_axes of a reduction by its name.
+func ApplyOverAxes(site graph.Site, a OverAxesArgs) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
+	out := a.X
+	for _, axis := range a.Axes {
+		out = m.ExpandDims(m.Make(func() (*graph.Node, error) { return Named(site, a.Reduction, out, []int{axis}, 0) }), axis)
+	}
+	if m.Err != nil {
+		return nil, graph.Reject(site, "apply_over_axes", graph.Unnamed(m.Err), a.X)
+	}
+	return out, nil
+}

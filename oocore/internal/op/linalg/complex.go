@@ -231,22 +231,18 @@ func complexSVD(m *graph.Maker, n *graph.Node, full bool) (u, s, vt *graph.Node)
 // complexLstsq is least squares of complex matrices: those of the real form, whose squares are
 // those of magnitudes.
 func complexLstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
-	rcond, err := cutoff(rcond, a.Shape[0], a.Shape[1], dtype.Float64)
+	_, size, err := stackOf(a)
+	if err == nil {
+		rcond, err = cutoff(rcond, size[0], size[1], dtype.Float64)
+	}
 	if m.Fail(err) {
 		return out
 	}
 	t := complexResult(a, b)
-	vector := len(b.Shape) == 1
-	if vector {
-		b = m.ExpandDims(b, 1)
-	}
 	out = lstsq(m, realForm(m, a), m.Slice(realForm(m, b), "..., ::2"), rcond)
-	out.X = joinParts(m, m.Slice(out.X, "::2, :"), m.Slice(out.X, "1::2, :"), t)
-	if vector {
-		out.X = m.Squeeze(out.X, 1)
-	}
+	out.X = joinParts(m, m.Slice(out.X, "..., ::2, :"), m.Slice(out.X, "..., 1::2, :"), t)
 	out.Residuals = m.Cast(out.Residuals, realPart(t))
-	out.S = m.Cast(m.Slice(out.S, "::2"), realPart(t))
+	out.S = m.Cast(m.Slice(out.S, "..., ::2"), realPart(t))
 	out.Rank = m.Apply(kernel.FloorDivide, out.Rank, m.Number(2))
 	return out
 }

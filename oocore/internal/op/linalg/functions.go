@@ -387,12 +387,12 @@ func residuals(e Batched, p *pool) function {
 	}}
 }
 
-// pseudoinverse of an m × n matrix, m ≥ n, gives the factor whose product with Q, where
-// the input is R, is the transposed pseudoinverse: U·diag(1/s)·Vᵀ, transposed.
+// pseudoinverse is that of an m × n matrix, m ≥ n: V·diag(1/s)·Uᵀ. Of a triangular factor R it is, transposed, what Q is
+// multiplied by to give the pseudoinverse of Q·R, transposed.
 func pseudoinverse(e Batched, p *pool) function {
-	n := e.In[0][0]
-	d := newSVD(p, n, n, p.stateMatrix(n, n))
-	gemm := p.product(n, n, n)
+	m, n := e.In[0][0], e.In[0][1]
+	d := newSVD(p, n, m, p.stateMatrix(n, m))
+	gemm := p.product(n, m, n)
 	return function{do: func(s *blockwise.Steps, in []matrix, out []float64) error {
 		if err := d.of(s, in[0]); err != nil || !s.Next() {
 			return err
@@ -407,10 +407,10 @@ func pseudoinverse(e Batched, p *pool) function {
 				row[i] /= d.s[j]
 			}
 		}
-		vt := in[0]
-		transpose(vt, d.v)
+		v := matrix{a: in[0].a[:n*n], rows: n, cols: n, ld: n}
+		transpose(v, d.v)
 		clear(out)
-		multiply(matrix{a: out, rows: n, cols: n, ld: n}, vt, d.c, gemm)
+		multiply(matrix{a: out, rows: n, cols: m, ld: m}, v, d.c, gemm)
 		return s.End()
 	}}
 }

@@ -32,6 +32,10 @@ var Rows = []op.Row{
 		Go: "linalg.EigH(a *Array) (values, vectors *Array)", Doc: `EigH returns the eigenvalues, rising, and eigenvectors as columns of symmetric matrices that fit a task, of which the lower triangle is read. The largest element of each vector is positive.`},
 	{Name: "eigvalsh", NumPy: "np.linalg.eigvalsh", Passes: "1", Holds: whole, Build: op.Build(onlyValues),
 		Go: "linalg.EigH"},
+	{Name: "multi_dot", NumPy: "np.linalg.multi_dot", Passes: "as matmul, for each two arrays, in the order that takes the fewest multiplications", Holds: "as matmul", Build: op.Build(MultiDot), Examples: "multi_dot(transpose(n), n)",
+		Go: "linalg.MultiDot(arrays ...*Array)", Doc: `MultiDot returns the product of matrices, in the order that takes the fewest multiplications. The first may be a vector that is a row, and the last one that is a column.`},
+	{Name: "tensorsolve", NumPy: "np.linalg.tensorsolve", Passes: "as solve", Holds: whole, Build: op.Build(TensorSolve), Examples: `tensorsolve(reshape(slice(s, "0:64, 0:64") + eye(64) * 64, 8, 8, 64), slice(s, "0:8, 0:8"))`,
+		Go: "linalg.TensorSolve(a, b *Array, axes ...int)", Doc: `TensorSolve returns x for which the sums of products along the last axes of a and all of x are b; axes of a, if any, are moved to its end first. With b's axes for rows and x's for columns a is a square matrix that fits a task.`},
 	{Name: "qr", Parts: "q r", NumPy: "np.linalg.qr", Passes: `"r": 1; "q": 2 read, 1 written, twice that of complex matrices`, Holds: blocks, Build: op.Build2(QR), Examples: `qr(n, "q"); qr(n, "r"); qr(slice(z, ":, 0:4"), "q")`,
 		Go: "linalg.QR(a *Array) (q, r *Array)", Doc: `QR returns the matrix as q·r, where q has orthonormal columns and r is upper triangular with nothing negative on its diagonal, which makes them unique; NumPy's differ by signs. Of m × n elements and k the smaller length q is m × k and r k × n.`},
 	{Name: "svd", Parts: "u s vt", NumPy: "np.linalg.svd", Passes: `"s" and "vt": 1; "u": 2 read, 1 written; "full": 1`, Holds: blocks + `; "full" of matrices that fit a task`, Build: op.Build3(SVD), Examples: `svd(n, "u")`,
@@ -41,13 +45,13 @@ var Rows = []op.Row{
 		Go: "linalg.LU(a *Array) (p, l, u *Array)", Doc: `LU returns the matrix as p·l·u: p exchanges rows, l is lower triangular with ones on its diagonal and nothing above one in magnitude, u is upper triangular. Of m × n elements and k the smaller length they are m × m, m × k and k × n. Matrices fit a task.`},
 	{Name: "randomized_svd", Parts: "u s vt", NumPy: "sklearn.utils.extmath.randomized_svd", Passes: "1 and one for each iteration (2)", Holds: "a block of 12 MiB in float64, or a row, and k + oversample rows of x", Build: op.Build3(RandomizedSVD), Examples: `randomized_svd(x, 8, 1, 0, "u")`,
 		Go: "linalg.RandomizedSVD(a *Array, k int, o RandomOptions) (u, s, vt *Array) = a, k, o.Iterations, o.Seed, o.Oversample", Doc: `RandomizedSVD approximates the k largest singular values and their vectors: u m × k, s falling, vt k × n. Vectors that are random, and the same for the same seed, are multiplied with aᵀ·a and made orthonormal, each time in one pass; the matrix is then decomposed in the space that they span (Halko, Martinsson and Tropp, SIAM Review 2011). Values below about 10⁻⁷ of the largest are not told from noise. The signs of vectors are arbitrary.`},
-	{Name: "pinv", NumPy: "np.linalg.pinv", Passes: "2 read, 1 written", Holds: blocks, Build: op.Build(PInv),
-		Go: "linalg.PInv(a *Array, rcond float64)", Doc: `PInv returns the pseudoinverse, n × m of an m × n matrix. Singular values up to rcond times the largest count as zero; a negative rcond is the larger length times float64's precision, in which it is computed.`},
+	{Name: "pinv", NumPy: "np.linalg.pinv", Passes: "2 read, 1 written; of stacks 1", Holds: blocks, Build: op.Build(PInv), Examples: "pinv(n); pinv(m)",
+		Go: "linalg.PInv(a *Array, rcond float64)", Doc: `PInv returns the pseudoinverse, n × m of an m × n matrix. Singular values up to rcond times the largest count as zero; a negative rcond is the larger length times float64's precision, in which it is computed. Each matrix of a stack has to fit a task.`},
 	{Name: "matrix_rank", NumPy: "np.linalg.matrix_rank", Passes: "1", Holds: blocks, Build: op.Build(MatrixRank),
 		Go: "linalg.MatrixRank(a *Array, rcond float64)", Doc: `MatrixRank returns the number of singular values above rcond times the largest, as int64. A negative rcond is the larger length times the precision of a's type.`},
 	{Name: "matrix_power", NumPy: "np.linalg.matrix_power", Passes: "as matmul, twice for each binary digit of n at most", Holds: "as matmul; as inv where n is negative", Build: op.Build(MatrixPower),
 		Go: "linalg.MatrixPower(a *Array, power int)", Doc: `MatrixPower returns square matrices multiplied with themselves, by repeated squaring; of a negative power their inverses, and of power 0 the identity.`},
-	{Name: "lstsq", NumPy: "np.linalg.lstsq", Passes: "1 over both; 3 where there are more columns than rows, or more than 256 right-hand sides", Holds: blocks, Build: op.Build(solution), Examples: `lstsq(n, slice(n, ":, 0:3"))`,
+	{Name: "lstsq", NumPy: "np.linalg.lstsq", Passes: "1 over both; 3 where there are more columns than rows, or more than 256 right-hand sides, and of stacks", Holds: blocks, Build: op.Build(solution), Examples: `lstsq(n, slice(n, ":, 0:3")); lstsq(m, m)`,
 		Go: "linalg.Lstsq"},
 	{Name: "norm", NumPy: "np.linalg.norm", Passes: "1; of singular values as svdvals", Holds: "an accumulator for each result", Build: op.Build(normOf), Examples: "norm(x)",
 		Go: "linalg.Norm"},
@@ -84,6 +88,14 @@ type (
 	solutionArgs struct {
 		A, B  *graph.Node
 		RCond float64 `default:"-1"`
+	}
+	// MultiDotArgs are the arguments of multi_dot.
+	MultiDotArgs struct {
+		Arrays []*graph.Node `usage:"a, b..." least:"2"`
+	}
+	TensorSolveArgs struct {
+		A, B *graph.Node
+		Axes []int
 	}
 	normArgs struct {
 		X        *graph.Node

@@ -168,7 +168,7 @@ func joined(m *graph.Maker, in ...*graph.Node) *graph.Node {
 
 // PInv is NumPy's pinv: the pseudoinverse, n × m of m × n elements. Singular values up
 // to rcond times the largest count as zero (negative: the larger length times
-// float64's precision). Two passes, with the memory of QR.
+// float64's precision). Two passes, with the memory of QR. Each matrix of a stack has to fit a task: one pass.
 func PInv(site graph.Site, a RankArgs) (*graph.Node, error) {
 	n := a.X
 	m := &graph.Maker{Site: site}
@@ -179,30 +179,35 @@ func pinv(m *graph.Maker, n *graph.Node, rcond float64) *graph.Node {
 	if m.Err != nil {
 		return nil
 	}
-	if isEmpty(n) && len(n.Shape) == 2 { // in its own type
-		return m.Full(dtype.FromInt(n.DType, 0), n.Shape[1], n.Shape[0])
-	}
-	if isComplex(n) && len(n.Shape) == 2 {
-		rcond, err := cutoff(rcond, n.Shape[0], n.Shape[1], dtype.Float64)
-		if m.Fail(err) {
-			return nil
-		}
-		return inRealForm(m, n, func(n *graph.Node) *graph.Node { return pinv(m, n, rcond) })
-	}
-	dt, err := matrixOf(n)
+	_, size, err := stackOf(n)
 	if m.Fail(err) {
 		return nil
 	}
-	if rcond, err = cutoff(rcond, n.Shape[0], n.Shape[1], dtype.Float64); m.Fail(err) {
+	if isEmpty(n) { // in its own type
+		return swapped(m, m.Full(dtype.FromInt(n.DType, 0), n.Shape...))
+	}
+	if rcond, err = cutoff(rcond, size[0], size[1], dtype.Float64); m.Fail(err) {
+		return nil
+	}
+	if isComplex(n) {
+		return inRealForm(m, n, func(n *graph.Node) *graph.Node { return pinv(m, n, rcond) })
+	}
+	dt, err := resultType(n.DType)
+	if m.Fail(err) {
 		return nil
 	}
 	n, wide := turned(m, n)
-	t := newTall(m, n)
-	x := t.q(dt, each(m, "pinv", rcond, dtype.Float64, []int{t.n, t.n}, t.r(dtype.Float64)))
+	var x *graph.Node // transposed
+	if rows, cols := n.Shape[len(n.Shape)-2], n.Shape[len(n.Shape)-1]; len(n.Shape) > 2 {
+		x = swapped(m, each(m, "pinv", rcond, dt, []int{cols, rows}, n))
+	} else {
+		t := newTall(m, n)
+		x = t.q(dt, each(m, "pinv", rcond, dtype.Float64, []int{t.n, t.n}, t.r(dtype.Float64)))
+	}
 	if wide {
 		return x
 	}
-	return m.Transpose(x)
+	return swapped(m, x)
 }
 
 // LeastSquares is what NumPy's lstsq gives.
@@ -219,7 +224,7 @@ type LeastSquares struct {
 // right-hand side, also where NumPy leaves them out.
 //
 // One pass over a matrix of no fewer rows than columns, and of b with it; three over others, and
-// where b has many columns.
+// where b has many columns, and of stacks, of which each matrix has to fit a task.
 func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, error) {
 	m := &graph.Maker{Site: site}
 	out := lstsq(m, a, b, rcond)
@@ -238,28 +243,31 @@ func lstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	if m.Err != nil {
 		return out
 	}
-	if len(a.Shape) == 2 && (isEmpty(a) || isEmpty(b)) {
-		return emptyLstsq(m, a, b, rcond)
-	}
-	if isComplex(a, b) && len(a.Shape) == 2 && len(b.Shape) > 0 {
-		return complexLstsq(m, a, b, rcond)
-	}
-	if _, err := matrixOf(a); m.Fail(err) {
+	_, size, err := stackOf(a)
+	if m.Fail(err) {
 		return out
 	}
 	vector := len(b.Shape) == 1
 	if vector {
-		if b = m.ExpandDims(b, 1); m.Err != nil {
-			return out
-		}
+		b = m.ExpandDims(b, 1)
+		defer func() { out.X = m.Squeeze(out.X, -1) }()
 	}
-	if _, err := matrixOf(b); err != nil {
+	stacks := len(a.Shape) > 2 || len(b.Shape) > 2
+	switch {
+	case m.Err != nil:
+	case !stacks && (isEmpty(a) || isEmpty(b)):
+		return emptyLstsq(m, a, b, rcond)
+	case isComplex(a, b):
+		return complexLstsq(m, a, b, rcond)
+	}
+	_, right, err := stackOf(b)
+	if err != nil {
 		m.Fail(fmt.Errorf("the right-hand side: %w", err))
 		return out
 	}
-	rows, n, k := a.Shape[0], a.Shape[1], b.Shape[1]
-	if b.Shape[0] != rows {
-		m.Fail(fmt.Errorf("the right-hand side has %d rows, for a matrix of %d", b.Shape[0], rows))
+	rows, n, k := size[0], size[1], right[1]
+	if right[0] != rows {
+		m.Fail(fmt.Errorf("the right-hand side has %d rows, for a matrix of %d", right[0], rows))
 		return out
 	}
 	dt, err := common(a, b)
@@ -269,7 +277,7 @@ func lstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 	if rcond, err = cutoff(rcond, rows, n, dtype.Float64); m.Fail(err) {
 		return out
 	}
-	if rows >= n && k <= max(n, mostSides) {
+	if !stacks && rows >= n && k <= max(n, mostSides) {
 		r := joined(m, a, b)
 		x := each(m, "lstsq", rcond, dtype.Float64, []int{n, k}, r)
 		out.Residuals = each(m, "lstsq_residuals", 0, dt, []int{k}, r, x)
@@ -282,13 +290,10 @@ func lstsq(m *graph.Maker, a, b *graph.Node, rcond float64) (out LeastSquares) {
 		x := m.Product(p, b)
 		// The sums of squares of a·x - b by columns.
 		left := m.Apply(kernel.Square, m.Apply(kernel.Subtract, m.Product(a, x), b))
-		left = m.Reduce(kernel.Sum, left, graph.ReduceOptions{Axes: []int{0}})
+		left = m.Reduce(kernel.Sum, left, graph.ReduceOptions{Axes: []int{-2}})
 		out.S, out.X, out.Residuals = m.Cast(s, dt), m.Cast(x, dt), m.Cast(left, dt)
 	}
 	out.Rank = above(m, out.S, rcond)
-	if vector {
-		out.X = m.Squeeze(out.X, 1)
-	}
 	return out
 }
 

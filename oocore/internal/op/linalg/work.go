@@ -89,7 +89,7 @@ func (e Batched) work() float64 {
 		n := e.Out[0]
 		work = jacobiWork(n, n, n, rowNanos) + 2*productWork(n, n, e.Out[1])
 	case "pinv":
-		work = jacobiWork(n, n, n, rowNanos) + productWork(n, n, n)
+		work = jacobiWork(n, m, n, rowNanos) + productWork(n, n, m)
 	case "lstsq_residuals":
 		work = productWork(e.In[1][0], e.In[1][0], e.In[1][1])
 	case "det_complex", "slogdet_complex", "lu_complex":

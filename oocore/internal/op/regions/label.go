@@ -36,16 +36,7 @@ type Tiles struct {
 }
 
 // tile is a box whose elements follow each other in the array.
-func (s Tiles) tile() []int {
-	box, room := slices.Clone(s.Shape), tileElems
-	for d := len(box) - 1; d >= 0; d-- {
-		box[d] = max(min(s.Shape[d], room), 1)
-		if room /= box[d]; box[d] < s.Shape[d] {
-			room = 1
-		}
-	}
-	return box
-}
+func (s Tiles) tile() []int { return grid.Auto(s.Shape, 1, tileElems) }
 
 func (s Tiles) grid() grid.Grid { return grid.Grid{Shape: s.Shape, Chunks: s.tile()} }
 

@@ -97,7 +97,34 @@ def deleting(rng):
         yield refused("delete", bad, {"x": x})
 
 
+def putting(rng):
+    for i in range(60):
+        x = array(rng, lengths(rng, empty=0), TYPES[i % len(TYPES)])
+        j = rng.integers(-x.size, x.size, int(rng.integers(0 if i % 9 == 0 else 1, 12)))
+        mode = ["", "raise", "wrap", "clip"][i % 4]
+        if mode in ("wrap", "clip"):
+            j = j * 3
+        if i % 5 == 0:
+            j = j[None]
+        v = array(rng, [(), (j.size,), (int(rng.integers(1, 20)),), (2, 3), (0,)][i % 5], x.dtype.name)
+
+        def put(v):
+            out = x.copy()
+            np.put(out, j, v, mode or "raise")
+            return out
+
+        said = f', "{mode}"' if mode else ""
+        yield case("put", f"put(x, j, v{said})", {"x": x, "j": j, "v": v}, lambda: put(v))
+        yield case("put", f"put(x, j, 1{said})", {"x": x, "j": j}, lambda: put(1))
+    x, j = array(rng, (3000, 4), "float32"), rng.integers(0, 12000, 5000)
+    v = array(rng, (700,), "float32")
+    yield case("put", "put(x, j, v)", {"x": x, "j": j, "v": v}, lambda: (out := x.copy(), np.put(out, j, v))[0])
+    for bad in ("put(x, j + 12000, v)", "put(x, j * 0.5, v)", "put(x, j - 24000, 1)", 'put(x, j, v, "around")', "put(x, j)"):
+        yield refused("put", bad, {"x": x, "j": j, "v": v})
+
+
 def cases(rng):
+    yield from putting(rng)
     yield from masks(rng)
     yield from indices(rng)
     yield from inserting(rng)

@@ -4,7 +4,7 @@ from scipy import special
 
 import reference
 from ops import shape as shapes
-from ops.shape import array, lengths, axis_of, case, joined
+from ops.shape import array, lengths, axis_of, case, refused, joined
 
 EACH = 50
 TYPES = shapes.TYPES + ["bfloat16"]
@@ -232,7 +232,69 @@ def equality(rng):
         yield case("array_equal", f'array_equal(x, y{", " + chr(34) + "equal_nan" + chr(34) if nan else ""})', {"x": x, "y": y}, lambda: np.asarray(np.array_equal(x, y, equal_nan=nan)))
 
 
+def divisors(rng):
+    for i in range(110):
+        op, t = ["gcd", "lcm"][i % 2], [n for n in INTEGERS if n != "bool"][i // 2 % 8]
+        shape = lengths(rng)
+        wide = np.iinfo(t)
+
+        def draw(shape, t):
+            if rng.random() < 0.3:
+                return np.asarray(rng.integers(np.iinfo(t).min, np.iinfo(t).max, shape, t, endpoint=True))
+            return np.asarray(rng.integers(-12 if t[0] == "i" else 0, 60, shape)).astype(t)
+
+        x = draw(shape, t)
+        y = draw(shape[int(rng.integers(0, len(shape) + 1)):], t if i % 3 else "int16" if t != "uint64" else "uint8")
+        f = getattr(np, op)
+        yield case(op, f"{op}(x, y)", {"x": x, "y": y}, lambda: f(x, y))
+        yield case(op, f"{op}(12, x)", {"x": x}, lambda: f(12, x))
+    x, z = array(rng, (2, 3), "int32"), np.ones((3,), "uint64")
+    for op in ("gcd", "lcm"):
+        for bad in (f"{op}(x, 0.5)", f"{op}(x, slice(x, \":, :2\"))", f"{op}(x > 0, x > 0)", f"{op}(x, z)", f"{op}(x, x * 1j)"):
+            yield refused(op, bad, {"x": x, "z": z})
+
+
+def parts_of_division(rng):
+    for i in range(60):
+        t = shapes.TYPES[1:][i % 11]
+        shape = lengths(rng)
+        x, y = array(rng, shape, t, special=False), array(rng, shape, t, special=False)
+        y = np.where(y == 0, y.dtype.type(3), y)
+        for part, want in zip(("quotient", "remainder"), np.divmod(x, y)):
+            yield case("divmod", f'divmod(x, y, "{part}")', {"x": x, "y": y}, lambda: want)
+        yield case("divmod", 'divmod(x, 7, "remainder")', {"x": x}, lambda: np.divmod(x, 7)[1])
+    x = array(rng, (2, 3), "int32")
+    for bad in ("divmod(x, 2)", 'divmod(x * 1j, 2, "quotient")', 'divmod(x, slice(x, ":, :2"), "quotient")', 'divmod(x, "quotient")'):
+        yield refused("divmod", bad, {"x": x})
+
+
+def bits(rng):
+    for i in range(110):
+        t = INTEGERS[i % len(INTEGERS)]
+        shape = lengths(rng, high=20 if i % 2 else 9)
+        x = array(rng, shape, t)
+        x = x * (array(rng, shape, "bool")) if t != "bool" else x
+        b = array(rng, shape, "uint8") * np.uint8(7)
+        axis = None if i % 4 == 0 else axis_of(rng, len(shape))
+        little = i % 3 == 0
+        args, order = ("" if axis is None else f", {axis}") + (', "little"' if little else ""), "little" if little else "big"
+        yield case("packbits", f"packbits(x{args})", {"x": x}, lambda: np.packbits(x, axis, order))
+        count = None if i % 2 or b.size == 0 else int(rng.integers(-8 * (b.size if axis is None else shape[axis]), 100))
+        given = "" if count is None else f', "count={count}"'
+        yield case("unpackbits", f"unpackbits(b{args}{given})", {"b": b}, lambda: np.unpackbits(b, axis, count, order))
+    x, b = np.ones((3, 4)), np.ones((2, 3), "uint8")
+    for bad in ("packbits(x)", "packbits(b, 2)", 'packbits(b, "count=3")', 'packbits(b, "middle")', "packbits(b, 0, 1)"):
+        yield refused("packbits", bad, {"x": x, "b": b})
+    for bad in ("unpackbits(x)", "unpackbits(b, 2)", 'unpackbits(b, 1, "count=-25")', 'unpackbits(b, "count=x")', "unpackbits(b, -3)"):
+        yield refused("unpackbits", bad, {"x": x, "b": b})
+    yield case("unpackbits", "unpackbits(b)", {"b": np.uint8(5)}, lambda: np.unpackbits(np.uint8(5)))
+    yield case("packbits", "packbits(b)", {"b": np.uint8(5)}, lambda: np.packbits(np.uint8(5)))
+
+
 def cases(rng):
+    yield from divisors(rng)
+    yield from parts_of_division(rng)
+    yield from bits(rng)
     yield from equality(rng)
     yield from closeness(rng)
     for row in ROWS:

@@ -208,6 +208,43 @@ def transforms(rng):
         yield {"op": wrong[: wrong.index("(")], "expr": wrong, "in": {"x": a}, "error": True}
 
 
+def coordinates(rng):
+    for i in range(200):
+        t = ["f8", "f4", "u1", "i2", "i8", "f8"][i % 6]
+        a = array(rng, [t], int(rng.integers(1, 4)))
+        a = a[tuple(slice(0, {1: 200, 2: 30, 3: 10}[a.ndim]) for _ in a.shape)]
+        a = np.nan_to_num(a, nan=1, posinf=2, neginf=3) if a.dtype.kind == "f" else a
+        order, cval = i % 6, int(rng.integers(0, 5))
+        shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 4))))
+        places = rng.uniform(-1.5, 1.5, (a.ndim, *shape)) + rng.random((a.ndim, *shape)) * np.reshape(a.shape, (-1,) + (1,) * len(shape))
+        if i % 5 == 0 and t[0] == "f":
+            places = np.round(places)
+        kwargs = {"order": order} if i % 7 else {}
+        if cval:
+            kwargs["cval"] = cval
+        more = "".join(f', "{k}={v}"' for k, v in kwargs.items())
+        want = np.asarray(ndimage.map_coordinates(a, places, **kwargs)).reshape(shape)
+        if a.dtype.kind in "iu":  # where rounding could go either way there is no one result
+            wide = ndimage.map_coordinates(a.astype("f8"), places, **kwargs)
+            if (np.abs(wide - np.floor(wide) - 0.5) < 1e-6).any() or wide.min(initial=0) < np.iinfo(t).min or wide.max(initial=0) > np.iinfo(t).max:
+                continue
+        size = float(np.abs(a.astype("f8")).max(initial=1))
+        yield {"op": "map_coordinates", "expr": f"map_coordinates(x, p{more})", "in": {"x": a, "p": places}, "want": want, "rtol": 1e-6 if t == "f4" else 0, "atol": 1e-11 * size if a.dtype.kind == "f" else 0}
+    big = rng.random((1500, 1700))
+    line, block = rng.random(3_000_000), rng.random((130, 140, 150))
+    for a, shape in ((big, (700, 900)), (line, (400_000,)), (block, (90, 80, 70)), (rng.random((3, 1_200_000)), (300_000,))):
+        for order in (1, 3):  # of several boxes of points, all over several tiles
+            places = rng.uniform(-1, 1, (a.ndim, *shape)) + rng.random((a.ndim, *shape)) * np.reshape(a.shape, (-1,) + (1,) * len(shape))
+            yield {"op": "map_coordinates", "expr": f'map_coordinates(x, p, "order={order}")', "in": {"x": a, "p": places}, "want": ndimage.map_coordinates(a, places, order=order), "atol": 1e-10}
+    a = rng.random((4, 5))
+    p = np.stack([np.array([0.5, np.nan, 2]), np.array([1, 1, np.nan])])
+    want = ndimage.map_coordinates(a, np.nan_to_num(p, nan=-1), order=1, cval=7)
+    yield {"op": "map_coordinates", "expr": 'map_coordinates(x, p, "order=1", "cval=7")', "in": {"x": a, "p": p}, "want": want, "atol": 1e-14}
+    yield {"op": "map_coordinates", "expr": "map_coordinates(x, p)", "in": {"x": a, "p": np.ones((2, 0, 3))}, "want": np.ones((0, 3))}
+    for wrong in ("map_coordinates(x, x)", "map_coordinates(x, p * 1j)", 'map_coordinates(x, p, "order=6")', "map_coordinates(x * 1j, p)", "map_coordinates(x, 1)", 'map_coordinates(x, slice(p, ":, 0"))', 'map_coordinates(x, slice(p, ":1"))'):
+        yield {"op": "map_coordinates", "expr": wrong, "in": {"x": a, "p": p}, "error": True}
+
+
 GREY = ["grey_erosion", "grey_dilation", "grey_opening", "grey_closing", "morphological_gradient", "white_tophat", "black_tophat"]
 BINARY = ["binary_erosion", "binary_dilation", "binary_opening", "binary_closing"]
 
@@ -247,6 +284,7 @@ def morphology(rng):
 
 
 def cases(rng):
+    yield from coordinates(rng)
     yield from morphology(rng)
     yield from transforms(rng)
     for make in (windows, gaussians, sums, blocks):

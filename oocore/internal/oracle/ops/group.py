@@ -30,7 +30,21 @@ def one(rng, kind, x, labels, groups, axis, text="", ddof=0):
     yield case("groupby", f'groupby(x, l, "{kind}", {axis}{text})', {"x": x, "l": labels}, lambda: want, 0 if exact else 2 * float(np.finfo(want.dtype).eps), atol)
 
 
+def over_axes(rng):
+    for i in range(100):
+        kind = ["sum", "mean", "max", "prod", "any", "count_nonzero", "median", "nanmax", "std", "nansum"][i % 10]
+        x = array(rng, lengths(rng, empty=0), "float64", special=False)
+        axes = [axis_of(rng, x.ndim) for _ in range(int(rng.integers(1, 4)))]
+        yield case("apply_over_axes", f'apply_over_axes(x, "{kind}", {joined(axes)})', {"x": x}, lambda: np.apply_over_axes(getattr(np, kind), x, axes), 1e-12, 1e-11)
+    x = array(rng, (3, 4), "int16")
+    for kind in ("sum", "max", "mean"):
+        yield case("apply_over_axes", f'apply_over_axes(x, "{kind}", 1, 0)', {"x": x}, lambda: np.apply_over_axes(getattr(np, kind), x, (1, 0)), 1e-14)
+    for bad in ('apply_over_axes(x, "sum")', 'apply_over_axes(x, "sum", 2)', 'apply_over_axes(x, "around", 0)', "apply_over_axes(x, 0)"):
+        yield refused("apply_over_axes", bad, {"x": x})
+
+
 def cases(rng):
+    yield from over_axes(rng)
     kinds = "sum mean var min max count first last".split()
     for i in range(6 * EACH):
         kind = kinds[i % 8]

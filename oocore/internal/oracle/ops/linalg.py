@@ -366,7 +366,75 @@ def whole_bases(rng):
     yield error("svd", 'svd(x, "full")', x=np.eye(3))
 
 
+def stacks(rng):
+    for i in range(60):
+        before = [(3,), (2, 2), (1,), (4,)][i % 4]
+        m, n = size(rng, 8), size(rng, 8)
+        a = matrix(rng, (*before, m, n), ["float64", "float32", "complex128", "int32", "complex64"][i % 5])
+        if i % 6 == 0 and min(m, n) > 1:  # of a lower rank
+            a[0] = a[0, ..., :, :1] * np.ones(n, a.dtype) if len(before) == 1 else a[0]
+        wide = a.astype("c16" if a.dtype.kind == "c" else "f8")
+        s = np.linalg.svd(wide, compute_uv=False)
+        kept = np.where(s > 1e-9 * s[..., :1], s, np.inf).min(-1, initial=np.inf)
+        c = float(np.max(s[..., 0] / kept))
+        t = np.dtype(a.dtype if a.dtype.kind == "c" else result(a))
+        loose = 2e-5 * c if t.char in "fF" else 0
+
+        def of(name, expr, arrays, want):
+            made = case(name, expr, arrays, want, c, t)
+            return made | {"atol": made["atol"] + loose * float(np.abs(want).max(initial=1))}
+
+        yield of("pinv", "pinv(x, 1e-9)", {"x": a}, np.linalg.pinv(wide, rcond=1e-9))
+        vector = i % 5 == 0
+        b = matrix(rng, (m,) if vector else (*(before if i % 2 else before[-1:]), m, size(rng, 5)), a.dtype)
+        each = np.broadcast_to(b[:, None] if vector else b, (*before, m, 1 if vector else b.shape[-1]))
+        x = np.stack([np.linalg.lstsq(p, q.astype(wide.dtype), rcond=1e-9)[0] for p, q in zip(wide.reshape(-1, m, n), each.reshape(-1, m, each.shape[-1]))])
+        x = x.reshape(*before, n, -1)
+        if c < 1e6:
+            yield of("lstsq", "lstsq(a, b, 1e-9)", {"a": a, "b": b}, x[..., 0] if vector else x)
+    a = matrix(rng, (3, 4, 5))
+    for bad_ in ("lstsq(a, slice(a, \":2\"))", "lstsq(a, matrix_transpose(a))", "lstsq(a, 1)", "pinv(a, 1)", "lstsq(a, a, 1)", "pinv(a * nan)"):
+        yield error(bad_[: bad_.index("(")], bad_, a=a)
+    yield case("pinv", "pinv(x)", {"x": np.ones((2, 0, 3))}, np.ones((2, 3, 0)))
+    yield case("pinv", "pinv(x)", {"x": np.ones((0, 2, 3), "f4")}, np.ones((0, 3, 2)))
+
+
+def tensors(rng):
+    for i in range(60):
+        k = int(rng.integers(2, 7))
+        lengths = [size(rng, 7) for _ in range(k + 1)]
+        arrays = {chr(97 + j): matrix(rng, (lengths[j], lengths[j + 1]), pick(rng, ["float64", "int64", "float32"]) if i % 3 else "complex128") for j in range(k)}
+        if i % 4 == 1:
+            arrays["a"] = arrays["a"][0]
+        if i % 5 == 1:
+            arrays[chr(96 + k)] = arrays[chr(96 + k)][:, 0]
+        want = np.linalg.multi_dot(list(arrays.values()))
+        wide = [np.abs(x).astype("f8") for x in arrays.values()]
+        eps = 0 if want.dtype.kind == "i" else 50 * float(np.finfo(want.dtype).eps if all(x.dtype != "f4" for x in arrays.values()) else 2.0**-23)
+        yield {"op": "multi_dot", "expr": f"multi_dot({', '.join(arrays)})", "in": arrays, "want": want, "atol": eps * float(np.max(np.linalg.multi_dot(wide)))}
+    a = matrix(rng, (3, 4))
+    for bad_ in ("multi_dot(a)", "multi_dot(a, a)", "multi_dot(a, reshape(a, 4, 3, 1), a)", "multi_dot(a, slice(a, \":, 0\"))", "multi_dot(a, slice(a, \"0\"), a)", "multi_dot(1, a)"):
+        yield error("multi_dot", bad_, a=a)
+    for i in range(60):
+        of = [[(2, 3), (6,)], [(6,), (3, 2)], [(4,), (2, 2)], [(2, 2, 2), (4, 2)], [(5,), (5,)], [(3, 4), (2, 6)]][i % 6]
+        a, b = matrix(rng, of[0] + of[1], pick(rng)), matrix(rng, of[0], pick(rng))
+        n = b.size
+        c = condition(a.reshape(n, n))
+        if c > 1e8:
+            continue
+        w = a.astype("f8")
+        yield case("tensorsolve", "tensorsolve(a, b)", {"a": a, "b": b}, np.linalg.tensorsolve(w, b.astype("f8")), c)
+        axes = [int(d) for d in rng.permutation(a.ndim)[: int(rng.integers(1, a.ndim + 1))]]
+        first = np.transpose(w, np.argsort([d for d in range(a.ndim) if d not in axes] + axes))
+        yield case("tensorsolve", f"tensorsolve(a, b, {', '.join(map(str, axes))})", {"a": first.astype(a.dtype), "b": b}, np.linalg.tensorsolve(first, b.astype("f8"), axes), c)
+    a = matrix(rng, (2, 3, 6))
+    for bad_ in ("tensorsolve(a, slice(a, \":, :, 0\"), 0)", "tensorsolve(a, slice(a, \":, 0, 0\"))", "tensorsolve(a, a)", "tensorsolve(a, 1)", "tensorsolve(a, slice(a, \":, :, 0\"), 3)"):
+        yield error("tensorsolve", bad_, a=a)
+
+
 def cases(rng):
+    yield from stacks(rng)
+    yield from tensors(rng)
     yield from triangular(rng)
     yield from whole_bases(rng)
     yield from powers(rng)
