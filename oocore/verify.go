@@ -15,7 +15,7 @@ var ErrNoReceipt = receipt.ErrNone
 // Verify compares a stored array with its receipt: the digests that the Save which made it noted in the run log of
 // this user, of the elements that each task wrote (XXH3, 64 bits: against damage, not against forgery). It reads the array
 // once, and takes the memory of a task's part, or of a decoded chunk, for each processor. An array without
-// a receipt is ErrNoReceipt: a Save of one stage to a file of this machine leaves one.
+// a receipt is ErrNoReceipt: a Save of one array to a file of this machine leaves one, unless it multiplies matrices last, or runs in worker processes or on a device.
 func Verify(ctx context.Context, path string) (*Verification, error) {
 	return receipt.Verify(ctx, path)
 }

@@ -19,7 +19,8 @@ the elements that each task wrote, and of what else the array is. The array is r
 
 The exit status is 0 where it is whole, 1 where a part is damaged or was changed since, each of which is
 named, and 2 where that cannot be told. Digests find damage; they are no proof against somebody who changes
-the receipt too. Runs of one stage to a file of this machine leave a receipt.`,
+the receipt too. Runs that save one array to a file of this machine leave a receipt, unless a
+product of matrices is the last that they make, or they run in worker processes or on a device.`,
 		Example: `  gonbext verify out.zarr
   gonbext verify out.zarr --json`,
 		Args: cobra.ExactArgs(1),

@@ -19,6 +19,8 @@ type Env struct {
 	SideReductions [][]byte               // receive the results of the plan's side reductions
 	Checkpoint     *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
 	GivesWay       bool                   // long stages leave processors to the other work of the process first
+	// Earlier is what tasks of the plan's first stage have folded in an earlier run, whose input is as it was; nil for none.
+	Earlier map[int][]byte
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. After an error the output is as before, and no checkpoint is left.
 	Check func(context.Context) error

@@ -66,7 +66,7 @@ func Run(ctx context.Context, p *size.Plan, env Env) (end record.End, err error)
 	}
 	r := newRun(p, &env, env.Record.Task)
 	r.checkpoint, r.spent = c, make([]record.Spent, len(p.Stages))
-	r.Observer = c.Observer()
+	r.Observer, r.Earlier = c.Observer(), env.Earlier
 	r.coordinator = &Coordinator{run: r, memory: map[int]record.Sample{}, peak: map[int]record.Bytes{}}
 	if r.executor, err = env.Executor.Open(r.coordinator); err != nil {
 		return end, err

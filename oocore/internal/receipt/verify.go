@@ -25,7 +25,7 @@ import (
 )
 
 // ErrNone is that nothing is known of what an array should hold.
-var ErrNone = errors.New("there is no receipt of it: it was not saved by this user with this run log, or by a run that leaves none, such as one of several stages")
+var ErrNone = errors.New("there is no receipt of it: it was not saved by this user with this run log, or by a run that leaves none, such as one in worker processes, on a device or to an object store")
 
 // Verification is what comparing an array with its receipt has shown.
 type Verification struct {
@@ -101,8 +101,31 @@ func Digests(place string, v storage.Version, units grid.Grid) []uint64 {
 	return append(all, xxh3.HashString(e.Details))
 }
 
+// mostWhole bounds what is read again to have its digest.
+const mostWhole = 64 << 20
+
+// Whole is the digest of all elements of an array that is there, if it is small.
+func Whole(ctx context.Context, path string) (sum uint64, ok bool) {
+	a, err := store.OpenContext(ctx, path)
+	if err != nil {
+		return 0, false
+	}
+	info := a.Info()
+	if ok = grid.Size(info.Shape)*info.DType.Size() <= mostWhole; ok {
+		var buf []byte
+		sum, err = digest(grid.Entire(info.Shape), wholeForm(info.Shape), info.DType.Size(), &buf, func(dst []byte, r grid.Region) error { return a.Read(ctx, dst, r) })
+	}
+	return sum, errors.Join(err, a.Close()) == nil && ok
+}
+
+// wholeForm is in which order Whole reads.
+func wholeForm(shape []int) [][]int { return [][]int{grid.Auto(shape, 1, 64<<10)} }
+
 // tracesOf are the traces of tasks in a receipt, by task; one without a form is of a task of which nothing is known.
 func tracesOf(e *resultcache.Entry) ([]checkpoint.Trace, error) {
+	if e.Folded != 0 {
+		return []checkpoint.Trace{{Digest: e.Folded, Form: wholeForm(e.Grid.Shape)}}, nil
+	}
 	rest, err := restOf(e)
 	if err != nil {
 		return nil, err
@@ -110,10 +133,13 @@ func tracesOf(e *resultcache.Entry) ([]checkpoint.Trace, error) {
 	defer rest.Close()
 	all := make([]checkpoint.Trace, e.Grid.Len())
 	return all, checkpoint.EachTrace(rest, func(t checkpoint.Trace) bool {
-		if t.Stage != 0 || t.Task >= len(all) {
+		if t.Stage != e.Stage {
+			return true
+		}
+		if t.Task >= len(all) {
 			return false
 		}
-		t.Reads = nil
+		t.Reads, t.Folded = nil, nil
 		all[t.Task] = t
 		return true
 	})

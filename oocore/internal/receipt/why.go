@@ -80,6 +80,9 @@ func lineage(ctx context.Context, place string, was *storage.Version, depth int)
 // makerOf is the task that made a chunk.
 func makerOf(e *resultcache.Entry, chunk []int) (*Task, error) {
 	g := e.Grid
+	if e.Folded != 0 || g.Shape == nil {
+		return nil, fmt.Errorf("all tasks of %s add to what it holds: ask without a chunk", e.Path)
+	}
 	if len(chunk) != len(g.Shape) {
 		return nil, fmt.Errorf("a chunk of %s has an index of %d numbers, and %v has %d", e.Path, len(g.Shape), chunk, len(chunk))
 	}
@@ -97,7 +100,7 @@ func makerOf(e *resultcache.Entry, chunk []int) (*Task, error) {
 	}
 	defer rest.Close()
 	err = checkpoint.EachTrace(rest, func(of checkpoint.Trace) bool {
-		if of.Task != n {
+		if of.Stage != e.Stage || of.Task != n {
 			return true
 		}
 		t.Reads = nil

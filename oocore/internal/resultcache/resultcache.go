@@ -32,7 +32,9 @@ type Entry struct {
 	Version     storage.Version  `json:"version"`
 	// Of a run whose tasks have traces, which follow; others have none:
 	Title   string    `json:"title,omitempty"`
-	Grid    grid.Grid `json:"grid,omitzero"`     // of the tasks
+	Grid    grid.Grid `json:"grid,omitzero"`     // of the parts that are compared, which tasks have written; nothing where there is no digest
+	Stage   int       `json:"stage,omitempty"`   // whose tasks they are
+	Folded  uint64    `json:"folded,omitempty"`  // of a reduction the digest of its only part
 	Details string    `json:"details,omitempty"` // a digest of what the output is, apart from its elements
 	Inputs  []Input   `json:"inputs,omitempty"`
 }

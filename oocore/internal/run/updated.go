@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
+	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/receipt"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -20,9 +22,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// updated notes what tasks read, by units of the inputs that have versions of their own, and digests of what they write: the
-// output's receipt. Where the output is that of an earlier run, and only inputs have changed since, it takes over what
-// those tasks have made that read none of what has changed, and the run resumes from there.
+// updated notes what tasks read, by units of the inputs that have versions of their own, digests of what they write, and
+// what they fold: the output's receipt. Where the output is that of an earlier run, and only inputs have changed since,
+// it takes over what those tasks have made that read none of what has changed.
 func updated(next Runner) Runner {
 	return func(ctx context.Context, j *Job) (Result, error) {
 		c := j.env.Checkpoint
@@ -31,7 +33,7 @@ func updated(next Runner) Runner {
 		}
 		now, err := j.readVersions(ctx)
 		if err == nil {
-			err = c.Follow(now.grids, j.Plan.WriteForms())
+			err = c.Follow(now.grids, j.Plan.WriteForms(), j.keepsFolded())
 		}
 		if err != nil {
 			return Result{}, err
@@ -40,10 +42,16 @@ func updated(next Runner) Runner {
 			if info, err := j.info(ctx, e.Path); err == nil {
 				e.Details = receipt.Details(info)
 			}
-			e.Title, e.Grid, e.Inputs = j.Plan.Title, j.Plan.Stages[0].Grid, now.inputs
+			e.Title, e.Inputs = j.Plan.Title, now.inputs
+			e.Stage = j.last()
+			if s := &j.Plan.Stages[e.Stage]; s.Kind == plan.MapStage {
+				e.Grid = s.Grid
+			} else if sum, ok := receipt.Whole(ctx, e.Path); ok {
+				e.Grid, e.Folded = grid.Whole(j.Plan.Arrays[j.Plan.Output].Shape), sum
+			}
 			return func(w io.Writer) error { return errors.Join(now.write(w), c.Traces(w)) }
 		}
-		if j.earlier != nil && !c.Resumes() {
+		if j.earlier != nil && c.Tasks() == 0 && j.updatable() {
 			changed, err := j.update(ctx, now)
 			if err != nil {
 				return Result{}, err
@@ -54,14 +62,14 @@ func updated(next Runner) Runner {
 	}
 }
 
-// traceable reports a job whose output is one file that one map writes, in this process, and that it does not read.
+// traceable reports a job whose output is one file that a stage writes in this process, and that it does not read.
 func (j *Job) traceable() bool {
 	p := j.Plan
-	if len(p.Stages) != 1 || len(p.Others) > 0 || j.env.Executor != nil {
+	out, last := &p.Arrays[p.Output], j.last()
+	if last < 0 || len(p.Others) > 0 || j.env.Executor != nil || out.Place != plan.InResult || out.Collection > 0 || out.Region != nil || !out.Store.Files {
 		return false
 	}
-	out, s := &p.Arrays[p.Output], &p.Stages[0]
-	if s.Kind != plan.MapStage || len(s.Folds) > 0 || s.Factors != nil || out.Place != plan.InResult || out.Collection > 0 || out.Region != nil || !out.Store.Files {
+	if s := &p.Stages[last]; s.Kind == plan.MatMulStage || s.Kind == plan.MapStage && len(s.Folds) > 0 || s.Factors != nil {
 		return false
 	}
 	to, err := storage.Place(out.Path)
@@ -74,6 +82,44 @@ func (j *Job) traceable() bool {
 		}
 	}
 	return err == nil
+}
+
+// last is the stage that writes the output; -1 for none.
+func (j *Job) last() int {
+	return slices.IndexFunc(j.Plan.Stages, func(s size.Stage) bool { return slices.Contains(s.Outputs, j.Plan.Output) })
+}
+
+// updatable reports a job that can take over what tasks of its first stage have made: of one map, or of a reduction, if that alone
+// reads what is stored.
+func (j *Job) updatable() bool {
+	first := &j.Plan.Stages[0]
+	if first.Kind == plan.MapStage {
+		return len(j.Plan.Stages) == 1
+	}
+	for i := range j.Plan.Stages[1:] {
+		for l := range j.Plan.Stages[i+1].Arrays() {
+			if j.Plan.Arrays[l.Array].Place == plan.InFile {
+				return false
+			}
+		}
+	}
+	return j.keepsFolded()
+}
+
+// mostFolded bounds the accumulators of all tasks that a receipt keeps: they are in memory while it is made.
+const mostFolded = 1 << 20
+
+// keepsFolded reports a reduction of whose tasks the accumulators are few.
+func (j *Job) keepsFolded() bool {
+	s := &j.Plan.Stages[0]
+	if s.Kind != plan.ReduceStage {
+		return false
+	}
+	each := 0
+	for i := range s.Folds {
+		each += s.Folder(i).Size() * s.Accumulators()
+	}
+	return each <= mostFolded/max(s.Tasks(), 1)
 }
 
 // unitVersions are the versions of the inputs of a run and, where they have such, of their units.
@@ -188,17 +234,36 @@ func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
 	if err != nil || len(kept) == 0 {
 		return "", err
 	}
-	switch err := j.adopt(ctx, kept); {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil: // such as a full disk: all is computed
-		return "", nil
+	folds := j.Plan.Stages[0].Kind == plan.ReduceStage
+	if !folds {
+		switch err := j.adopt(ctx, kept); {
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case err != nil: // such as a full disk: all is computed
+			return "", nil
+		}
 	}
 	traces, _, err := j.earlierTraces(now)
 	if err != nil {
 		return "", err
 	}
-	return changed, errors.Join(j.env.Checkpoint.Adopt(0, kept, traces), traces.Close())
+	defer traces.Close()
+	if !folds {
+		return changed, j.env.Checkpoint.Adopt(0, kept, traces)
+	}
+	again, _, err := j.earlierTraces(now)
+	if err != nil {
+		return "", err
+	}
+	defer again.Close()
+	j.env.Earlier = map[int][]byte{}
+	err = checkpoint.EachTrace(again, func(t checkpoint.Trace) bool {
+		if t.Stage == 0 && kept.Has(t.Task) {
+			j.env.Earlier[t.Task] = t.Folded
+		}
+		return true
+	})
+	return changed, errors.Join(err, j.env.Checkpoint.Recall(0, kept, traces))
 }
 
 // unaffected are the tasks whose results can be taken over, and says what has changed; none, and "", where all is to be
@@ -209,7 +274,7 @@ func (j *Job) unaffected(now *unitVersions) (kept checkpoint.Tasks, what string,
 		return nil, "", nil
 	}
 	n := j.Plan.Stages[0].Tasks()
-	kept, err = unaffected(traces, n, changed)
+	kept, err = unaffected(traces, n, changed, j.Plan.Stages[0].Kind == plan.ReduceStage)
 	if err = errors.Join(err, traces.Close()); err != nil || len(kept) == 0 {
 		return nil, "", nil
 	}
@@ -228,13 +293,20 @@ func (j *Job) earlierTraces(now *unitVersions) (traces io.ReadCloser, changed ma
 	return rest, changed, nil
 }
 
-// unaffected are those of n tasks that have traces, and have read nothing that has changed.
-func unaffected(traces io.Reader, n int, changed map[int]checkpoint.Tasks) (kept checkpoint.Tasks, err error) {
+// unaffected are those of n tasks that have traces, if they fold with what they have folded, and have read nothing that has
+// changed.
+func unaffected(traces io.Reader, n int, changed map[int]checkpoint.Tasks, folds bool) (kept checkpoint.Tasks, err error) {
 	const known, affected = 1, 2 // 0: it has no trace
 	of := make([]uint8, n)
 	err = checkpoint.EachTrace(traces, func(t checkpoint.Trace) bool {
-		if t.Stage != 0 || t.Task >= n {
+		if t.Stage != 0 {
+			return true
+		}
+		if t.Task >= n {
 			return false
+		}
+		if folds && len(t.Folded) == 0 {
+			return true
 		}
 		of[t.Task] = known
 		for _, r := range t.Reads {

@@ -65,7 +65,8 @@ type Checkpoint struct {
 	journal *journal            // nil where nothing is noted
 	state   *State              // what the journal says
 	resumes bool
-	traces  *traces // nil where nobody asks what tasks read and write
+	forms   [][][]int // how the tasks of each stage write
+	traces  *traces   // nil where nobody asks what tasks read and write
 	invalid bool
 	left    bool // tasks go on after this process
 }

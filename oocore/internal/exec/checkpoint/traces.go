@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -22,6 +23,8 @@ type Trace struct {
 	Form [][]int
 	// Reads are the arrays that it has read, in order, of those that have units.
 	Reads []Read
+	// Folded are the accumulators of a task that folds; nil where they are not kept.
+	Folded []byte
 }
 
 // Read is the units of a stored array, the objects that its chunks lie in, by their numbers.
@@ -33,6 +36,7 @@ type Read struct {
 // traces gathers what tasks read and write, until it is noted.
 type traces struct {
 	units map[int]grid.Grid // of the arrays that are followed
+	folds bool              // accumulators are kept
 	mu    sync.Mutex
 	of    map[taskOf]*trace
 }
@@ -42,12 +46,15 @@ type taskOf struct{ stage, task int }
 type trace struct {
 	digest uint64
 	reads  map[int]*Tasks // units by array
+	folded []byte
 }
 
 // Follow has the journal note what tasks read of arrays with units, and a digest of what they write: a later run
-// computes again where some of what was read has changed. forms are how the tasks of each stage write.
-func (c *Checkpoint) Follow(units map[int]grid.Grid, forms [][][]int) error {
-	c.traces = &traces{units: units, of: map[taskOf]*trace{}}
+// computes again where some of what was read has changed. forms are how the tasks of each stage write. With
+// folds the accumulators of tasks are kept too, in memory until they are noted: they have to be few.
+func (c *Checkpoint) Follow(units map[int]grid.Grid, forms [][][]int, folds bool) error {
+	c.traces = &traces{units: units, folds: folds, of: map[taskOf]*trace{}}
+	c.forms = forms
 	for stage, form := range forms {
 		if err := c.journal.form(stage, form); err != nil {
 			return err
@@ -60,6 +67,7 @@ func (c *Checkpoint) Follow(units map[int]grid.Grid, forms [][][]int) error {
 type Observer interface {
 	Read(stage, task, array int, region grid.Region)
 	Wrote(stage, task int, digest uint64)
+	Folded(stage, task int, states [][]byte)
 }
 
 // Observer takes in what tasks read and write; nil where nobody asks.
@@ -88,6 +96,15 @@ func (r *traces) Wrote(stage, task int, digest uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.at(stage, task).digest = digest
+}
+
+func (r *traces) Folded(stage, task int, states [][]byte) {
+	if !r.folds {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at(stage, task).folded = slices.Concat(states...)
 }
 
 func (r *traces) at(stage, task int) *trace {
@@ -140,7 +157,7 @@ func (r *traces) take(stage int, done Tasks) (all []Trace) {
 		if done != nil && (of.stage != stage || !done.Has(of.task)) {
 			continue
 		}
-		one := Trace{Stage: of.stage, Task: of.task, Digest: t.digest}
+		one := Trace{Stage: of.stage, Task: of.task, Digest: t.digest, Folded: t.folded}
 		for _, a := range slices.Sorted(maps.Keys(t.reads)) {
 			one.Reads = append(one.Reads, Read{a, *t.reads[a]})
 		}
@@ -199,23 +216,7 @@ func EachTrace(from io.Reader, each func(Trace) bool) error {
 // Adopt begins with tasks of a stage that an earlier run of another fingerprint has done, whose results are
 // in the staging folder, and with their traces. The run resumes from there.
 func (c *Checkpoint) Adopt(stage int, done Tasks, earlier io.Reader) error {
-	var form [][]int
-	failed := error(nil)
-	err := EachTrace(earlier, func(t Trace) bool {
-		if t.Stage != stage || !done.Has(t.Task) {
-			return true
-		}
-		if !slices.EqualFunc(t.Form, form, slices.Equal) {
-			form, failed = t.Form, c.journal.form(stage, t.Form)
-		}
-		if failed == nil {
-			failed = c.journal.trace(&t)
-		}
-		return failed == nil
-	})
-	if err = errors.Join(err, failed); err == nil {
-		err = c.journal.flush()
-	}
+	err := c.Recall(stage, done, earlier)
 	if err == nil {
 		err = c.note(stage, done, nil)
 	}
@@ -223,6 +224,31 @@ func (c *Checkpoint) Adopt(stage int, done Tasks, earlier io.Reader) error {
 		c.Reason = ""
 	}
 	return err
+}
+
+// Recall notes the traces of tasks that an earlier run has done.
+func (c *Checkpoint) Recall(stage int, done Tasks, earlier io.Reader) error {
+	now, form := c.forms[stage], c.forms[stage]
+	failed := error(nil)
+	note := func(as [][]int) {
+		if !slices.EqualFunc(as, form, slices.Equal) {
+			form, failed = as, c.journal.form(stage, as)
+		}
+	}
+	err := EachTrace(earlier, func(t Trace) bool {
+		if t.Stage != stage || !done.Has(t.Task) {
+			return true
+		}
+		if note(t.Form); failed == nil {
+			failed = c.journal.trace(&t)
+		}
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err == nil {
+		note(now)
+		err = failed
+	}
+	return errors.Join(err, c.journal.flush())
 }
 
 // form notes how the tasks of a stage write whose traces follow.
@@ -243,12 +269,14 @@ func (j *journal) trace(t *Trace) error {
 		j.begin(traceKind, t.Stage)
 		j.number(t.Task)
 		j.buf = binary.LittleEndian.AppendUint64(j.buf, t.Digest)
+		j.number(len(t.Reads))
 		for _, r := range t.Reads {
 			r.Units = units(r.Units)
 			j.number(r.Array)
 			j.number(len(r.Units))
 			j.ranges(r.Units)
 		}
+		j.buf = append(j.buf, t.Folded...)
 	}
 	if write(func(u Tasks) Tasks { return u }); len(j.buf) > maxEntry {
 		write(func(u Tasks) Tasks { return Tasks{{u[0].First, u[len(u)-1].End}} })
@@ -281,10 +309,11 @@ func parseTrace(payload []byte) (t Trace, ok bool) {
 		return t, false
 	}
 	t.Digest, e.rest = binary.LittleEndian.Uint64(e.rest), e.rest[8:]
-	for len(e.rest) > 0 {
+	for n := e.next(); n > 0 && !e.bad; n-- {
 		r := Read{Array: e.next()}
 		r.Units = e.tasks(e.next())
 		t.Reads = append(t.Reads, r)
 	}
+	t.Folded = bytes.Clone(e.rest)
 	return t, !e.bad
 }

@@ -3,6 +3,7 @@ package slots
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
@@ -115,6 +116,26 @@ func (s *sums) add(m *vm.Machine, b grid.Box) {
 	}
 }
 
+// present are the accumulators of the present chunk.
+func (s *sums) present() (all [][]byte) {
+	for i, folder := range s.shared.Folders {
+		all = append(all, s.states[i][:folder.Size()*s.n])
+	}
+	return all
+}
+
+// take sets the accumulators of the present chunk to what present has given, unless that has another size.
+func (s *sums) take(from []byte) bool {
+	all := s.present()
+	if checkpoint.Length(all) != int64(len(from)) {
+		return false
+	}
+	for _, state := range all {
+		from = from[copy(state, from):]
+	}
+	return true
+}
+
 // reducer is a slot of a reduce stage.
 type reducer struct {
 	slot   *Slot
@@ -144,9 +165,17 @@ func (r *reducer) task(ctx context.Context, index int, chunk grid.Box) error {
 	result := ResultOf(f.Stage, chunk)
 	n := result.Size()
 	r.sums.begin(chunk, n)
-	for inner := range r.slot.Stage.Chunks(chunk) {
-		if err := r.lane.eval(ctx, inner, nil); err != nil {
-			return err
+	if earlier := r.slot.Run.Earlier[index]; earlier != nil && r.slot.Row.Stage == 0 {
+		r.slot.reused = r.sums.take(earlier)
+	}
+	if !r.slot.reused {
+		for inner := range r.slot.Stage.Chunks(chunk) {
+			if err := r.lane.eval(ctx, inner, nil); err != nil {
+				return err
+			}
+		}
+		if o := r.slot.Run.Observer; o != nil {
+			o.Folded(int(r.slot.Row.Stage), index, r.sums.present())
 		}
 	}
 	if f.Parts == 1 {

@@ -31,6 +31,7 @@ type Shared struct {
 	note       func(*record.Task)  // takes the row of a task that is done
 	GivesWay   bool                // long stages leave processors to the other work of the process first
 	Partials   Partials            // of the present stage; nil where it merges none
+	Earlier    map[int][]byte      // what tasks of the first stage have folded in an earlier run, whose input is as it was; nil for none
 	Observer   checkpoint.Observer // nil for nobody
 	Unfinished Resumable           // tasks of the present stage, set as its slots are opened; nil where none can resume
 }

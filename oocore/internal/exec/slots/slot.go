@@ -23,6 +23,7 @@ type Slot struct {
 	close   []func() error
 	Row     record.Task
 	task    int                   // index of the task in flight
+	reused  bool                  // the task has taken what an earlier run had folded
 	digest  xxh3.Hasher           // of what it has written, where somebody observes it
 	held    map[int]chunkInMemory // levels of a pyramid, by their arrays
 }
@@ -78,10 +79,15 @@ func (s *Slot) begin(task, chunk int) {
 	s.Row.Upload, s.Row.Download = 0, 0
 	s.Row.Read, s.Row.Written, s.Row.Moved = 0, 0, 0
 	s.digest.Reset()
+	s.reused = false
 }
 
 func (s *Slot) finish() {
 	s.Row.Duration = time.Since(s.Run.Start) - s.Row.Start
+	if s.reused {
+		s.Run.Counts.Skipped.Add(1)
+		return
+	}
 	if o := s.Run.Observer; o != nil {
 		o.Wrote(int(s.Row.Stage), s.task, s.digest.Sum64())
 	}
