@@ -72,15 +72,18 @@ func labelRanges(collect collector, a *oocore.Array) (all []string) {
 		if n := a.Shape()[d]; is && n > 0 {
 			labels = labels.Slice(fmt.Sprintf("::%d", max(n-1, 1)))
 			if ends, _, err := coordinate(collect, labels, labels.Size(), 1); err == nil { // else their type has no figures
-				all = append(all, name+" "+placeText(ends, 0)+" … "+placeText(ends, len(ends.At)-1))
+				all = append(all, name+" "+placeText(ends, 0)+" … "+placeText(ends, max(len(ends.At), len(ends.Texts))-1))
 			}
 		}
 	}
 	return all
 }
 
-// placeText writes a number or date of an axis.
+// placeText writes a number, date or name of an axis.
 func placeText(a *record.Axis, i int) string {
+	if a.Texts != nil {
+		return a.Texts[i]
+	}
 	if a.Time {
 		return strings.TrimSuffix(time.Unix(int64(a.At[i]), 0).UTC().Format("2006-01-02 15:04"), " 00:00")
 	}
@@ -140,6 +143,12 @@ func coordinate(collect collector, x any, n, step int) (axis *record.Axis, label
 		for i := range b.mean {
 			b.mean[i] = m.since + m.unit*b.mean[i]
 		}
+	}
+	if names := host.Flags(a); names != nil && step == 1 {
+		for _, at := range b.mean {
+			axis.Texts = append(axis.Texts, cmp.Or(names[int64(at)], fmt.Sprint(at)))
+		}
+		return axis, m.label(), nil
 	}
 	axis.At = b.mean
 	return axis, m.label(), nil

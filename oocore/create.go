@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/stack"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op/label"
 	"github.com/gonbext/gonbext/oocore/internal/op/order"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -25,6 +26,10 @@ func Open(path string) *Array { return OpenContext(context.Background(), path) }
 func OpenContext(ctx context.Context, path string) *Array {
 	site := graph.Caller()
 	stored, err := store.OpenContext(ctx, path)
+	if of, ok := errors.AsType[*stack.Several](err); ok {
+		n, err := label.Join(site, label.Files{Paths: of.Files, Axis: of.Axis, Dim: of.Dim, Joined: of.Joined}, labels(ctx))
+		return made(graph.Result(site, "open", n, graph.Unnamed(err)))
+	}
 	if err != nil {
 		// Both the operation and the store's error say "open": once is enough.
 		if inner, ok := errors.AsType[*fs.PathError](err); ok {
@@ -49,7 +54,11 @@ func (e *openError) Unwrap() error { return e.err }
 // OpenStack returns the files that a pattern matches, as filepath.Match has it, as one array:
 // each is a part along a new axis, in the order of their names. They have one shape and
 // dtype. Only their headers are read, and reading opens one file at a time for each task. Open
-// of frames/*.zarr?axis=time gives the new axis, the first, a name.
+// of frames/*.zarr?axis=time gives the new axis, the first, a name. Files whose numbers are packed in different ways are decoded, as
+// DecodeCF does, and the labels of dimensions are to be the same in all files.
+//
+// Open of months/*.nc?concat=time#tas, or of months/*.npy?concat=0, joins files along a dimension that they have, of whatever lengths there,
+// in the order of its labels, or of the files' names where there are none. Labels that overlap are an error.
 func OpenStack(pattern string, axis int) *Array {
 	return OpenContext(context.Background(), stack.Path(pattern, axis))
 }

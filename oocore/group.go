@@ -50,7 +50,8 @@ func (g *Groups) orMissing() *Groups { return cmp.Or(g, &Groups{}) }
 
 // GroupByLabel puts the elements along a dimension in groups by its labels: by equal ones, "lat", or by a field of dates,
 // "time.month", year, day, hour, minute, second, dayofyear, dayofweek, quarter or season. Groups are labelled by what they have in
-// common, and sorted by it; a season is 0 to 3 for DJF, JJA, MAM and SON. Labels are read when it is called.
+// common, and sorted by it; seasons are named DJF, JJA, MAM and
+// SON, so that Sel("season", "JJA") selects one, and are stored as integers with their names (CF's flags). Labels are read when it is called.
 func (a *Array) GroupByLabel(by string) *Groups {
 	return a.groups("groupby", []string{by}, func(site graph.Site, n *graph.Node) (label.Groups, error) {
 		return label.GroupBy(site, n, by, labels(context.Background()))

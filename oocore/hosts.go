@@ -90,6 +90,11 @@ func (internals) Dates(a *Array) (unit, since float64, ok bool) {
 	return unit, since, true
 }
 
+// Flags returns the names that the integers of an array stand for.
+func (internals) Flags(a *Array) map[int64]string {
+	return cf.Flags(store.Details{Attributes: internals{}.Attributes(a)})
+}
+
 // Holding says how many bytes the program holds during a run, in addition to what it held when
 // its algorithm was planned by Fits.
 func (internals) Holding(bytes int64) Option {

@@ -167,3 +167,38 @@ func TestLabelsAreSavedBesideResults(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestGroupsAndFlagsHaveNames selects by the names that integers stand for: seasons, and those of CF's flags.
+func TestGroupsAndFlagsHaveNames(t *testing.T) {
+	group := filepath.Join(t.TempDir(), "out.zarr")
+	for name, options := range map[string][]oocore.Option{
+		"v": {oocore.DimNames("time", "station")}, "time": {oocore.DimNames("time"), oocore.Attributes(map[string]any{"units": "days since 2001-01-15"})},
+		"station": {oocore.DimNames("station"), oocore.Attributes(map[string]any{"flag_values": []int{7, 8}, "flag_meanings": "Oslo Bergen"})},
+	} {
+		a := map[string]*oocore.Array{"v": oocore.Arange(0, 24, 1).Reshape(12, 2), "time": oocore.Arange(0, 360, 30), "station": oocore.FromSlice([]int64{8, 7})}[name]
+		if _, err := a.Save(t.Context(), filepath.Join(group, name), options...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := oocore.Open(filepath.Join(group, "v"))
+	seasons := x.GroupByLabel("time.season").Sum()
+	if _, err := seasons.Save(t.Context(), filepath.Join(filepath.Dir(group), "s.zarr", "v")); err != nil {
+		t.Fatal(err)
+	}
+	saved := oocore.Open(filepath.Join(filepath.Dir(group), "s.zarr", "v"))
+	for what, c := range map[string]struct {
+		a    *oocore.Array
+		want []float64
+	}{
+		"a station": {x.Sel("station", "Oslo").Slice(":2"), []float64{1, 3}},
+		"a season":  {seasons.Sel("season", "JJA"), []float64{36, 39}}, "a season that was saved": {saved.Sel("season", "JJA", "station", "Oslo"), []float64{39}},
+		"groups by name": {x.GroupByLabel("station").Sum().Sel("station", "Bergen").Slice(":2"), []float64{0, 2}},
+	} {
+		if got := collected(c.a); c.a.Err() != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v; %v", what, got, c.want, c.a.Err())
+		}
+	}
+	if err := x.Sel("station", "Tromso").Err(); err == nil || !strings.Contains(err.Error(), `"Tromso" is none of the names ["Bergen" "Oslo"]`) {
+		t.Error(err)
+	}
+}

@@ -68,6 +68,10 @@ func Attributes(a *oocore.Array) json.RawMessage { return internals.Attributes(a
 // from; ok is false where its attributes say no dates, or those of a calendar other than standard and proleptic_gregorian.
 func Dates(a *oocore.Array) (unit, since float64, ok bool) { return internals.Dates(a) }
 
+// Flags returns the names that the integers of an array stand for, as its attributes flag_values and flag_meanings say; nil where they
+// stand for none.
+func Flags(a *oocore.Array) map[int64]string { return internals.Flags(a) }
+
 // Target tells oocore.EvalContext where the expression will be saved, "" where it will be
 // collected. A run that EvalContext makes at once is then rejected where the budget is too
 // small for that, too.

@@ -84,7 +84,9 @@ func linked(op, path string) (engine, error) {
 //	                                   dtype=>f4 is big-endian
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
 //	                                   new axis in the order of their names;
-//	                                   axis=time is a first axis of that name
+//	                                   axis=time is a first axis of that name;
+//	                                   oocore.Open joins months/*.nc?concat=time#tas
+//	                                   along an axis that they have
 //
 // An array is rejected while the writing of a region of it, by whatever process and
 // under whatever name, has not ended with a Commit: until that region is written

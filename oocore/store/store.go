@@ -139,8 +139,16 @@ type Details struct {
 	// Attributes are a JSON object. NaN and infinities, which JSON does not have, are texts whose letter N or I is
 	// escaped, "\u004eaN", which tells them from other texts.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
+	// Lines are labels of dimensions that follow from the header, by the dimensions' names.
+	Lines map[string]Line `json:"-"`
 	// Unread are the names of attributes that JSON has no form for, such as compounds and references of HDF5.
 	Unread []string `json:"unread_attributes,omitempty"`
+}
+
+// Line is labels at equal distances, such as the pixels of a map: First, First + Step and so on.
+type Line struct {
+	First, Step float64
+	Unit        string // "": unknown
 }
 
 // Work is the memory that reading or writing encoded chunks takes besides the

@@ -42,7 +42,8 @@ name, in one run into one collection. NAME=PATH#PATTERN says with one * which ar
 the first collection without a counterpart, or that --only and --except leave out, are copied.
 
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
-with '?axis=-1' behind it; '?axis=time' names the first.
+with '?axis=-1' behind it; '?axis=time' names the first. '?concat=time' or '?concat=0' joins them along an axis that
+they have, in the order of its labels: 'months/*.nc?concat=time#tas'.
 
 The PATH - is standard input: an npy file, or with -?shape=4x5&dtype=float32 bare elements. -o - writes npy to standard
 output, and -o '-?shape=4x5&dtype=float32' bare elements; all text goes to standard error then. What is read once, from
@@ -273,7 +274,7 @@ func indented(text string) string {
 // stacked is the path of an input: what has a * is a pattern, whose files are stacked along
 // axis 0 unless it says another.
 func stacked(path string) string {
-	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "*") || strings.Contains(path, "axis=") {
+	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "*") || strings.Contains(path, "axis=") || strings.Contains(path, "concat=") {
 		return path
 	}
 	return host.StackPath(path, 0)

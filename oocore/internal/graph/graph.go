@@ -56,7 +56,7 @@ type Node struct {
 	Site  Site
 
 	Op     kernel.Op   // Elementwise
-	Joins  bool        // Elementwise: of arrays that the program has put together, whose labels are to be the same
+	Joins  bool        // Elementwise, or Blockwise one after another: of arrays that the program has put together, whose labels are to be the same
 	Stored *Stored     // Source
 	Value  dtype.Value // Constant
 	Weak   bool        // Constant: a number of the program, which takes the type of what it meets

@@ -58,6 +58,9 @@ func Common(a, b store.Details) store.Details {
 	if a.Fill != b.Fill || a.Marks != b.Marks {
 		a.Fill, a.Marks = "", false
 	}
+	if !maps.Equal(a.Lines, b.Lines) {
+		a.Lines = nil
+	}
 	if bytes.Equal(a.Attributes, b.Attributes) {
 		return a
 	}

@@ -102,6 +102,8 @@ type Several interface {
 	// Entries returns the folder of an array's files, and these by their numbers on the disk, where they are entries of one folder
 	// and none is a link; else "".
 	Entries(info *store.Info) (folder string, numbers iter.Seq2[uint64, uint64])
+	// Parts returns the paths of an open array's files, and the axis along which they lie one after another.
+	Parts(info *store.Info) (files []string, axis int)
 	// Opened returns the array of a path that this process has open, or nil.
 	Opened(path string) store.Array
 	// OpenVersion is that of this package.
@@ -118,6 +120,14 @@ func severalOf(path string) Several {
 		}
 	}
 	return nil
+}
+
+// Parts returns the paths of the files of a stack, and the axis along which they lie one after another; nil for other arrays.
+func Parts(info *store.Info) (files []string, axis int) {
+	if s := severalOf(info.Path); s != nil {
+		return s.Parts(info)
+	}
+	return nil, 0
 }
 
 // Reopen returns OpenContext, without a look at the files of a stack that this process has open:

@@ -413,6 +413,7 @@ var listed = []exported{
 	{name: "host.Eval", value: host.Eval},
 	{name: "host.Expression", of: reflect.TypeFor[host.Expression]()},
 	{name: "host.ExpressionOf", value: host.ExpressionOf},
+	{name: "host.Flags", value: host.Flags},
 	{name: "host.FormatShape", value: host.FormatShape},
 	{name: "host.Groups", value: host.Groups},
 	{name: "host.Holds", value: host.Holds},

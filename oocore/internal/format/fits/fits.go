@@ -18,8 +18,9 @@
 //     be parts of one picture.
 //   - SIMPLE = F, a file that does not follow the standard: an error.
 //   - CONTINUE: long texts are joined. Of a keyword that is repeated the first counts, as in astropy.
-//   - INHERIT: extensions have their own keywords only, as in astropy. Coordinates (WCS), CHECKSUM and
-//     DATASUM are not read.
+//   - CTYPEn, CRVALn, CRPIXn, CDELTn, CUNITn, PCi_j, CDi_j: an axis that is linear and turned with no other is named by its CTYPE,
+//     and its labels are those of the first description of coordinates (WCS). Others, such as RA---TAN, have neither.
+//   - INHERIT: extensions have their own keywords only, as in astropy. CHECKSUM and DATASUM are not read.
 package fits
 
 import (
@@ -290,7 +291,7 @@ func (m *image) describe(c cards) (err error) {
 		if c[key] == "" {
 			continue
 		}
-		if *to, err = strconv.ParseFloat(strings.Replace(strings.ToUpper(c[key]), "D", "E", 1), 64); err != nil || math.IsNaN(*to) || math.IsInf(*to, 0) {
+		if *to = c.float(key, 0); math.IsNaN(*to) || math.IsInf(*to, 0) {
 			return fmt.Errorf("%s is %.20q, which is not a number", key, c[key])
 		}
 	}
@@ -318,10 +319,53 @@ func (m *image) describe(c cards) (err error) {
 	if c["BUNIT"] != "" {
 		attributes["units"] = c["BUNIT"]
 	}
+	m.label(c)
 	if len(attributes) > 0 {
 		m.Details.Attributes, err = json.Marshal(attributes)
 	}
 	return err
+}
+
+// label names the axes that are linear by WCS (Greisen & Calabretta, 2002), and gives them their labels.
+func (m *image) label(c cards) {
+	whole := false // CD stands in place of CDELT and PC
+	for key := range c {
+		whole = whole || strings.HasPrefix(key, "CD") && strings.Contains(key, "_")
+	}
+	element := func(i, j int) float64 {
+		if whole {
+			return c.float(fmt.Sprintf("CD%d_%d", i, j), 0)
+		}
+		return c.float(fmt.Sprintf("PC%d_%d", i, j), map[bool]float64{true: 1}[i == j]) * c.float(fmt.Sprintf("CDELT%d", i), 1)
+	}
+	dims, lines := make([]string, len(m.Shape)), map[string]store.Line{}
+	for i := 1; i <= len(dims); i++ {
+		of := strconv.Itoa(i)
+		name, step := c["CTYPE"+of], element(i, i)
+		l := store.Line{First: c.float("CRVAL"+of, 0) + step*(1-c.float("CRPIX"+of, 0)), Step: step, Unit: c["CUNIT"+of]}
+		ok := name != "" && !(len(name) > 4 && name[4] == '-') && step != 0 && c.float("CROTA"+of, 0) == 0 // "-" begins a projection, or another function
+		for j := 1; j <= len(dims); j++ {
+			ok = ok && (j == i || element(i, j) == 0 && element(j, i) == 0)
+		}
+		if _, twice := lines[name]; ok && !twice && !math.IsNaN(l.First+l.Step) && !math.IsInf(l.First+l.Step, 0) {
+			dims[len(dims)-i], lines[name] = name, l
+		}
+	}
+	if len(lines) > 0 {
+		m.Details.Dims, m.Details.Lines = dims, lines
+	}
+}
+
+// float is the number of a keyword, which is usual without it; NaN for what is none.
+func (c cards) float(key string, usual float64) float64 {
+	if c[key] == "" {
+		return usual
+	}
+	f, err := strconv.ParseFloat(strings.Replace(strings.ToUpper(c[key]), "D", "E", 1), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return f
 }
 
 // stored is a type that is stored, with what BZERO adds to it.

@@ -13,7 +13,8 @@
 //	scl_slope, scl_inter     are attributes; numbers are as they are stored.
 //	pixdim, xyzt_units       are in the attribute axes.
 //	intent_code, intent_name are attributes, where they are set: what the numbers are, such as labels or a statistic.
-//	qform, sform, dim_info, slice_*, toffset, cal_*, descrip, aux_file and extensions do not change the
+//	sform, qform, toffset    are labels of x, y, z and t, where the axes are those of space, as nibabel's affine says.
+//	dim_info, slice_*, cal_*, descrip, aux_file and extensions do not change the
 //	                         elements or their order, and are not read.
 package nifti
 
@@ -77,6 +78,7 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 	float := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(b[at:]))) }
 	double := func(at int) float64 { return math.Float64frombits(order.Uint64(b[at:])) }
 	var lengths [8]int64
+	var f form
 	var distances [8]float64
 	var kind, bits uint16
 	var from, least, slope, offset float64
@@ -88,12 +90,14 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 			lengths[i], distances[i] = int64(int16(order.Uint16(b[40+2*i:]))), float(76+4*i)
 		}
 		kind, bits, from, slope, offset = order.Uint16(b[70:]), order.Uint16(b[72:]), float(108), float(112), float(116)
+		f = form{float(136), int16(order.Uint16(b[252:])), int16(order.Uint16(b[254:])), numbers(float, 256, 4, 6), numbers(float, 280, 4, 12)}
 		unit, intent, name, least = uint32(b[123]), uint32(order.Uint16(b[68:])), b[328:344], 352
 	case length == 540 && n == 540 && string(b[4:8]) == "n+2\x00":
 		for i := range lengths {
 			lengths[i], distances[i] = int64(order.Uint64(b[16+8*i:])), double(104+8*i)
 		}
 		kind, bits, from, slope, offset = order.Uint16(b[12:]), order.Uint16(b[14:]), float64(int64(order.Uint64(b[168:]))), double(176), double(184)
+		f = form{double(216), int16(order.Uint32(b[344:])), int16(order.Uint32(b[348:])), numbers(double, 352, 8, 6), numbers(double, 400, 8, 12)}
 		unit, intent, name, least = order.Uint32(b[500:]), order.Uint32(b[504:]), b[508:524], 544
 	case length == 348 && n >= 348 && string(b[344:348]) == "ni1\x00", length == 540 && n == 540 && string(b[4:8]) == "ni2\x00":
 		return e, errors.New("its elements are in a file of their own, .img, which is not supported: convert it to one file")
@@ -143,6 +147,13 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 		e.Details.Dims = append(e.Details.Dims, axis["name"].(string))
 	}
 	slices.Reverse(e.Details.Dims) // those of the elements in C order
+	e.Details.Lines = f.lines(lengths, distances)
+	for _, axis := range axes {
+		if l, ok := e.Details.Lines[axis["name"].(string)]; ok {
+			l.Unit, _ = axis["unit"].(string)
+			e.Details.Lines[axis["name"].(string)] = l
+		}
+	}
 	attributes := map[string]any{"axes": axes}
 	if slope != 0 && !math.IsNaN(slope) && !math.IsNaN(offset) && (slope != 1 || offset != 0) {
 		attributes["scale_factor"], attributes["add_offset"] = slope, offset
@@ -152,4 +163,68 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 	}
 	e.Details.Attributes, err = json.Marshal(attributes)
 	return e, err
+}
+
+// form is what the header says of the place of elements.
+type form struct {
+	start                float64 // of time
+	qform, sform         int16   // which are set
+	quaternion, matrices []float64
+}
+
+// numbers are several of a header.
+func numbers(number func(at int) float64, at, each, n int) (all []float64) {
+	for i := range n {
+		all = append(all, number(at+i*each))
+	}
+	return all
+}
+
+// lines are the labels of the axes of space, by the names, where the affine that nibabel takes turns none of them, and those of time:
+// by sform, else qform, else the distances from the middle, x to the left.
+func (f form) lines(lengths [8]int64, distances [8]float64) map[string]store.Line {
+	lines := map[string]store.Line{}
+	var matrix [3][4]float64
+	switch {
+	case f.sform > 0:
+		for i, v := range f.matrices {
+			matrix[i/4][i%4] = v
+		}
+	case f.qform > 0:
+		b, c, d := f.quaternion[0], f.quaternion[1], f.quaternion[2]
+		a := math.Sqrt(max(1-(b*b+c*c+d*d), 0))
+		side := map[bool]float64{true: -1, false: 1}[distances[0] < 0]
+		matrix = [3][4]float64{
+			{a*a + b*b - c*c - d*d, 2 * (b*c - a*d), 2 * (b*d + a*c), f.quaternion[3]},
+			{2 * (b*c + a*d), a*a + c*c - b*b - d*d, 2 * (c*d - a*b), f.quaternion[4]},
+			{2 * (b*d - a*c), 2 * (c*d + a*b), a*a + d*d - b*b - c*c, f.quaternion[5]},
+		}
+		for i := range matrix {
+			matrix[i][0] *= distances[1]
+			matrix[i][1] *= distances[2]
+			matrix[i][2] *= distances[3] * side
+		}
+	default:
+		for i := range matrix {
+			matrix[i][i] = distances[i+1]
+			if i == 0 {
+				matrix[i][i] = -distances[1]
+			}
+			matrix[i][3] = -matrix[i][i] * float64(max(lengths[i+1], 1)-1) / 2
+		}
+	}
+	for i, row := range matrix {
+		straight := row[i] != 0
+		for k := range 3 {
+			straight = straight && (k == i || math.Abs(row[k]) <= 1e-6*math.Abs(row[i]) && math.Abs(matrix[k][i]) <= 1e-6*math.Abs(row[i]))
+		}
+		lines["xyz"[i:i+1]] = store.Line{First: row[3], Step: row[i]}
+		if !straight || math.IsNaN(row[3]+row[i]) || math.IsInf(row[3]+row[i], 0) || int64(i) >= lengths[0] {
+			delete(lines, "xyz"[i:i+1])
+		}
+	}
+	if step := distances[4]; lengths[0] > 3 && step > 0 && !math.IsInf(step+f.start, 0) && !math.IsNaN(f.start) {
+		lines["t"] = store.Line{First: f.start, Step: step}
+	}
+	return lines
 }

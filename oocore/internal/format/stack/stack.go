@@ -1,5 +1,6 @@
 // Package stack reads many files of one shape and dtype as one array, along a new axis in the
-// order of their names: frames/*.npy?axis=0, or ?axis=time for a first axis of that name.
+// order of their names: frames/*.npy?axis=0, or ?axis=time for a first axis of that name. It finds the
+// files that are joined along an axis that they have, of any lengths: months/*.nc?concat=time.
 package stack
 
 import (
@@ -49,37 +50,44 @@ func Path(pattern string, axis int) string {
 }
 
 // cutStack takes the path of a stack apart: the pattern of its files' paths, what stands
-// behind each of them, and the axis.
-func cutStack(path string) (pattern, query, axis string, ok bool) {
+// behind each of them, and the axis: a new one, or one that they are joined along.
+func cutStack(path string) (pattern, query, axis string, joined, ok bool) {
 	i := strings.LastIndexByte(path, '?')
 	if i < 0 {
-		return "", "", "", false
+		return "", "", "", false, false
 	}
 	mark := "?"
-	for _, field := range strings.Split(path[i+1:], "&") {
+	fields, name, named := strings.Cut(path[i+1:], "#")
+	for _, field := range strings.Split(fields, "&") {
 		if value, found := strings.CutPrefix(field, "axis="); found {
 			axis, ok = value, true
 			continue
 		}
+		if value, found := strings.CutPrefix(field, "concat="); found {
+			axis, joined, ok = value, true, true
+			continue
+		}
 		query, mark = query+mark+field, "&"
 	}
-	pattern = path[:i]
+	if pattern = path[:i]; named {
+		pattern += "#" + name
+	}
 	if m := strings.IndexAny(pattern, `*?[`); m >= 0 { // an array of each file: e*.nc#t
 		if at := strings.IndexByte(pattern[m:], '#'); at >= 0 {
 			pattern, query = pattern[:m+at], pattern[m+at:]+query
 		}
 	}
-	return pattern, query, axis, ok
+	return pattern, query, axis, joined, ok
 }
 
 func (format) Owns(path string) bool {
-	_, _, _, ok := cutStack(path)
+	_, _, _, _, ok := cutStack(path)
 	return ok
 }
 
 // Place is the folder of the files.
 func (format) Place(path string) string {
-	pattern, _, _, _ := cutStack(path)
+	pattern, _, _, _, _ := cutStack(path)
 	if i := strings.IndexAny(pattern, `*?[`); i >= 0 {
 		pattern = pattern[:i]
 	}
@@ -168,12 +176,20 @@ func (format) Opened(path string) store.Array {
 
 // Files returns the paths that match the pattern.
 func (format) Files(path string) []string {
-	pattern, query, _, _ := cutStack(path)
+	pattern, query, _, _, _ := cutStack(path)
 	files, _ := filepath.Glob(pattern)
 	for i := range files {
 		files[i] += query
 	}
 	return files
+}
+
+// Parts returns the paths of a stack's files, and its axis.
+func (format) Parts(info *store.Info) ([]string, int) {
+	if s, _ := info.Keep.(*stack); s != nil {
+		return s.files, s.axis
+	}
+	return nil, 0
 }
 
 // Entries returns the folder of the files, and these by their numbers on the disk.
@@ -257,7 +273,7 @@ func (s *stack) keep(key string) {
 
 // Open reads the headers of all files.
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
-	pattern, query, axis, _ := cutStack(path)
+	pattern, query, axis, joined, _ := cutStack(path)
 	if !blob.PlaceOf(path).Files {
 		return nil, errors.New("patterns match files of this machine, not those of a server")
 	}
@@ -271,14 +287,17 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no file matches")
 	}
-	at, name, err := parseAxis(axis)
-	if err != nil {
-		return nil, err
-	}
 	if query != "" {
 		for i := range files {
 			files[i] += query
 		}
+	}
+	at, name, err := parseAxis(axis)
+	if err != nil {
+		return nil, err
+	}
+	if joined {
+		return nil, &Several{files, at, name, true, errors.New("files that are joined along an axis which they have are an expression, and no stored array: programs and gonbext compute open them")}
 	}
 	key, err := filepath.Abs(path)
 	if err != nil {
@@ -295,10 +314,22 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	return s, nil
 }
 
-// parseAxis returns the new axis, or 0 and the name for it.
+// Several is the error of files that are not one stored array: they are joined along an axis that they have, or their numbers are to be
+// decoded, each in its own way, before they are stacked. What opens them as an expression takes it for the list of them.
+type Several struct {
+	Files  []string
+	Axis   int
+	Dim    string // the name of the axis; "": it is Axis
+	Joined bool   // the files have the axis; else it is new
+	err    error
+}
+
+func (e *Several) Error() string { return e.err.Error() }
+
+// parseAxis returns the axis, or 0 and its name.
 func parseAxis(axis string) (at int, name string, err error) {
 	if axis == "" {
-		return 0, "", errors.New("axis= is empty: give the index of the new axis, or a name for it")
+		return 0, "", errors.New("axis= is empty: give the index of the axis, or its name")
 	}
 	if at, err = strconv.Atoi(axis); err == nil {
 		return at, "", nil
@@ -365,8 +396,8 @@ func (s *stack) open(ctx context.Context, path string, axis int, name string) er
 				if s.alike != nil && (d.lies == nil || !d.lies.LiesAs(s.alike)) {
 					s.alike = nil
 				}
-				if name := differ(s.info.Details, d.info.Details); name != "" {
-					return fmt.Errorf("the files of a stack hold numbers of one meaning: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), name, filepath.Base(s.files[0]))
+				if attribute := differ(s.info.Details, d.info.Details); attribute != "" {
+					return &Several{s.files, axis, name, false, fmt.Errorf("the files of a stack hold numbers of one meaning: %s has another %s than %s: open each, apply decode_cf, and stack or concatenate them", filepath.Base(file), attribute, filepath.Base(s.files[0]))}
 				}
 				s.info.Details = storage.Common(s.info.Details, d.info.Details)
 				s.work.Whole, s.work.Stream = max(s.work.Whole, d.info.Work.Whole), max(s.work.Stream, d.info.Work.Stream)
@@ -423,7 +454,7 @@ func which(ctx context.Context, path, file string) error {
 	for i, m := range all {
 		names[i] = m.Name
 	}
-	pattern, query, axis, _ := cutStack(path)
+	pattern, query, axis, _, _ := cutStack(path)
 	suffix, ok := strings.CutPrefix(all[0].Path, file)
 	if !ok || query != "" {
 		return nil

@@ -35,12 +35,16 @@
 //	ImageDescription             of OME, ImageJ and tifffile: axes, their units and the distances of elements (attribute axes); ImageJ's
 //	                             calibration by a line is scale_factor and add_offset. An image of OME whose planes lie in several
 //	                             files, or are described in another one, is an error.
+//	ModelPixelScale,             are labels of y and x, in the middle of pixels, where rows and columns are not turned (GeoTIFF); so are
+//	ModelTiepoint,               the distances of elements that OME-XML or ImageJ has, from 0 on.
+//	ModelTransformation,
+//	GeoKeyDirectory
 //	SubIFDs                      what lies there, such as smaller versions of an image, is no array of the file; a file whose pages are
 //	                             only the smaller versions is an error.
 //
-// All other tags of TIFF 6.0, its supplements, GeoTIFF, DNG and Exif are of display, calibration of colours, origin or place
+// All other tags of TIFF 6.0, its supplements, GeoTIFF, DNG and Exif are of display, calibration of colours, or origin
 // (such as ColorMap without a palette, TransferFunction, Threshholding, MinSampleValue, DotRange, XResolution of other files
-// than ImageJ's, ModelPixelScale, BlackLevel), and leave the stored numbers what they are: they are not read.
+// than ImageJ's, BlackLevel), and leave the stored numbers what they are: they are not read.
 package tiff
 
 import (
@@ -185,6 +189,13 @@ func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, er
 	}
 	if a.details, err = s.details(a.Fill, a.DType); err != nil {
 		return nil, err
+	}
+	tags, _, err := f.directory(c.pages[s.pages[0]].at)
+	if err != nil {
+		return nil, err
+	}
+	if a.details.Lines = f.place(&tags); a.details.Lines == nil {
+		a.details.Lines = s.lines()
 	}
 	if chunks := float64(a.chunks()); chunks > float64(a.file.size/2) {
 		return nil, fmt.Errorf("%g chunks are more than a file of %d bytes has places of: it is damaged", chunks, a.file.size)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // file reads the directories of a TIFF file (TIFF 6.0; BigTIFF as of libtiff). Nothing that it reads
@@ -95,7 +96,11 @@ const (
 	tagOldJPEG
 	tagDepth
 	tagTileDepth
+	tagPixelScale
 	tagStack
+	tagTiepoint
+	tagTransformation
+	tagGeoKeys
 	tagMetadata
 	tagNodata
 	knownTags
@@ -111,7 +116,8 @@ var tags = [knownTags]struct {
 	{277, "SamplesPerPixel"}, {278, "RowsPerStrip"}, {279, "StripByteCounts"}, {282, "XResolution"}, {283, "YResolution"},
 	{284, "PlanarConfiguration"}, {317, "Predictor"}, {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"}, {330, "SubIFDs"},
 	{338, "ExtraSamples"}, {339, "SampleFormat"}, {513, "JPEGInterchangeFormat"}, {32997, "ImageDepth"}, {32998, "TileDepth"},
-	{33629, "UIC2tag"}, {42112, "GDAL_METADATA"}, {42113, "GDAL_NODATA"},
+	{33550, "ModelPixelScale"}, {33629, "UIC2tag"}, {33922, "ModelTiepoint"}, {34264, "ModelTransformation"}, {34735, "GeoKeyDirectory"},
+	{42112, "GDAL_METADATA"}, {42113, "GDAL_NODATA"},
 }
 
 func (t tag) String() string { return tags[t].name }
@@ -491,6 +497,51 @@ func (f *file) rational(v field) float64 {
 		return 0
 	}
 	return float64(f.order.Uint32(b)) / float64(f.order.Uint32(b[4:]))
+}
+
+// doubles are n values of a tag; nil where it has not so many numbers.
+func (f *file) doubles(v field, n int) (all []float64) {
+	b, err := f.take(v.at, int64(8*n))
+	if v.kind != 12 || int(v.count) < n || err != nil {
+		return nil
+	}
+	for i := range n {
+		all = append(all, math.Float64frombits(f.order.Uint64(b[8*i:])))
+	}
+	return all
+}
+
+// place returns the labels of x and y in the middle of pixels, as GDAL reads GeoTIFF (OGC 19-008r4), where rows and columns are not turned.
+func (f *file) place(all *fields) map[string]store.Line {
+	var m [2]store.Line // of the pixels' corners
+	scale, tie := f.doubles(all[tagPixelScale], 2), f.doubles(all[tagTiepoint], 6)
+	switch t := f.doubles(all[tagTransformation], 8); {
+	case scale != nil && tie != nil && all[tagTiepoint].count == 6:
+		m[0], m[1] = store.Line{First: tie[3] - tie[0]*scale[0], Step: scale[0]}, store.Line{First: tie[4] + tie[1]*math.Abs(scale[1]), Step: -math.Abs(scale[1])}
+	case t != nil && t[1] == 0 && t[4] == 0:
+		m[0], m[1] = store.Line{First: t[3], Step: t[0]}, store.Line{First: t[7], Step: t[5]}
+	default:
+		return nil
+	}
+	const rasterType, isPoint = 1025, 2
+	middle := .5
+	if v := all[tagGeoKeys]; v.kind == 3 {
+		for i := 4; i+3 < int(v.count) && i < 1<<10; i += 4 {
+			key, err := f.number(v, i)
+			if value, failed := f.number(v, i+3); err == nil && failed == nil && key == rasterType && value == isPoint {
+				middle = 0
+			}
+		}
+	}
+	lines := map[string]store.Line{}
+	for i, l := range m {
+		l.First += middle * l.Step
+		if l.Step == 0 || math.IsNaN(l.First+l.Step) || math.IsInf(l.First+l.Step, 0) {
+			return nil
+		}
+		lines["xy"[i:i+1]] = l
+	}
+	return lines
 }
 
 // dtype is the type of the elements.

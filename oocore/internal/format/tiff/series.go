@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // series is pages that are one array.
@@ -549,17 +550,33 @@ var units = map[string]string{"µm": "micrometer", "μm": "micrometer", "um": "m
 	"nm": "nanometer", "mm": "millimeter", "cm": "centimeter", "m": "meter", "km": "kilometer", "pm": "picometer", "Å": "angstrom", "in": "inch", "inch": "inch",
 	"s": "second", "sec": "second", "ms": "millisecond", "µs": "microsecond", "μs": "microsecond", "min": "minute", "h": "hour", "d": "day"}
 
+// lines are labels by the distances of elements that the file says.
+func (s *series) lines() map[string]store.Line {
+	lines := map[string]store.Line{}
+	for _, name := range s.dims {
+		if x := s.scale[name]; x > 0 && !math.IsInf(x, 1) {
+			l := store.Line{Step: x}
+			if unit := s.unit[name]; unit != "pixel" {
+				l.Unit = cmp.Or(units[unit], unit)
+			}
+			lines[name] = l
+		}
+	}
+	return lines
+}
+
 // attributes are what the file says of the array; nil for nothing.
 func (s *series) attributes() (json.RawMessage, error) {
 	all, known := map[string]any{}, false
 	maps.Copy(all, s.more)
 	var axes []map[string]any
+	lines := s.lines()
 	for _, name := range s.dims {
 		axis := map[string]any{"name": name}
-		if x := s.scale[name]; x > 0 && !math.IsInf(x, 1) {
-			known, axis["scale"] = true, x
-			if unit := s.unit[name]; unit != "" && unit != "pixel" {
-				axis["unit"] = cmp.Or(units[unit], unit)
+		if l, ok := lines[name]; ok {
+			known, axis["scale"] = true, l.Step
+			if l.Unit != "" {
+				axis["unit"] = l.Unit
 			}
 		}
 		axes = append(axes, axis)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,14 @@ func decode(site graph.Site, n *graph.Node, unit string) (*graph.Node, error) {
 	source := n
 	for source.Kind == graph.View {
 		source = source.In[0]
+	}
+	if source.Joins && source.Kind == graph.Blockwise && !slices.ContainsFunc(source.In, func(in *graph.Node) bool {
+		for in.Kind == graph.View || in.Kind == graph.Cast && in.Details == nil {
+			in = in.In[0]
+		}
+		return in.Details == nil
+	}) {
+		return n, nil // files that were decoded one by one
 	}
 	if source.Kind != graph.Source {
 		return nil, errors.New("decodes an array as it is stored, or a slice of one: decode first, then compute")

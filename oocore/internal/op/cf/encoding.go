@@ -199,6 +199,25 @@ func (e *Encoding) Text(at Instant) string {
 	return text
 }
 
+// Encode returns dates as integers that count the coarsest unit which says all of them since 1970-01-01, and the details that say so.
+func Encode(dates []Instant, c Calendar) ([]int64, store.Details, error) {
+	e := &Encoding{Calendar: c}
+	for _, at := range dates {
+		for e.Unit < len(units)-1 && at.Nano%e.nanos() != 0 {
+			e.Unit++
+		}
+	}
+	numbers, each := make([]int64, len(dates)), dayNanos/e.nanos()
+	for i, at := range dates {
+		if days := int64(at.Day); days > math.MaxInt64/each-1 || days < math.MinInt64/each+1 {
+			return nil, store.Details{}, fmt.Errorf("%s is too far from 1970 for a number of %s", e.Text(at), units[e.Unit].name)
+		}
+		numbers[i] = int64(at.Day)*each + at.Nano/e.nanos()
+	}
+	attributes, err := json.Marshal(map[string]string{"units": units[e.Unit].name + " since " + e.Text(Instant{}), "calendar": string(c)})
+	return numbers, store.Details{Attributes: attributes}, err
+}
+
 // Seconds are those of a unit, and from 1970-01-01 to the date that is counted from.
 func (e *Encoding) Seconds() (unit, since float64) {
 	return float64(e.nanos()) / 1e9, float64(e.Day)*86400 + float64(e.Nano)/1e9

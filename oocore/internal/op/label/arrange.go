@@ -24,7 +24,7 @@ type SortByArgs struct {
 
 // SortBy is an array in the order of the labels of a dimension; equal ones stay in their order.
 func SortBy(site graph.Site, a SortByArgs) (*graph.Node, error) {
-	v, g, err := labelsOf(site, a.X, a.Dim, a.Read)
+	v, g, _, err := labelsOf(site, a.X, a.Dim, a.Read)
 	if err != nil {
 		return nil, graph.Reject(site, "sortby", err, a.X)
 	}
@@ -65,7 +65,7 @@ func reindexed(m *graph.Maker, a ReindexArgs) (*graph.Node, error) {
 	if len(a.Labels.Shape) != 1 {
 		return nil, errors.New("labels are an array of one dimension")
 	}
-	v, g, err := labelsOf(m.Site, a.X, a.Dim, a.Read)
+	v, g, _, err := labelsOf(m.Site, a.X, a.Dim, a.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -7,14 +7,19 @@ package label
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -46,7 +51,14 @@ func Check(root *graph.Node, read op.Labels) error {
 	places, opened := newFinder(root.Site, nil), newFinder(root.Site, read)
 	places.unopened = true
 	for n := range graph.Nodes(root) {
-		if !n.Joins {
+		name := n.Op.String()
+		switch n.Kind {
+		case graph.Source:
+			name = "open"
+		case graph.Blockwise:
+			name = n.Blocks.Name
+		}
+		if !n.Joins && !isStack(n) {
 			continue
 		}
 		for d := range n.Shape {
@@ -54,7 +66,7 @@ func Check(root *graph.Node, read op.Labels) error {
 				continue
 			}
 			if _, err := opened.along(n, d); err != nil {
-				return graph.Reject(n.Site, n.Op.String(), err, n.In...)
+				return graph.Reject(n.Site, name, err, n.In...)
 			}
 		}
 	}
@@ -137,6 +149,12 @@ func (f *finder) stored(n *graph.Node, d int) (*graph.Node, error) {
 	if !slices.Equal(info.Shape, n.Shape) {
 		return nil, nil
 	}
+	if c := line(f.site, info, d); c != nil { // also of a stack, if all its files have it
+		return c, nil
+	}
+	if files, axis := storage.Parts(info); files != nil {
+		return f.stacked(n, files, axis, d)
+	}
 	if f.unopened {
 		if at := storage.CoordinatePath(info, d); at != "" {
 			return &graph.Node{Kind: graph.Source, Shape: []int{n.Shape[d]}, DType: dtype.Int64, Stored: &graph.Stored{Info: store.Info{Path: at}}}, nil
@@ -153,6 +171,75 @@ func (f *finder) stored(n *graph.Node, d int) (*graph.Node, error) {
 	return graph.Open(f.site, found, "")
 }
 
+// line are the labels that follow from the header of an array; nil where none do.
+func line(site graph.Site, info *store.Info, d int) *graph.Node {
+	if d >= len(info.Details.Dims) {
+		return nil
+	}
+	l, ok := info.Details.Lines[info.Details.Dims[d]]
+	if !ok {
+		return nil
+	}
+	n := &graph.Node{Kind: graph.Iota, Shape: []int{info.Shape[d]}, DType: dtype.Float64, First: dtype.ValueOf(l.First), Delta: dtype.ValueOf(l.Step), Site: site}
+	if l.Unit != "" {
+		attributes, _ := json.Marshal(map[string]string{"units": l.Unit}) // which is text
+		n.Details = &store.Details{Attributes: attributes}
+	}
+	return n
+}
+
+// isStack reports a stack of files, whose labels are to be the same.
+func isStack(n *graph.Node) bool {
+	if n.Kind != graph.Source {
+		return false
+	}
+	files, _ := storage.Parts(&n.Stored.Info)
+	return files != nil
+}
+
+// stacked are the labels of the files of a stack, which are the same in all of them.
+func (f *finder) stacked(n *graph.Node, files []string, axis, d int) (*graph.Node, error) {
+	names := n.Stored.Info.Details.Dims
+	if d == axis || names == nil || names[d] == "" {
+		return nil, nil
+	}
+	dim := names[d]
+	if f.unopened {
+		return nil, errUnread
+	}
+	if d > axis {
+		d--
+	}
+	var of, from []*graph.Node
+	for _, file := range files {
+		one, err := openFile(f.site, file)
+		if err != nil {
+			return nil, err
+		}
+		c, err := f.stored(one, d)
+		if err != nil || c == nil && of == nil { // frames without labels are not opened one by one
+			return nil, err
+		}
+		of, from = append(of, c), append(from, one)
+	}
+	return f.alike(of, from, dim)
+}
+
+// openFile is a file's array.
+func openFile(site graph.Site, path string) (*graph.Node, error) {
+	a, err := storage.OpenContext(context.Background(), path)
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("%s: %w", inner.Path, inner.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Close(); err != nil {
+		return nil, err
+	}
+	return graph.Open(site, a.Info(), "")
+}
+
 // taken are the labels at some places.
 func (f *finder) taken(c, at *graph.Node, err error) (*graph.Node, error) {
 	if c == nil || at == nil || err != nil {
@@ -167,27 +254,36 @@ func (f *finder) agreed(n *graph.Node, d int) (*graph.Node, error) {
 	if names == nil || names[d] == "" { // those of the inputs contradict each other, or have none
 		return nil, nil
 	}
-	var of *graph.Node
+	var of, from []*graph.Node
 	for _, in := range n.In {
 		c, err := f.along(in, d)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case of == nil:
-			of = c
-		case c == nil || same(of, c):
-		case !n.Joins && f.unopened:
-			return nil, nil
-		default:
-			if err := f.compare(of, c, names[d]); n.Joins && err != nil {
-				return nil, err
-			} else if err != nil { // of neighbours, as within an operation
-				return nil, nil
-			}
+		of, from = append(of, c), append(from, in)
+	}
+	c, err := f.alike(of, from, names[d])
+	if !n.Joins && err != nil { // of neighbours, as within an operation
+		return nil, nil
+	}
+	return c, err
+}
+
+// alike are the labels that arrays have which have any. Where they differ it is an error.
+func (f *finder) alike(of, from []*graph.Node, dim string) (*graph.Node, error) {
+	var labels, arrays []*graph.Node
+	for i, c := range of {
+		if c != nil && (labels == nil || !same(labels[0], c)) {
+			labels, arrays = append(labels, c), append(arrays, from[i])
 		}
 	}
-	return of, nil
+	if len(labels) < 2 {
+		return slices.Concat(labels, []*graph.Node{nil})[0], nil
+	}
+	if err := f.compare(labels, arrays, dim); err != nil {
+		return nil, err
+	}
+	return labels[0], nil
 }
 
 // same reports that labels are stored in one place, or made alike of what is.
@@ -199,6 +295,8 @@ func same(a, b *graph.Node) bool {
 		return false
 	case a.Kind == graph.Source:
 		return a.Stored.Info.Path == b.Stored.Info.Path && a.Stored.Info.ID.Equal(b.Stored.Info.ID)
+	case a.Kind == graph.Iota:
+		return a.First == b.First && a.Delta == b.Delta
 	case a.Kind == graph.View:
 		return slices.Equal(a.View.Start, b.View.Start) && slices.Equal(a.View.Step, b.View.Step) && same(a.In[0], b.In[0])
 	case a.Kind == graph.Cast:
@@ -213,28 +311,51 @@ func Differ(c *graph.Node, stored store.Info, dim string, read op.Labels) error 
 	if err != nil || same(c, s) {
 		return err
 	}
-	return newFinder(c.Site, read).compare(c, s, dim)
+	return newFinder(c.Site, read).compare([]*graph.Node{c, s}, []*graph.Node{c, c}, dim)
 }
 
-// compare returns the error of labels that differ.
-func (f *finder) compare(a, b *graph.Node, dim string) error {
-	x, err := f.values(a)
+// compare returns the error of labels that differ, of arrays.
+func (f *finder) compare(labels, arrays []*graph.Node, dim string) error {
+	all, err := f.valuesOf(labels)
 	if err != nil {
 		return err
 	}
-	y, err := f.values(b)
-	if err != nil {
-		return err
-	}
-	if x.of != nil && y.of != nil && x.of.Calendar.Counts() != y.of.Calendar.Counts() {
-		return fmt.Errorf("the dates along %q are of the calendars %s and %s. Leave the labels out by WithCoord(%[1]q, nil)", dim, x.of.Calendar, y.of.Calendar)
-	}
-	for i := range x.len() {
-		if x.compare(i, y, i) != 0 {
-			return fmt.Errorf("the labels along %q differ: %s and %s at place %d. Select the same of both first, or leave the labels out by WithCoord(%[1]q, nil)", dim, x.text(i), y.text(i), i)
+	x := all[0]
+	for k, y := range all[1:] {
+		if err := x.counts(y, dim); err != nil {
+			return err
+		}
+		for i := range x.len() {
+			if x.compare(i, y, i) != 0 {
+				where := ""
+				if a, b := fileOf(arrays[0]), fileOf(arrays[k+1]); a != b {
+					where = fmt.Sprintf(", in %s and %s", a, b)
+				}
+				return fmt.Errorf("the labels along %q differ: %s and %s at place %d%s. Select the same of both first, or leave the labels out by WithCoord(%[1]q, nil)", dim, x.text(i), y.text(i), i, where)
+			}
 		}
 	}
 	return nil
+}
+
+// counts returns the error of dates of calendars that differ.
+func (v *values) counts(w *values, dim string) error {
+	if v.of != nil && w.of != nil && v.of.Calendar.Counts() != w.of.Calendar.Counts() {
+		return fmt.Errorf("the dates along %q are of the calendars %s and %s. Leave the labels out by WithCoord(%[1]q, nil)", dim, v.of.Calendar, w.of.Calendar)
+	}
+	return nil
+}
+
+// fileOf is the path that an array is read from, or its title.
+func fileOf(n *graph.Node) string {
+	of := n
+	for of.Kind != graph.Source && len(of.In) == 1 {
+		of = of.In[0]
+	}
+	if of.Kind == graph.Source && !storage.InProcess(of.Stored.Info.Path) {
+		return blob.Shown(of.Stored.Info.Path)
+	}
+	return n.String()
 }
 
 // blockwise are the labels of an operation of boxes, by what it says of its axes.
@@ -250,6 +371,7 @@ func (f *finder) blockwise(n *graph.Node, d int) (*graph.Node, error) {
 		if d == o.Axis {
 			return f.joined(n, d)
 		}
+		return f.agreed(n, d)
 	}
 	if o, ok := op.(blockwise.AxisMover); ok && o.Moves(d) {
 		return nil, nil
@@ -267,15 +389,58 @@ func (f *finder) blockwise(n *graph.Node, d int) (*graph.Node, error) {
 	return f.along(n.In[0], d)
 }
 
-// joined are the labels of arrays one after another.
+// joined are the labels of arrays one after another. Dates that are counted from different ones are counted anew.
 func (f *finder) joined(n *graph.Node, d int) (*graph.Node, error) {
-	all := make([]*graph.Node, len(n.In))
+	all, alike := make([]*graph.Node, len(n.In)), true
+	packing := func(c *graph.Node) []string { return cf.Packing("", cf.DetailsOf(c), c.DType, true) }
 	for i, in := range n.In {
 		c, err := f.along(in, d)
 		if c == nil || err != nil {
 			return nil, err
 		}
 		all[i] = c
+		alike = alike && slices.Equal(packing(c), packing(all[0]))
+		if !maps.Equal(cf.Flags(cf.DetailsOf(c)), cf.Flags(cf.DetailsOf(all[0]))) {
+			return nil, fmt.Errorf("the labels along %q stand for other names in %s than in %s", graph.DimNamesOf(n, f.names)[d], fileOf(in), fileOf(n.In[0]))
+		}
 	}
-	return shape.Concatenate(f.site, 0, all...)
+	if alike {
+		return shape.Concatenate(f.site, 0, all...)
+	}
+	values, err := f.valuesOf(all)
+	if err != nil {
+		return nil, err
+	}
+	var dates []cf.Instant
+	for i, v := range values {
+		switch err := v.counts(values[0], graph.DimNamesOf(n, f.names)[d]); {
+		case err != nil:
+			return nil, err
+		case (v.of == nil) != (values[0].of == nil):
+			return nil, fmt.Errorf("the labels along %q are dates in some arrays, and numbers in others", graph.DimNamesOf(n, f.names)[d])
+		}
+		dates = append(dates, v.dates...)
+		if all[i], _, err = f.decoded(all[i]); err != nil {
+			return nil, err
+		}
+	}
+	if values[0].of == nil {
+		return shape.Concatenate(f.site, 0, all...)
+	}
+	return datesNode(&graph.Maker{Site: f.site}, dates, values[0].of.Calendar)
+}
+
+// datesNode are dates as an array, which says what its integers count.
+func datesNode(m *graph.Maker, dates []cf.Instant, c cf.Calendar) (*graph.Node, error) {
+	numbers, d, err := cf.Encode(dates, c)
+	if err != nil {
+		return nil, err
+	}
+	n := m.Bytes(dtype.Bytes(numbers), dtype.Int64, len(numbers))
+	if m.Err != nil {
+		return nil, m.Err
+	}
+	described := *n
+	described.Details = &d
+	return &described, nil
 }

@@ -1,7 +1,6 @@
 package label
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -25,10 +24,11 @@ type Groups struct {
 }
 
 // GroupBy puts places in groups by equal labels of a dimension, "lat", or by a field of its dates, "time.month". Groups come in
-// the order of what they have in common; seasons, which are numbers here, in that of their names: DJF, JJA, MAM, SON.
+// the order of what they have in common; seasons in that of their names: DJF, JJA, MAM, SON. The labels of groups of names are integers
+// with their names, by CF's attributes of flags.
 func GroupBy(site graph.Site, n *graph.Node, by string, read op.Labels) (g Groups, err error) {
 	dim, field, isField := strings.Cut(by, ".")
-	v, g, err := labelsOf(site, n, dim, read)
+	v, g, c, err := labelsOf(site, n, dim, read)
 	if err != nil {
 		return g, err
 	}
@@ -71,7 +71,15 @@ func GroupBy(site graph.Site, n *graph.Node, by string, read op.Labels) (g Group
 	default:
 		g.Coord = m.Bytes(dtype.Bytes(distinct), dtype.Float64, len(distinct))
 	}
-	return g.labelled(name, nil), m.Err
+	var d *store.Details
+	switch {
+	case isField && cf.Field(field) == cf.Season:
+		d = cf.Named(cf.Seasons)
+	case !isField && v.names != nil:
+		of := cf.DetailsOf(c)
+		d = &store.Details{Attributes: cf.Only(of.Attributes, "flag_values", "flag_meanings")}
+	}
+	return g.labelled(name, d), m.Err
 }
 
 // labelled gives the groups' labels their name and attributes.
@@ -83,16 +91,16 @@ func (g Groups) labelled(name string, d *store.Details) Groups {
 }
 
 // labelsOf reads the labels of a dimension.
-func labelsOf(site graph.Site, n *graph.Node, dim string, read op.Labels) (*values, Groups, error) {
+func labelsOf(site graph.Site, n *graph.Node, dim string, read op.Labels) (*values, Groups, *graph.Node, error) {
 	c, d, err := coordinateOf(site, n, dim, read)
 	if err != nil {
-		return nil, Groups{}, err
+		return nil, Groups{}, nil, err
 	}
 	v, err := newFinder(site, read).values(c)
 	if err != nil {
-		return nil, Groups{}, fmt.Errorf("labels along %q: %w", dim, err)
+		return nil, Groups{}, nil, fmt.Errorf("labels along %q: %w", dim, err)
 	}
-	return v, Groups{Axis: d, Of: make([]int64, v.len())}, nil
+	return v, Groups{Axis: d, Of: make([]int64, v.len())}, c, nil
 }
 
 // period is a length of time between the groups of Resample, by pandas' names.
@@ -131,7 +139,7 @@ func Resample(site graph.Site, n *graph.Node, dim, every string, read op.Labels)
 	if err != nil {
 		return g, err
 	}
-	v, g, err := labelsOf(site, n, dim, read)
+	v, g, _, err := labelsOf(site, n, dim, read)
 	if err != nil {
 		return g, err
 	}
@@ -152,30 +160,18 @@ func Resample(site graph.Site, n *graph.Node, dim, every string, read op.Labels)
 	for i, at := range v.dates {
 		g.Of[i] = int64(number(at) - lowest)
 	}
-	// Labels are in a unit of their own, which says all of them.
-	unit := "days"
-	if p.seconds() > 0 {
-		unit = "seconds"
-	}
-	labels := make([]int64, g.Count)
+	labels := make([]cf.Instant, g.Count)
 	for i := range labels {
-		at := p.begin(lowest+i, first, c)
+		labels[i] = p.begin(lowest+i, first, c)
 		if !p.start && strings.Contains("YQMW", p.unit) {
-			at = p.begin(lowest+i+1, first, c)
-			at.Day--
-		}
-		if labels[i] = int64(at.Day); p.seconds() > 0 {
-			labels[i] = int64(at.Day)*daySeconds + at.Nano/1e9
+			labels[i] = p.begin(lowest+i+1, first, c)
+			labels[i].Day--
 		}
 	}
-	zero := (&cf.Encoding{Calendar: c}).Text(cf.Instant{})
-	attributes, err := json.Marshal(map[string]string{"units": unit + " since " + zero, "calendar": string(c)})
-	if err != nil {
+	if g.Coord, err = datesNode(&graph.Maker{Site: site}, labels, c); err != nil {
 		return g, err
 	}
-	m := &graph.Maker{Site: site}
-	g.Coord = m.Bytes(dtype.Bytes(labels), dtype.Int64, len(labels))
-	return g.labelled(dim, &store.Details{Attributes: attributes}), m.Err
+	return g.labelled(dim, g.Coord.Details), nil
 }
 
 // numbering returns the number of the period that a date is in: of periods of several units, counted from the first date's on.

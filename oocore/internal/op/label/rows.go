@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 )
@@ -114,7 +115,7 @@ func withCoord(n *graph.Node, dim string, labels *graph.Node) (*graph.Node, erro
 	case err != nil:
 		return nil, err
 	case labels == nil: // the name alone
-		labels = &graph.Node{Kind: graph.Constant, Shape: []int{n.Shape[d] + 1}, DType: n.DType, Labels: dim}
+		labels = nameOnly(dim, n.Shape[d])
 	case len(labels.Shape) != 1 || labels.Shape[0] != n.Shape[d]:
 		return nil, fmt.Errorf("labels of shape %v are not one for each of the %d places along %q", labels.Shape, n.Shape[d], dim)
 	}
@@ -123,4 +124,9 @@ func withCoord(n *graph.Node, dim string, labels *graph.Node) (*graph.Node, erro
 	after := graph.AllAxes(n)
 	after[d] = graph.Axis{Of: &named}
 	return graph.NameAxes(n, after...), nil
+}
+
+// nameOnly stands for labels of a dimension of a length, which has none.
+func nameOnly(dim string, length int) *graph.Node {
+	return &graph.Node{Kind: graph.Constant, Shape: []int{length + 1}, DType: dtype.Int64, Labels: dim}
 }

@@ -3,6 +3,7 @@ package label
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ type By struct {
 func selected(site graph.Site, n *graph.Node, by []By, read op.Labels) (*graph.Node, error) {
 	places := make([]places, len(n.Shape))
 	for _, b := range by {
-		v, g, err := labelsOf(site, n, b.Dim, read)
+		v, g, _, err := labelsOf(site, n, b.Dim, read)
 		if err != nil {
 			return nil, err
 		}
@@ -139,6 +140,14 @@ func (v *values) key(label op.Value) (*values, error) {
 			return nil, fmt.Errorf("%w; %s", err, v.ends())
 		}
 		return &values{ints: []int64{0}, dates: []cf.Instant{at}, of: v.of}, nil
+	}
+	if v.names != nil && label.Text != nil {
+		for i, name := range v.names {
+			if name == *label.Text {
+				return &values{ints: []int64{i}, names: v.names}, nil
+			}
+		}
+		return nil, fmt.Errorf("%q is none of the names %q", *label.Text, slices.Sorted(maps.Values(v.names)))
 	}
 	if i, is := label.Number.(int64); is {
 		return &values{ints: []int64{i}}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // values are labels that were read.
@@ -19,6 +20,7 @@ type values struct {
 	floats []float64
 	dates  []cf.Instant // of both, where they are dates
 	of     *cf.Encoding
+	names  map[int64]string // of integers that stand for names
 }
 
 // errUnread is the error where nothing is computed.
@@ -26,44 +28,93 @@ var errUnread = errors.New("labels are read where a selection by them is made, a
 
 // values reads labels.
 func (f *finder) values(n *graph.Node) (*values, error) {
+	all, err := f.valuesOf([]*graph.Node{n})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// valuesOf reads labels of several arrays, in one go where they are of one type.
+func (f *finder) valuesOf(of []*graph.Node) ([]*values, error) {
 	if f.read == nil {
 		return nil, errUnread
 	}
-	v := &values{}
+	all, numbers := make([]*values, len(of)), make([]*graph.Node, len(of))
+	parts, alike := make([]*graph.Node, len(of)), true
+	for i, n := range of {
+		var err error
+		if numbers[i], all[i], err = f.decoded(n); err != nil {
+			return nil, err
+		}
+		alike = alike && numbers[i].DType == numbers[0].DType
+		parts[i] = numbers[i]
+	}
+	if alike {
+		whole, err := shape.Concatenate(f.site, 0, parts...)
+		if err != nil {
+			return nil, err
+		}
+		parts = []*graph.Node{whole}
+	}
+	next := 0 // of numbers
+	for _, part := range parts {
+		read, err := f.read(part)
+		if err != nil {
+			return nil, err
+		}
+		ints, _ := read.([]int64)
+		floats, _ := read.([]float64)
+		for at := 0; next < len(of) && (at < part.Shape[0] || numbers[next].Shape[0] == 0); next++ {
+			v, end := all[next], at+numbers[next].Shape[0]
+			if ints != nil {
+				v.ints = ints[at:end:end]
+			} else if floats != nil {
+				v.floats = floats[at:end:end]
+			}
+			if at = end; v.of == nil {
+				continue
+			}
+			if err := v.date(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// decoded are labels as numbers, and how these are dates.
+func (f *finder) decoded(n *graph.Node) (*graph.Node, *values, error) {
 	numbers, e, err := cf.DatesOf(f.site, n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if e == nil {
 		if numbers, err = cf.Decode(f.site, cf.DecodeArgs{X: n}); err != nil { // what a file does not have, decodes as it is
 			numbers = n
 		}
 	}
-	all, err := f.read(numbers)
-	if err != nil {
-		return nil, err
+	v := &values{of: e}
+	if n.DType.Integer() {
+		v.names = cf.Flags(cf.DetailsOf(n))
 	}
-	switch all := all.(type) {
-	case []int64:
-		v.ints = all
-	case []float64:
-		v.floats = all
-	}
-	if v.of = e; e == nil {
-		return v, nil
-	}
+	return numbers, v, nil
+}
+
+// date tells the dates of numbers.
+func (v *values) date() (err error) {
 	v.dates = make([]cf.Instant, v.len())
 	for i := range v.dates {
 		if v.floats != nil {
-			v.dates[i], err = e.InstantOfFloat(v.floats[i])
+			v.dates[i], err = v.of.InstantOfFloat(v.floats[i])
 		} else {
-			v.dates[i], err = e.Instant(v.ints[i])
+			v.dates[i], err = v.of.Instant(v.ints[i])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the label at place %d: %w", i, err)
+			return fmt.Errorf("the label at place %d: %w", i, err)
 		}
 	}
-	return v, nil
+	return nil
 }
 
 func (v *values) len() int { return max(len(v.ints), len(v.floats)) }
@@ -81,6 +132,8 @@ func (v *values) compare(i int, w *values, k int) int {
 	switch {
 	case v.dates != nil && w.dates != nil:
 		return v.dates[i].Compare(w.dates[k])
+	case v != w && v.names != nil && w.names != nil:
+		return cmp.Compare(v.text(i), w.text(k))
 	case v.ints != nil && w.ints != nil:
 		return cmp.Compare(v.ints[i], w.ints[k])
 	}
@@ -93,7 +146,7 @@ func (v *values) text(i int) string {
 	case v.dates != nil:
 		return v.of.Text(v.dates[i])
 	case v.ints != nil:
-		return strconv.FormatInt(v.ints[i], 10)
+		return cmp.Or(v.names[v.ints[i]], strconv.FormatInt(v.ints[i], 10))
 	}
 	return strconv.FormatFloat(v.floats[i], 'g', -1, 64)
 }

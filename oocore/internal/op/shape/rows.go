@@ -238,9 +238,20 @@ func matrixProduct(site graph.Site, args productArgs) (*graph.Node, error) {
 	return graph.ProductAs(site, args.A, args.B, args.As)
 }
 
-// BuildConcatenate is Concatenate along an axis that comes last.
+// BuildConcatenate is Concatenate along an axis that comes last, of arrays that the program has put together.
 func BuildConcatenate(site graph.Site, a JoinArgs) (*graph.Node, error) {
-	return Concatenate(site, a.Axis, a.In...)
+	n, err := Concatenate(site, a.Axis, a.In...)
+	return joins(n), err
+}
+
+// joins says of a result that the program has put its inputs together.
+func joins(n *graph.Node) *graph.Node {
+	if n == nil || n.Kind != graph.Blockwise { // of one array
+		return n
+	}
+	joined := *n
+	joined.Joins = true
+	return &joined
 }
 
 // appended is the second array after the first along an axis; without one, both as if flattened.
@@ -258,7 +269,8 @@ func appended(site graph.Site, args op.BothAxis) (*graph.Node, error) {
 
 // BuildStack is Stack along an axis that comes last.
 func BuildStack(site graph.Site, a JoinArgs) (*graph.Node, error) {
-	return Stack(site, a.Axis, a.In...)
+	n, err := Stack(site, a.Axis, a.In...)
+	return joins(n), err
 }
 
 // stacked joins arrays of at least so many axes along one.
@@ -274,7 +286,7 @@ func stacked(dims, axis int) func(site graph.Site, a JoinArgs) (*graph.Node, err
 		if len(all[0].Shape) == 1 { // vectors have no second axis
 			axis = 0
 		}
-		return Concatenate(site, axis, all...)
+		return BuildConcatenate(site, JoinArgs{In: all, Axis: axis})
 	}
 }
 
