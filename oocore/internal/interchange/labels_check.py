@@ -88,11 +88,37 @@ for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregoria
         ('idxmax(x, "lat")', x.idxmax("lat")),
         ('idxmin(nan_to_num(x, 0.5), "lon")', filled.idxmin("lon").astype("f8")),
     ]
+    q, value = float(rng.uniform(0, 1)), float(rng.uniform(0, 1))
+    bins = np.array([-91.0, -45.0, 0.0, 45.0, 91.0])
+    np.save(f"bins{made}.npy", bins)
+    at = np.sort(rng.uniform(float(x.lon.min()), float(x.lon.max()), 5))
+    np.save(f"at{made}.npy", at)
+    one = filled.isel(time=0, lat=0)
+    here += [  # methods of xarray whose place here is NumPy's function; weighted means belong here too
+        ('groupby(x, digitize(coord(x, "lat"), bins, "right") - 1, "nanmean", 1)', x.groupby_bins("lat", bins[: 2 + int(np.searchsorted(bins[1:], float(x.lat.max())))]).mean().transpose("time", "lat_bins", "lon").drop_vars("lat_bins")),
+        ('polyfit(astype(coord(x, "lat"), "float64"), slice(astype(nan_to_num(x, 0.5), "float64"), "0"), 2)', filled.isel(time=0).astype("f8").polyfit("lat", 2).polyfit_coefficients.drop_vars(["degree", "lon"])),
+        ('interp(at, astype(coord(x, "lon"), "float64"), slice(nan_to_num(x, 0.5), "0, 0"))', one.interp(lon=at).drop_vars("lon")),
+    ]
+    here += [  # with labels of what stays
+        (f'slice(x, "{min(a, 5)}, ::2")', x.isel(time=min(a, 5), lat=slice(None, None, 2))),
+        (f'where(x > {value}, x, nan)', x.where(x > value)),
+        (f'where(isnan(x), {value}, x)', x.fillna(value)),
+        (f'quantile(x, {q}, "lat")', x.quantile(q, "lat", skipna=False).drop_vars("quantile")),
+        (f'nanquantile(x, {q}, "time")', x.quantile(q, "time").drop_vars("quantile")),
+        ('cumsum(nan_to_num(x, 0.0), "time")', x.cumsum("time").assign_coords(time=x.time)),
+        ('ffill(x, "time")', x.ffill("time")),
+        ('bfill(x, "lat")', x.bfill("lat")),
+        ('interpolate_na(x, "lon")', x.interpolate_na("lon", use_coordinate=False)),
+        ('rankdata(nan_to_num(x, 0.5), "lat")', filled.rank("lat")),
+        ('trapezoid(nan_to_num(x, 0.5), "lon", "x", astype(coord(x, "lon"), "float64"))', filled.integrate("lon")),
+        ('gradient(nan_to_num(x, 0.5), astype(coord(x, "lon"), "float64"), "lon")', filled.differentiate("lon")),
+        (f'sel(groupby(x, "time.season", "nanmean"), "season", "{str(x.time.dt.season.values[a])}")', x.groupby("time.season").mean().sel(season=str(x.time.dt.season.values[a])).drop_vars("season")),
+    ]
     if field != "season":
         here.append((f'{field}(coord(x, "time"))', getattr(x.time.dt, field)))
     for expression, want in here:
         k = len(cases)
         np.save(f"want{k}.npy", want.values)
         labels = {d: numbers(want[d]) for d in want.dims if d in want.coords and d != "season"}
-        cases.append({"Expression": expression, "Path": path, "Want": f"want{k}.npy", "Labels": labels, "Calendar": calendar, "Wanted": "wanted%d.npy" % made})
+        cases.append({"Expression": expression, "Path": path, "Want": f"want{k}.npy", "Labels": labels, "Calendar": calendar, "Wanted": "wanted%d.npy" % made, "Bins": f"bins{made}.npy", "At": f"at{made}.npy"})
 json.dump(cases, sys.stdout)

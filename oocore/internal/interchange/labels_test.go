@@ -19,8 +19,8 @@ func TestWorkByLabelIsXarrays(t *testing.T) {
 	python := full(t)
 	dir := t.TempDir()
 	var cases []struct {
-		Expression, Path, Want, Calendar, Wanted string
-		Labels                                   map[string]json.RawMessage
+		Expression, Path, Want, Calendar, Wanted, Bins, At string
+		Labels                                             map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(run(t, python, "labels_check.py", dir, strconv.FormatUint(testcases.Seed(t), 10)), &cases); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,11 @@ func TestWorkByLabelIsXarrays(t *testing.T) {
 		t.Errorf("%d cases are too few", len(cases))
 	}
 	for _, c := range cases {
-		got := oocore.Eval(c.Expression, oocore.Names{"x": oocore.Open(filepath.Join(dir, c.Path)), "w": oocore.Open(filepath.Join(dir, c.Wanted))})
+		names := oocore.Names{}
+		for name, path := range map[string]string{"x": c.Path, "w": c.Wanted, "bins": c.Bins, "at": c.At} {
+			names[name] = oocore.Open(filepath.Join(dir, path))
+		}
+		got := oocore.Eval(c.Expression, names)
 		want := oocore.Open(filepath.Join(dir, c.Want))
 		if got.Err() != nil || !slices.Equal(got.Shape(), want.Shape()) {
 			t.Errorf("%s of %s: %v, want %v", c.Expression, c.Path, got, want)
