@@ -8,7 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
+	"github.com/gonbext/gonbext/cuda/internal/driver/model"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/device/devicetest"
@@ -74,12 +74,19 @@ func TestADeviceTooSmallForABlock(t *testing.T) {
 }
 
 func TestModelPassesTheSuiteOfDevices(t *testing.T) {
-	faulty := map[device.Device]*drivertest.Faulty{}
+	fails := map[device.Device]func(operation string) error{}
 	devicetest.Test(t, devicetest.Subject{
 		New: func(t testing.TB, memory int64) device.Device {
-			d, f := cuda.Model(strconv.FormatInt(memory, 10)), &drivertest.Faulty{}
-			faulty[d] = f
-			cuda.Wrap(d, func(d driver.Driver) driver.Driver { f.Driver = d; return f })
+			d := cuda.Model(strconv.FormatInt(memory, 10))
+			cuda.Wrap(d, func(found driver.Driver) driver.Driver {
+				found.(*model.Driver).Fail = func(operation string) error {
+					if fail := fails[d]; fail != nil {
+						return fail(operation)
+					}
+					return nil
+				}
+				return found
+			})
 			t.Cleanup(func() {
 				if n := cuda.Pinned(d); n != 0 {
 					t.Errorf("%d bytes stay page-locked", n)
@@ -90,7 +97,7 @@ func TestModelPassesTheSuiteOfDevices(t *testing.T) {
 			})
 			return d
 		},
-		Fail: func(d device.Device, f func(operation string) error) { faulty[d].Fail(f) },
+		Fail: func(d device.Device, f func(operation string) error) { fails[d] = f },
 	})
 }
 

@@ -47,10 +47,6 @@ func open(t *testing.T) *libcuda.Driver {
 
 func TestDriverPassesTheSuiteOfDrivers(t *testing.T) { drivertest.Test(t, open(t)) }
 
-func TestFaultsOnTopOfTheDriverPassTheSuiteOfDrivers(t *testing.T) {
-	drivertest.Test(t, &drivertest.Faulty{Driver: open(t)})
-}
-
 // Each call that fails says its name, and what it means is told from its status.
 func TestDriverNamesTheCallThatFails(t *testing.T) {
 	d := open(t)

@@ -23,6 +23,18 @@ type Driver struct {
 	Memory int64
 	Rates  device.Rates
 	Order  Order
+
+	// Fail is for tests: it is asked before each "allocate" and "pin", and by a stream that comes
+	// to an "upload", "compute" or "download". After a failure of these all operations are left
+	// out until the last stream is closed.
+	Fail func(operation string) error
+}
+
+func (d *Driver) ask(operation string) error {
+	if d.Fail == nil {
+		return nil
+	}
+	return d.Fail(operation)
 }
 
 // Order is how streams take turns. Whatever events do not order is legal on a GPU; tests
@@ -100,6 +112,9 @@ func (c *Context) Alloc(bytes int64) (driver.Address, error) {
 	if bytes <= 0 {
 		return 0, reject("allocate", 1, "no bytes are wanted")
 	}
+	if err := c.driver.ask("allocate"); err != nil {
+		return 0, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at, i := base, 0
@@ -146,6 +161,9 @@ func (c *Context) bytes(a driver.Address, n int64) ([]byte, error) {
 
 // Lock remembers the range.
 func (c *Context) Lock(host []byte) error {
+	if err := c.driver.ask("pin"); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(host) == 0 || c.isLocked(host) {

@@ -19,7 +19,3 @@ func TestModelPassesTheSuiteOfDrivers(t *testing.T) {
 		})
 	}
 }
-
-func TestFaultsOnTopOfTheModelPassTheSuiteOfDrivers(t *testing.T) {
-	drivertest.Test(t, &drivertest.Faulty{Driver: &model.Driver{Name: "model", Memory: 64 << 20}})
-}

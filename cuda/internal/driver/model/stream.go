@@ -21,6 +21,7 @@ type stream struct {
 // operation is an element of a stream's queue.
 type operation struct {
 	stream *stream
+	name   string                        // what Fail is asked, if anything
 	do     func() (time.Duration, error) // nil where it only keeps the order
 	after  *operation                    // of another stream; nil for none
 	end    time.Duration
@@ -56,9 +57,11 @@ func (s *stream) run() {
 		var took time.Duration
 		if o.do != nil && c.failed == nil {
 			c.mu.Unlock()
-			d, err := o.do()
+			err := c.driver.ask(o.name)
+			if err == nil {
+				took, err = o.do()
+			}
 			c.mu.Lock()
-			took = d
 			if c.failed == nil {
 				c.failed = err
 			}
@@ -144,7 +147,7 @@ func (s *stream) enqueue(o *operation) error {
 // Upload takes the time of the link.
 func (s *stream) Upload(to driver.Address, from []byte) error {
 	rate := s.context.driver.Rates.Upload
-	return s.enqueue(&operation{do: func() (time.Duration, error) {
+	return s.enqueue(&operation{name: "upload", do: func() (time.Duration, error) {
 		dst, err := s.context.bytes(to, int64(len(from)))
 		return s.context.link(from, rate), finish(err, func() { copy(dst, from) })
 	}})
@@ -153,7 +156,7 @@ func (s *stream) Upload(to driver.Address, from []byte) error {
 // Download takes the time of the link.
 func (s *stream) Download(to []byte, from driver.Address) error {
 	rate := s.context.driver.Rates.Download
-	return s.enqueue(&operation{do: func() (time.Duration, error) {
+	return s.enqueue(&operation{name: "download", do: func() (time.Duration, error) {
 		src, err := s.context.bytes(from, int64(len(to)))
 		return s.context.link(to, rate), finish(err, func() { copy(to, src) })
 	}})
@@ -187,7 +190,7 @@ func seconds(count int64, rate float64) time.Duration {
 
 // Clear takes the time of the device's memory.
 func (s *stream) Clear(at driver.Address, bytes int64) error {
-	return s.enqueue(&operation{do: func() (time.Duration, error) {
+	return s.enqueue(&operation{name: "clear", do: func() (time.Duration, error) {
 		dst, err := s.context.bytes(at, bytes)
 		clear(dst)
 		return seconds(bytes, s.context.driver.Rates.Memory), err
@@ -198,7 +201,7 @@ func (s *stream) Clear(at driver.Address, bytes int64) error {
 func (s *stream) Launch(f driver.Function, _, _ [3]uint32, args ...uint64) error {
 	c, run := s.context, f.(*function).run
 	args = slices.Clone(args)
-	return s.enqueue(&operation{do: func() (took time.Duration, err error) {
+	return s.enqueue(&operation{name: "compute", do: func() (took time.Duration, err error) {
 		defer func() {
 			switch bad := recover().(type) {
 			case nil:
@@ -277,6 +280,9 @@ func (s *stream) Close() error {
 	defer c.mu.Unlock()
 	c.streams = slices.DeleteFunc(c.streams, func(other *stream) bool { return other == s })
 	c.clock = max(c.clock, s.clock)
+	if len(c.streams) == 0 && c.driver.Fail != nil {
+		c.failed = nil
+	}
 	return nil
 }
 
