@@ -54,10 +54,7 @@ func sample(a *oocore.Array) (rows [][]string, within string) {
 		rows = append(rows, row)
 	}
 	if len(shape) > 1 && shape[0] > len(rows) {
-		gap := make([]string, len(rows[0]))
-		for i := range gap {
-			gap[i] = "⋮"
-		}
+		gap := slices.Repeat([]string{"⋮"}, len(rows[0]))
 		rows = append(append(rows[:edge:edge], gap), rows[edge:]...)
 	}
 	return rows, within

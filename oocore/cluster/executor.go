@@ -125,10 +125,7 @@ func (s *stages) each(stage int, f func(lane int, t exec.Range, rep report) erro
 
 // assign gives each step one of n workers that is free when it begins.
 func assign(steps []span, n int) []int {
-	order := make([]int, len(steps))
-	for i := range order {
-		order[i] = i
-	}
+	order := grid.UpTo(len(steps))
 	slices.SortStableFunc(order, func(a, b int) int { return steps[a].Begun.Compare(steps[b].Begun) })
 	lanes, free := make([]int, len(steps)), make([]time.Time, max(n, 1))
 	for _, i := range order {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/door"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
@@ -110,11 +111,7 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 	} else if err := a.begin(); err != nil {
 		return nil, err
 	}
-	var modes []int
-	for m := range t.shape {
-		modes = append(modes, m)
-	}
-	p, q := branches(t.shape, modes, func(int) int { return rank })
+	p, q := branches(t.shape, grid.UpTo(len(t.shape)), func(int) int { return rank })
 	take := func(s *state) {
 		s.Matrices = nil // which may be as large as the factors
 		s.Matrices, s.Weights, s.Errors, s.Half = elements(a.factors), a.weights, errors, half
@@ -207,7 +204,7 @@ func (a *als) begin() error {
 			ranks[m] = min(a.rank, n)
 		}
 		var err error
-		if leading, err = sketch(a.t, all(len(a.t.shape)), ranks, oversampling, r); err != nil {
+		if leading, err = sketch(a.t, grid.UpTo(len(a.t.shape)), ranks, oversampling, r); err != nil {
 			return err
 		}
 	}
@@ -334,10 +331,7 @@ func (a *als) reduced(part *oocore.Array, p, m int) ([]float64, error) {
 		if k == m || k == p {
 			continue
 		}
-		ones := make([]int, len(a.t.shape))
-		for i := range ones {
-			ones[i] = 1
-		}
+		ones := slices.Repeat([]int{1}, len(a.t.shape))
 		ones[k], ones[p] = a.t.shape[k], a.rank
 		y = y.Mul(a.t.matrix(a.factors[k], k > p, ones...))
 		axes = append(axes, k)
@@ -476,12 +470,4 @@ func (r *CPResult) Reconstruct() *oocore.Array {
 		y = y.ExpandDims(y.Dims() - 1).Mul(f)
 	}
 	return y.MatMul(r.Factors[n-1].Transpose())
-}
-
-func all(n int) []int {
-	modes := make([]int, n)
-	for m := range modes {
-		modes[m] = m
-	}
-	return modes
 }

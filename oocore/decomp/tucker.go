@@ -115,7 +115,7 @@ func shortenable(x *oocore.Array, ranks, named []int) ([]int, error) {
 	shape := x.Shape()
 	modes := slices.Clone(named)
 	if named == nil {
-		modes = all(len(shape))
+		modes = grid.UpTo(len(shape))
 	}
 	if len(modes) != len(ranks) || len(modes) == 0 {
 		return nil, fmt.Errorf("%d ranks are given for %d modes of shape %v", len(ranks), len(modes), shape)

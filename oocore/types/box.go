@@ -99,11 +99,7 @@ func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
 
 // Region returns the region of all elements of the box, with steps of one.
 func (b Box) Region() Region {
-	step := make([]int, len(b.Start))
-	for d := range step {
-		step[d] = 1
-	}
-	return Region{b.Start, b.Shape, step}
+	return Region{b.Start, b.Shape, slices.Repeat([]int{1}, len(b.Start))}
 }
 
 // Region is a rectangle of an array with steps: along axis d the Count[d] indices

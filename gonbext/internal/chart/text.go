@@ -161,10 +161,7 @@ func sparkline(samples []record.Sample) string {
 	}
 	var most int64
 	end := max(samples[len(samples)-1].At, 1)
-	columns := make([]int64, min(width, len(samples)))
-	for i := range columns {
-		columns[i] = -1
-	}
+	columns := slices.Repeat([]int64{-1}, min(width, len(samples)))
 	for i := range samples {
 		n := samples[i].Arena.Host()
 		most = max(most, n)

@@ -174,10 +174,7 @@ func (p *Program) FilledAt() []int {
 func (p *Program) Registers(direct bool) ([]int, int) {
 	n := len(p.Loads) + len(p.Code)
 	reg := make([]int, n)
-	lastUse := make([]int, n)
-	for v := range lastUse {
-		lastUse[v] = -1
-	}
+	lastUse := slices.Repeat([]int{-1}, n)
 	for i, in := range p.Code {
 		for _, a := range in.Args {
 			lastUse[a] = i

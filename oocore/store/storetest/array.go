@@ -297,9 +297,5 @@ func Elements(t dtype.Type, n int) []byte {
 
 // All returns the region of a whole array.
 func All(shape []int) grid.Region {
-	r := grid.Region{Start: make([]int, len(shape)), Count: shape, Step: make([]int, len(shape))}
-	for i := range r.Step {
-		r.Step[i] = 1
-	}
-	return r
+	return grid.Entire(shape).Region()
 }

@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,10 +85,7 @@ func (c *pipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 		steps: max(p.sums.Len(), 1), first: c.supers%p.m.Beside*p.m.SuperM + box.Start[0]/p.m.TileM%p.m.SuperM, start: time.Since(p.run.Start)}
 	c.supers++
 	s.added, s.spent = make([]int, s.tiles.Len()), make([]time.Duration, s.tiles.Len())
-	s.left = make([]int, s.tiles.Count(0))
-	for i := range s.left {
-		s.left[i] = s.tiles.Count(1)
-	}
+	s.left = slices.Repeat([]int{s.tiles.Count(1)}, s.tiles.Count(0))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.saved, s.from = make([]restoredTile, len(s.added)), s.steps-1

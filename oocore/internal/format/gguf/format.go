@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
@@ -105,10 +106,7 @@ const chunkElements = 256 << 10
 func newArray(path string, h Header, t Tensor, o storage.Object, id store.FileVersion) (store.Array, error) {
 	a := &chunked.File{Object: o}
 	a.Path, a.Shape, a.DType, a.Fill = path, t.Shape, dtype.Float32, make([]byte, 4)
-	a.Chunk = make([]int, len(t.Shape))
-	for d := range a.Chunk {
-		a.Chunk[d] = 1
-	}
+	a.Chunk = slices.Repeat([]int{1}, len(t.Shape))
 	last := len(t.Shape) - 1
 	a.Chunk[last] = max(t.Shape[last], 1)
 	if last > 0 {

@@ -484,10 +484,7 @@ func matrix(site graph.Site, t term, batch, rows, cols []rune) (*graph.Node, err
 		if err != nil {
 			return nil, err
 		}
-		axes := make([]int, len(n.Shape))
-		for d := range axes {
-			axes[d] = d
-		}
+		axes := grid.UpTo(len(n.Shape))
 		last := len(axes) - 1
 		axes[last-1], axes[last] = last, last-1
 		return graph.Transpose(site, n, axes...)

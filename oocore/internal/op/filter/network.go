@@ -216,10 +216,7 @@ func (b *builder) schedule(result lane, rows int) *network {
 		}
 	}
 	net := &network{}
-	register := make([]int, len(b.nodes))
-	for i := range register {
-		register[i] = -1
-	}
+	register := slices.Repeat([]int{-1}, len(b.nodes))
 	var free []int
 	release := func(l lane) {
 		if uses[l.node]--; uses[l.node] == 0 && register[l.node] >= 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/index"
@@ -116,10 +117,7 @@ func reindexed(m *graph.Maker, a ReindexArgs) (*graph.Node, error) {
 
 // repeats is the place of a label that stands at another too; -1 where there is none.
 func (v *values) repeats() int {
-	order := make([]int, v.len())
-	for i := range order {
-		order[i] = i
-	}
+	order := grid.UpTo(v.len())
 	slices.SortFunc(order, func(i, k int) int { return v.compare(i, v, k) })
 	for i := 1; i < len(order); i++ {
 		if v.compare(order[i-1], v, order[i]) == 0 {

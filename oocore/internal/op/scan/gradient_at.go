@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -31,10 +32,7 @@ func GradientAt(site graph.Site, n, coordinates *graph.Node, axis, edgeOrder int
 	if coordinates.DType.Integer() {
 		coordinates = m.Cast(coordinates, dtype.Float64)
 	}
-	along := make([]int, len(n.Shape)-axis)
-	for d := range along {
-		along[d] = 1
-	}
+	along := slices.Repeat([]int{1}, len(n.Shape)-axis)
 	along[0] = length
 	at := m.Reshape(coordinates, along...)
 	// step is the difference of two ranges of one length.

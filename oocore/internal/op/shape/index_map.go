@@ -3,6 +3,7 @@ package shape
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -201,10 +202,7 @@ func (o IndexMap) Fill(ctx context.Context, t *blockwise.Task) error {
 		parts[d] = a.parts(t.Box.Start[d], t.Box.Shape[d])
 		counts[d] = len(parts[d])
 	}
-	ones := make([]int, dims)
-	for d := range ones {
-		ones[d] = 1
-	}
+	ones := slices.Repeat([]int{1}, dims)
 	chosen := make([]part, dims)
 	for _, combination := range (grid.Grid{Shape: counts, Chunks: ones}).All() {
 		for d, i := range combination.Start {

@@ -61,10 +61,7 @@ func (c *compiler) opCost(n *graph.Node) opCost {
 		inputs = append(inputs, in.Shape)
 	}
 	of.own = cost.Boxes(op, n.DType, grid.Clip(n.Shape, n.Shape), whole, inputs) / size
-	of.read = make([]float64, len(n.In))
-	for k := range of.read {
-		of.read[k] = 1
-	}
+	of.read = slices.Repeat([]float64{1}, len(n.In))
 	if !whole.DisjointReads && !whole.Gather && blockwise.ChunksOf(op) == nil {
 		rows, box := op.Requirements(grid.Auto(n.Shape, 1, nominal)), op.Requirements(shapes.Cube(n.Shape, nominal))
 		share := func(box []int) float64 { return float64(grid.Size(box)) / size }

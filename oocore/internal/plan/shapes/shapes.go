@@ -116,10 +116,7 @@ func Run(box, chunk, order []int) int {
 // leave those to read.
 func extended(chunk, input []int, elems, filled, long int) []int {
 	last, fast := len(chunk)-1, input[len(input)-1]
-	own := make([]int, len(chunk))
-	for d := range own {
-		own[d] = d
-	}
+	own := grid.UpTo(len(chunk))
 	taken := make([]bool, len(chunk))
 	taken[last], taken[fast] = true, true
 	group := func(order []int) (axes []int, n int) { // from the last on

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -172,10 +173,7 @@ func walk(shape []int, box grid.Box, size int, row func(at, off, n int)) {
 		return
 	}
 	strides := grid.Strides(shape)
-	one := make([]int, len(shape))
-	for d := range one {
-		one[d] = 1
-	}
+	one := slices.Repeat([]int{1}, len(shape))
 	run := 1
 	if len(shape) > 0 {
 		run = box.Shape[len(shape)-1]
