@@ -8,34 +8,39 @@ import (
 	"io"
 )
 
-// crc32c puts a checksum of four bytes behind its input.
-type crc32c struct{}
+// checksum puts a checksum of four bytes behind its input.
+type checksum struct {
+	stateless
+	sum func(b []byte) uint32
+}
 
 const checksumSize = 4
 
+func (*checksum) bound(n int64) int64                      { return n + checksumSize }
+func (c *checksum) decoder(int64, []byte) (decoder, error) { return c, nil }
+func (c *checksum) encoder(int64, []byte) (encoder, error) { return c, nil }
+
+// crc32c is the checksum that Zarr v3 has, also of streams.
+type crc32c struct{ checksum }
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func (*crc32c) text() string                             { return "crc32c" }
-func (*crc32c) v3() json.RawMessage                      { return configured("crc32c", nil) }
-func (*crc32c) bound(n int64) int64                      { return n + checksumSize }
-func (*crc32c) decodeMemory(int64) memory                { return memory{} }
-func (*crc32c) encodeMemory(int64) memory                { return memory{} }
-func (*crc32c) readMemory(int64) memory                  { return memory{} }
-func (*crc32c) writeMemory(int64) memory                 { return memory{} }
-func (*crc32c) alone() bool                              { return false }
-func (*crc32c) close()                                   {}
-func (c *crc32c) decoder(int64, []byte) (decoder, error) { return c, nil }
-func (c *crc32c) encoder(int64, []byte) (encoder, error) { return c, nil }
-func (*crc32c) reader(int64, []byte) (reader, error)     { return &crcReader{}, nil }
-func (*crc32c) writer(int64, []byte) (writer, error)     { return &crcWriter{}, nil }
+func newCRC32C() *crc32c {
+	return &crc32c{checksum{sum: func(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }}}
+}
+
+func (*crc32c) text() string                         { return "crc32c" }
+func (*crc32c) v3() json.RawMessage                  { return configured("crc32c", nil) }
+func (*crc32c) reader(int64, []byte) (reader, error) { return &crcReader{}, nil }
+func (*crc32c) writer(int64, []byte) (writer, error) { return &crcWriter{}, nil }
 
 // trim verifies the checksum and takes it off.
-func (*crc32c) trim(src []byte) ([]byte, error) {
+func (c *checksum) trim(src []byte) ([]byte, error) {
 	if len(src) < checksumSize {
 		return nil, ErrShort
 	}
 	data, sum := src[:len(src)-checksumSize], src[len(src)-checksumSize:]
-	return data, verify(crc32.Checksum(data, castagnoli), sum)
+	return data, verify(c.sum(data), sum)
 }
 
 func verify(got uint32, sum []byte) error {
@@ -46,7 +51,7 @@ func verify(got uint32, sum []byte) error {
 }
 
 // decode is trim for those that want a copy.
-func (c *crc32c) decode(dst, src []byte) (int, error) {
+func (c *checksum) decode(dst, src []byte) (int, error) {
 	data, err := c.trim(src)
 	if err == nil && len(data) > len(dst) {
 		err = errMore
@@ -55,15 +60,16 @@ func (c *crc32c) decode(dst, src []byte) (int, error) {
 }
 
 // encode leaves what is in dst already where it is.
-func (*crc32c) encode(dst, src []byte) ([]byte, error) {
+func (c *checksum) encode(dst, src []byte) ([]byte, error) {
 	if !same(dst, src) {
 		copy(dst, src)
 	}
-	return binary.LittleEndian.AppendUint32(dst[:len(src)], crc32.Checksum(src, castagnoli)), nil
+	return binary.LittleEndian.AppendUint32(dst[:len(src)], c.sum(src)), nil
 }
 
 // crcReader keeps the last four bytes that it has seen back.
 type crcReader struct {
+	stateless
 	r    input
 	sum  uint32
 	tail [checksumSize]byte
@@ -121,8 +127,6 @@ func (c *crcReader) Read(p []byte) (int, error) {
 // ReadByte is Read of one byte.
 func (c *crcReader) ReadByte() (byte, error) { return oneByte(c) }
 
-func (c *crcReader) close() {}
-
 // oneByte is ReadByte for readers that are hardly ever asked for it.
 func oneByte(r io.Reader) (byte, error) {
 	var one [1]byte
@@ -138,6 +142,7 @@ func oneByte(r io.Reader) (byte, error) {
 
 // crcWriter passes on what is written, and in the end its checksum.
 type crcWriter struct {
+	stateless
 	w   io.Writer
 	sum uint32
 }
@@ -156,5 +161,3 @@ func (c *crcWriter) end() error {
 	_, err := c.w.Write(binary.LittleEndian.AppendUint32(nil, c.sum))
 	return err
 }
-
-func (c *crcWriter) close() {}

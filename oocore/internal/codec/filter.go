@@ -77,6 +77,16 @@ type input interface {
 	io.ByteReader
 }
 
+// stateless is the part of filters that take no memory and hold nothing.
+type stateless struct{}
+
+func (stateless) decodeMemory(int64) memory { return memory{} }
+func (stateless) encodeMemory(int64) memory { return memory{} }
+func (stateless) readMemory(int64) memory   { return memory{} }
+func (stateless) writeMemory(int64) memory  { return memory{} }
+func (stateless) alone() bool               { return false }
+func (stateless) close()                    {}
+
 // memory is what a codec takes, in bytes: of the caller's, and of Go's heap.
 type memory struct{ arena, heap int64 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // ggml is one of the block formats of ggml (ggml-common.h), as GGUF files have them: so many floats
@@ -112,7 +113,7 @@ func FromGGML(name string, chunk []int) (*Pipeline, error) {
 	if !ok || len(chunk) == 0 || chunk[len(chunk)-1]%g.floats != 0 {
 		return nil, fmt.Errorf("%v is not cut into blocks of %s", chunk, name)
 	}
-	return newPipeline(chunk, dtype.Float32, identity(len(chunk)), false, []filter{g})
+	return newPipeline(chunk, dtype.Float32, grid.UpTo(len(chunk)), false, []filter{g})
 }
 
 func (g *ggml) text() string                           { return g.name }

@@ -1,51 +1,24 @@
 package codec
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // The codecs of HDF5 that Zarr v3 does not have: whole chunks only, and for reading.
 
 // fletcher32 is HDF5's checksum, of four bytes behind its input (H5checksum.c).
-type fletcher32 struct{}
+type fletcher32 struct{ checksum }
 
-func (*fletcher32) text() string                             { return "fletcher32" }
-func (*fletcher32) v3() json.RawMessage                      { return configured("numcodecs.fletcher32", nil) }
-func (*fletcher32) bound(n int64) int64                      { return n + checksumSize }
-func (*fletcher32) decodeMemory(int64) memory                { return memory{} }
-func (*fletcher32) encodeMemory(int64) memory                { return memory{} }
-func (*fletcher32) close()                                   {}
-func (c *fletcher32) decoder(int64, []byte) (decoder, error) { return c, nil }
-func (c *fletcher32) encoder(int64, []byte) (encoder, error) { return c, nil }
+func newFletcher32() *fletcher32 { return &fletcher32{checksum{sum: fletcher}} }
 
-func (*fletcher32) trim(src []byte) ([]byte, error) {
-	if len(src) < checksumSize {
-		return nil, ErrShort
-	}
-	data, sum := src[:len(src)-checksumSize], src[len(src)-checksumSize:]
-	return data, verify(fletcher(data), sum)
-}
-
-func (c *fletcher32) decode(dst, src []byte) (int, error) {
-	data, err := c.trim(src)
-	if err == nil && len(data) > len(dst) {
-		err = errMore
-	}
-	return copy(dst, data), err
-}
-
-func (*fletcher32) encode(dst, src []byte) ([]byte, error) {
-	if !same(dst, src) {
-		copy(dst, src)
-	}
-	return binary.LittleEndian.AppendUint32(dst[:len(src)], fletcher(src)), nil
-}
+func (*fletcher32) text() string        { return "fletcher32" }
+func (*fletcher32) v3() json.RawMessage { return configured("numcodecs.fletcher32", nil) }
 
 // fletcher adds up words of 16 bits, of which the first byte is the high one.
 func fletcher(b []byte) uint32 {
@@ -70,14 +43,11 @@ func fletcher(b []byte) uint32 {
 }
 
 // lzf is Marc Lehmann's LibLZF, as h5py has it.
-type lzf struct{}
+type lzf struct{ stateless }
 
 func (*lzf) text() string                             { return "lzf" }
 func (*lzf) v3() json.RawMessage                      { return configured("numcodecs.lzf", nil) }
 func (*lzf) bound(n int64) int64                      { return n + n/32 + 1 }
-func (*lzf) decodeMemory(int64) memory                { return memory{} }
-func (*lzf) encodeMemory(int64) memory                { return memory{} }
-func (*lzf) close()                                   {}
 func (l *lzf) decoder(int64, []byte) (decoder, error) { return l, nil }
 func (l *lzf) encoder(int64, []byte) (encoder, error) { return l, nil }
 
@@ -146,7 +116,7 @@ func FromHDF5(of Field, ids []int, values [][]uint32, big bool, chunk []int, t d
 		}
 		all = append(all, f)
 	}
-	return newPipeline(chunk, t, identity(len(chunk)), big, all)
+	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, all)
 }
 
 func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
@@ -162,7 +132,7 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 	case 2:
 		return newShuffle(value(0, t.Size()))
 	case 3:
-		return &fletcher32{}, nil
+		return newFletcher32(), nil
 	case 6:
 		return newScaleOffset(values)
 	case 307:

@@ -86,7 +86,7 @@ func Parse(text string, chunk []int, t dtype.Type) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPipeline(chunk, t, identity(len(chunk)), false, filters)
+	return newPipeline(chunk, t, grid.UpTo(len(chunk)), false, filters)
 }
 
 // FromV3 makes the pipeline of a Zarr v3 array's "codecs", without sharding_indexed,
@@ -102,7 +102,7 @@ func FromV3(codecs []json.RawMessage, chunk []int, t dtype.Type) (*Pipeline, err
 // FromV2 makes the pipeline of a Zarr v2 array: its compressor and filters (either
 // null), order C or F, and byte order.
 func FromV2(compressor, filters json.RawMessage, order string, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
-	axes := identity(len(chunk))
+	axes := grid.UpTo(len(chunk))
 	switch order {
 	case "C":
 	case "F":
@@ -115,14 +115,6 @@ func FromV2(compressor, filters json.RawMessage, order string, big bool, chunk [
 		return nil, err
 	}
 	return newPipeline(chunk, t, axes, big, all)
-}
-
-func identity(n int) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	return order
 }
 
 // Chunk returns the shape of a chunk.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // Field is what an array has of records: of each, of Of bytes, Take bytes from Skip on. The zero Field is of elements that lie without gaps.
@@ -11,7 +12,7 @@ type Field struct{ Skip, Take, Of int }
 
 // FromRecords makes the pipeline of chunks that are records. The last one of a chunk may end with the field.
 func FromRecords(f Field, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
-	return newPipeline(chunk, t, identity(len(chunk)), big, f.filters())
+	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, f.filters())
 }
 
 func (f Field) filters() []filter {

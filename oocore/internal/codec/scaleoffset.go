@@ -12,6 +12,7 @@ import (
 // scaleOffset is HDF5's filter of that name (H5Zscaleoffset.c): a chunk has its least element, and by how much each is above that, in as few bits as
 // the greatest needs. Floats are so stored with some decimal digits, which rounds them.
 type scaleOffset struct {
+	stateless
 	count, size int  // elements of a chunk, and the bytes of one
 	big         bool // the order of an element's bytes
 	decimal     bool // floats
@@ -46,9 +47,6 @@ func newScaleOffset(values []uint32) (*scaleOffset, error) {
 func (*scaleOffset) text() string                             { return "scale-offset" }
 func (*scaleOffset) v3() json.RawMessage                      { return configured("hdf5.scaleoffset", nil) }
 func (*scaleOffset) bound(n int64) int64                      { return n + scaleOffsetHead + 1 }
-func (*scaleOffset) decodeMemory(int64) memory                { return memory{} }
-func (*scaleOffset) encodeMemory(int64) memory                { return memory{} }
-func (*scaleOffset) close()                                   {}
 func (s *scaleOffset) decoder(int64, []byte) (decoder, error) { return s, nil }
 func (s *scaleOffset) encoder(int64, []byte) (encoder, error) { return s, nil }
 

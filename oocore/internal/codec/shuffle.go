@@ -27,13 +27,16 @@ func shuffleOf(name string) (shuffleMode, error) {
 }
 
 // shuffle is numcodecs' filter: the first bytes of all elements, then the second ones.
-type shuffle struct{ size int }
+type shuffle struct {
+	stateless
+	size int
+}
 
 func newShuffle(size int) (filter, error) {
 	if size < 1 || size > 255 {
 		return nil, fmt.Errorf("elementsize %d is not one of 1 to 255", size)
 	}
-	return &shuffle{size}, nil
+	return &shuffle{size: size}, nil
 }
 
 func (s *shuffle) text() string { return "shuffle" }
@@ -43,11 +46,8 @@ func (s *shuffle) v3() json.RawMessage {
 	}{s.size})
 }
 func (s *shuffle) bound(n int64) int64                        { return n }
-func (s *shuffle) decodeMemory(int64) memory                  { return memory{} }
-func (s *shuffle) encodeMemory(int64) memory                  { return memory{} }
 func (s *shuffle) decoder(int64, []byte) (decoder, error)     { return s, nil }
 func (s *shuffle) encoder(n int64, _ []byte) (encoder, error) { return s, nil }
-func (s *shuffle) close()                                     {}
 
 func (s *shuffle) decode(dst, src []byte) (int, error) {
 	if len(src) > len(dst) {

@@ -9,22 +9,20 @@ import (
 	tifflzw "golang.org/x/image/tiff/lzw"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
 // The codecs of TIFF (TIFF 6.0 and Adobe Photoshop TIFF Technical Note 3), for reading.
 
 // lzw is TIFF's variant of LZW. A strip may go on behind its elements, and need not have an end.
-type lzw struct{}
+type lzw struct{ stateless }
 
 func (*lzw) text() string                           { return "lzw" }
 func (*lzw) v3() json.RawMessage                    { return configured("imagecodecs_lzw", nil) }
 func (*lzw) bound(n int64) int64                    { return 2*n + 1024 } // 9 to 12 bits for a byte or more
 func (*lzw) decodeMemory(int64) memory              { return memory{heap: lzwHeap} }
-func (*lzw) encodeMemory(int64) memory              { return memory{} }
 func (*lzw) readMemory(int64) memory                { return memory{heap: lzwHeap} }
-func (*lzw) writeMemory(int64) memory               { return memory{} }
-func (*lzw) alone() bool                            { return false }
 func (*lzw) encoder(int64, []byte) (encoder, error) { return nil, errNotWritten }
 func (*lzw) writer(int64, []byte) (writer, error)   { return nil, errNotWritten }
 func (*lzw) decoder(int64, []byte) (decoder, error) { return &unlzw{}, nil }
@@ -83,6 +81,7 @@ func (d *unlzw) close() { d.r = nil }
 
 // predictor is the difference of each sample to that of the pixel before. Whole chunks only.
 type predictor struct {
+	stateless
 	float bool // of the bytes, which lie in planes, most significant first
 	big   bool // byte order of what is stored
 	size  int  // of a sample
@@ -98,9 +97,6 @@ func (p *predictor) text() string {
 }
 func (p *predictor) v3() json.RawMessage                    { return configured("imagecodecs_"+p.text(), nil) }
 func (*predictor) bound(n int64) int64                      { return n }
-func (*predictor) decodeMemory(int64) memory                { return memory{} }
-func (*predictor) encodeMemory(int64) memory                { return memory{} }
-func (*predictor) close()                                   {}
 func (*predictor) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 func (p *predictor) decoder(int64, []byte) (decoder, error) { return p, nil }
 
@@ -185,5 +181,5 @@ func FromTIFF(compression, predict, width, samples int, big bool, chunk []int, t
 		}
 		return nil, fmt.Errorf("the compression %s of TIFF is not supported: supported are none, LZW, deflate and Zstandard", name)
 	}
-	return newPipeline(chunk, t, identity(len(chunk)), big, all)
+	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, all)
 }

@@ -92,9 +92,9 @@ func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error)
 		if c.Location == "start" {
 			return nil, errors.New("a checksum at the start is not supported")
 		}
-		return &crc32c{}, nil
+		return newCRC32C(), nil
 	case "fletcher32":
-		return &fletcher32{}, nil
+		return newFletcher32(), nil
 	}
 	return nil, errors.New("it is not supported: supported are zstd, gzip, zlib, blosc, lz4, shuffle, crc32c and fletcher32")
 }

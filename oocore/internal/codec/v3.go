@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
 // stated is a codec in the metadata of Zarr v3, which may be its name alone.
@@ -66,7 +67,7 @@ type bytesConfig struct {
 
 // parseV3 reads codecs in their order: of arrays, then bytes, then of bytes.
 func parseV3(codecs []json.RawMessage, axes int, t dtype.Type) (order []int, big bool, filters []filter, err error) {
-	order = identity(axes)
+	order = grid.UpTo(axes)
 	laid := false // by the codec that makes bytes of an array
 	for i, raw := range codecs {
 		var c stated
@@ -122,7 +123,7 @@ func parseTranspose(b json.RawMessage, axes int) ([]int, error) {
 		return nil, err
 	}
 	sorted := slices.Sorted(slices.Values(c.Order))
-	if !slices.Equal(sorted, identity(axes)) {
+	if !slices.Equal(sorted, grid.UpTo(axes)) {
 		return nil, fmt.Errorf("order %v is no order of %d axes", c.Order, axes)
 	}
 	return c.Order, nil
@@ -151,7 +152,7 @@ func parseFilter(n stated, t dtype.Type) (filter, error) {
 	}
 	switch n.Name {
 	case "crc32c":
-		return &crc32c{}, strict(n.Configuration, &struct{}{})
+		return newCRC32C(), strict(n.Configuration, &struct{}{})
 	case "zstd":
 		c := zstdConfig{}
 		if err := strict(n.Configuration, &c); err != nil {
