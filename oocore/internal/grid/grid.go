@@ -177,6 +177,25 @@ func UpTo(n int) []int {
 // Entire returns the box of all elements of a shape.
 func Entire(shape []int) Box { return Box{Start: make([]int, len(shape)), Shape: shape} }
 
+// Within returns a box in the indices of another that holds it.
+func Within(b, outer Box) Box {
+	start := slices.Clone(b.Start)
+	for d := range start {
+		start[d] -= outer.Start[d]
+	}
+	return Box{Start: start, Shape: b.Shape}
+}
+
+// Meet returns what two boxes have in common.
+func Meet(a, b Box) Box {
+	c := Box{Start: make([]int, len(a.Start)), Shape: make([]int, len(a.Start))}
+	for d := range c.Start {
+		c.Start[d] = max(a.Start[d], b.Start[d])
+		c.Shape[d] = max(0, min(a.Start[d]+a.Shape[d], b.Start[d]+b.Shape[d])-c.Start[d])
+	}
+	return c
+}
+
 // Offset returns the place of an element among those of a box, which lie in C order.
 func Offset(at []int, in Box) int {
 	n := 0

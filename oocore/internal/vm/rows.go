@@ -114,7 +114,7 @@ func (f *rowFiller) result(s *rowStep, group grid.Box) {
 	size := f.Plan.Arrays[f.Plan.Output].DType.Size()
 	box := f.task.Box
 	for b := range group.Split(f.Rows.Block(s.Stage, group.Shape)) {
-		in := common(b, box)
+		in := grid.Meet(b, box)
 		if in.Size() == 0 {
 			continue
 		}
@@ -150,14 +150,4 @@ func (f *rowFiller) block(s *rowStep, group, b grid.Box, place []byte) {
 	}
 	s.machine.Tile(b, s.inputs)
 	s.machine.Block(b, 0, place)
-}
-
-// common is what two boxes have in common.
-func common(a, b grid.Box) grid.Box {
-	c := grid.Box{Start: make([]int, len(a.Start)), Shape: make([]int, len(a.Start))}
-	for d := range c.Start {
-		c.Start[d] = max(a.Start[d], b.Start[d])
-		c.Shape[d] = max(min(a.Start[d]+a.Shape[d], b.Start[d]+b.Shape[d])-c.Start[d], 0)
-	}
-	return c
 }

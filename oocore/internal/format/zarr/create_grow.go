@@ -207,7 +207,7 @@ func (t *growTarget) abort() (err error) {
 	if same, _ := t.untouched(); same {
 		for unit := range t.box.Align(nil, t.d.unit()) {
 			index := indexOf(unit, t.d.unit())
-			if full := meet(chunkBox(index, t.d.unit()), t.d.all()); equal(meet(full, t.box), full) {
+			if full := grid.Meet(chunkBox(index, t.d.unit()), t.d.all()); equal(grid.Meet(full, t.box), full) {
 				err = errors.Join(err, t.bucket.Delete(ctx, t.d.key(index)))
 			}
 		}

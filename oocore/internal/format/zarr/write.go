@@ -235,7 +235,7 @@ func (w *writer) write(ctx context.Context, src []byte, b grid.Box) error {
 	if err := w.d.check(src, b); err != nil || len(src) == 0 {
 		return err
 	}
-	if !equal(meet(b, w.box), b) {
+	if !equal(grid.Meet(b, w.box), b) {
 		return fmt.Errorf("the box %s is not in the region %s", b, w.box)
 	}
 	s, err := w.newSession(b, make([]byte, w.d.work(b).Whole), false)
@@ -268,7 +268,7 @@ func (w *writer) writeObject(ctx context.Context, s *writeSession, src []byte, u
 		}
 	}
 	for chunk := range unit.Align(nil, w.d.chunks) {
-		l, err := strided.Of(s.box.Shape, w.d.item, within(chunk, s.box).Region())
+		l, err := strided.Of(s.box.Shape, w.d.item, grid.Within(chunk, s.box).Region())
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (c *chunkWriter) take(ctx context.Context, src []byte, b grid.Box) (bool, e
 			return false, err
 		}
 	}
-	l, err := strided.Of(c.full.Shape, d.item, within(b, c.full).Region())
+	l, err := strided.Of(c.full.Shape, d.item, grid.Within(b, c.full).Region())
 	if err != nil {
 		return false, err
 	}
@@ -75,7 +75,7 @@ func (c *chunkWriter) take(ctx context.Context, src []byte, b grid.Box) (bool, e
 
 // next rejects a box that does not continue where the one before ended.
 func (c *chunkWriter) next(b grid.Box) error {
-	l, err := strided.Of(c.want.Shape, c.s.d.item, within(b, c.want).Region())
+	l, err := strided.Of(c.want.Shape, c.s.d.item, grid.Within(b, c.want).Region())
 	if err == nil && (len(l.Axes) > 0 || l.Start != c.came) {
 		err = fmt.Errorf("the box %s is not the next run of rows of the chunk %s: its first %d bytes are there", b, c.want, c.came)
 	}

@@ -182,28 +182,9 @@ func zero(p []byte) bool {
 	return len(p) == 0 || p[0] == 0 && bytes.Equal(p[1:], p[:len(p)-1])
 }
 
-// meet is the part of a box that lies in another.
-func meet(a, b grid.Box) grid.Box {
-	out := grid.Box{Start: make([]int, len(a.Start)), Shape: make([]int, len(a.Start))}
-	for i := range a.Start {
-		out.Start[i] = max(a.Start[i], b.Start[i])
-		out.Shape[i] = max(0, min(a.Start[i]+a.Shape[i], b.Start[i]+b.Shape[i])-out.Start[i])
-	}
-	return out
-}
-
 // equal reports that two boxes are the same.
 func equal(a, b grid.Box) bool {
 	return slices.Equal(a.Start, b.Start) && slices.Equal(a.Shape, b.Shape)
-}
-
-// within is a box in the indices of another that holds it.
-func within(b, outer grid.Box) grid.Box {
-	start := slices.Clone(b.Start)
-	for i := range start {
-		start[i] -= outer.Start[i]
-	}
-	return grid.Box{Start: start, Shape: b.Shape}
 }
 
 // chunkBox is a chunk of a grid, by its index, with what of it lies beyond the edge.

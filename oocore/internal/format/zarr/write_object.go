@@ -30,7 +30,7 @@ type objectWriter struct {
 func (s *writeSession) begin(ctx context.Context, index []int) error {
 	d := s.d
 	full := chunkBox(index, d.unit())
-	u := &objectWriter{s: s, index: index, box: meet(full, s.box), left: 1}
+	u := &objectWriter{s: s, index: index, box: grid.Meet(full, s.box), left: 1}
 	if l := d.shard(); l != nil {
 		u.left = countChunks(u.box, d.chunks)
 		u.buffer = s.mem.buffer[:0]
@@ -39,7 +39,7 @@ func (s *writeSession) begin(ctx context.Context, index []int) error {
 			u.size = l.indexBytes()
 		}
 	}
-	if !equal(u.box, meet(full, d.all())) {
+	if !equal(u.box, grid.Meet(full, d.all())) {
 		old, err := s.w.bucket.Open(ctx, d.key(index))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -72,9 +72,9 @@ func countChunks(b grid.Box, lengths []int) int {
 func (u *objectWriter) begin(index []int) *chunkWriter {
 	d := u.s.d
 	full := chunkBox(index, d.chunks)
-	c := &chunkWriter{s: u.s, index: index, full: full, want: meet(full, u.box)}
+	c := &chunkWriter{s: u.s, index: index, full: full, want: grid.Meet(full, u.box)}
 	c.gapless = equal(c.full, c.want)
-	if u.old != nil && !equal(c.want, meet(full, d.all())) {
+	if u.old != nil && !equal(c.want, grid.Meet(full, d.all())) {
 		c.old = u.stored(index)
 	}
 	u.start = u.size
@@ -173,9 +173,9 @@ func (u *objectWriter) seal(ctx context.Context, l *shardLevel) error {
 // carry copies the chunks of the old shard that nothing was written to.
 func (u *objectWriter) carry(ctx context.Context) error {
 	d := u.s.d
-	all := meet(chunkBox(u.index, d.unit()), d.all())
+	all := grid.Meet(chunkBox(u.index, d.unit()), d.all())
 	for b := range all.Align(nil, d.chunks) {
-		if meet(b, u.box).Size() > 0 {
+		if grid.Meet(b, u.box).Size() > 0 {
 			continue
 		}
 		if err := u.copy(ctx, indexOf(b, d.chunks)); err != nil {

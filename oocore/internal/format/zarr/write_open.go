@@ -90,7 +90,7 @@ func (w *openWriter) writeChunk(ctx context.Context, src []byte, b, part grid.Bo
 	defer w.give(f)
 	full := chunkBox(at, w.d.chunks)
 	for run := range part.Split(w.runs(part, w.size)) {
-		l, err := strided.Of(b.Shape, w.d.item, within(run, b).Region())
+		l, err := strided.Of(b.Shape, w.d.item, grid.Within(run, b).Region())
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (w *openWriter) gather(ctx context.Context, f *chunkFile, src []byte, b, fu
 	buffer := w.buffers.Get().(*[]byte)
 	defer w.buffers.Put(buffer)
 	for piece := range run.Split(w.runs(run, gatherBytes)) {
-		l, err := strided.Of(b.Shape, w.d.item, within(piece, b).Region())
+		l, err := strided.Of(b.Shape, w.d.item, grid.Within(piece, b).Region())
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (w *openWriter) gather(ctx context.Context, f *chunkFile, src []byte, b, fu
 }
 
 func (w *openWriter) writeRun(ctx context.Context, f *chunkFile, p []byte, full, run grid.Box) error {
-	l, err := strided.Of(full.Shape, w.d.item, within(run, full).Region())
+	l, err := strided.Of(full.Shape, w.d.item, grid.Within(run, full).Region())
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ package fft
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -48,19 +49,10 @@ func (f Lines) Moves(axis int) bool { return axis == f.Axis }
 // Chunks are whole lines: as many neighbours as make rows of the file long, up to
 // about the target.
 func (f Lines) Chunks() []int {
-	chunks := make([]int, len(f.Out))
-	line := max(f.N*f.To.Size(), 1)
-	room := max(target/line, 1)
-	for d := len(f.Out) - 1; d >= 0; d-- {
-		if d == f.Axis {
-			chunks[d] = max(f.Out[d], 1)
-			continue
-		}
-		chunks[d] = max(min(f.Out[d], room), 1)
-		if room /= chunks[d]; chunks[d] < f.Out[d] {
-			room = 1
-		}
-	}
+	chunks := slices.Clone(f.Out)
+	chunks[f.Axis] = 1
+	chunks = grid.Auto(chunks, f.N*f.To.Size(), target)
+	chunks[f.Axis] = max(f.Out[f.Axis], 1)
 	return chunks
 }
 

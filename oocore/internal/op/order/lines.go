@@ -60,21 +60,14 @@ func (s Lines) read(box []int) []int {
 // slab is a box of whole axes, with as many neighbours along the others as make about
 // the given bytes: those that lie next to each other first.
 func slab(shape, axes []int, size, bytes int) []int {
-	box := make([]int, len(shape))
-	line := max(size, 1)
+	others, line := slices.Clone(shape), max(size, 1)
+	for _, a := range axes {
+		others[a] = 1
+		line *= max(shape[a], 1)
+	}
+	box := grid.Auto(others, line, bytes)
 	for _, a := range axes {
 		box[a] = max(shape[a], 1)
-		line *= box[a]
-	}
-	room := max(bytes/line, 1)
-	for d := len(shape) - 1; d >= 0; d-- {
-		if box[d] > 0 {
-			continue
-		}
-		box[d] = max(min(shape[d], room), 1)
-		if room /= box[d]; box[d] < shape[d] {
-			room = 1
-		}
 	}
 	return box
 }

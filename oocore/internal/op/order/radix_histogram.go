@@ -172,16 +172,8 @@ type RadixHistogram struct{ Search }
 
 // Chunks are the counts of one group of as many neighbours as fit.
 func (s RadixHistogram) Chunks() []int {
-	box := append([]int{1}, s.keptShape()...)
-	room := max(histogramBytes/(s.counter().Size()*s.rows()*s.digits()), 1)
-	for d := len(box) - 1; d > 0; d-- {
-		whole := box[d]
-		box[d] = max(min(whole, room), 1)
-		if room /= box[d]; box[d] < whole {
-			room = 1
-		}
-	}
-	return append(box, s.rows(), s.digits())
+	box := grid.Auto(s.keptShape(), s.counter().Size()*s.rows()*s.digits(), histogramBytes)
+	return append(append([]int{1}, box...), s.rows(), s.digits())
 }
 
 // tile is what is read at once of a box of elements.
@@ -232,7 +224,7 @@ func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 		if err := t.Compute(func() error {
-			box := within(box, part)
+			box := grid.Within(box, part)
 			kernel.BySize(s.Type.Size(), count[uint8], count[uint16], count[uint32], count[uint64])(c, box, in, counts)
 			return nil
 		}); err != nil {
@@ -282,15 +274,6 @@ func (c *counting) resume(ctx context.Context, in blockwise.Input, state, room [
 // withAxes is a box with more axes behind its own, of which it has all.
 func withAxes(box grid.Box, lengths ...int) grid.Box {
 	return grid.Box{Start: append(slices.Clone(box.Start), make([]int, len(lengths))...), Shape: append(slices.Clone(box.Shape), lengths...)}
-}
-
-// within is a box of a part, with its start in that.
-func within(box, part grid.Box) grid.Box {
-	start := slices.Clone(box.Start)
-	for d := range start {
-		start[d] -= part.Start[d]
-	}
-	return grid.Box{Start: start, Shape: box.Shape}
 }
 
 // known sorts out which beginnings of keys each result looks for. Equal ones are
@@ -452,16 +435,7 @@ type SelectBucket struct{ Search }
 
 // Chunks are all ranks of as many results as have some megabytes of counts.
 func (s SelectBucket) Chunks() []int {
-	box := s.keptShape()
-	room := max(selectBytes/(8*s.rows()*s.digits()), 1)
-	for d := len(box) - 1; d >= 0; d-- {
-		whole := box[d]
-		box[d] = max(min(whole, room), 1)
-		if room /= box[d]; box[d] < whole {
-			room = 1
-		}
-	}
-	return append(box, s.ranks(), stateWords)
+	return append(grid.Auto(s.keptShape(), 8*s.rows()*s.digits(), selectBytes), s.ranks(), stateWords)
 }
 
 // Requirements is the results' counts.

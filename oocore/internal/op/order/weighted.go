@@ -204,7 +204,7 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 		if err := t.Compute(func() error {
-			box, w := within(box, part), dtype.Slice[float64](weights)
+			box, w := grid.Within(box, part), dtype.Slice[float64](weights)
 			return kernel.BySize(s.Type.Size(), weigh[uint8], weigh[uint16], weigh[uint32], weigh[uint64])(c, box, in, w, sums)
 		}); err != nil {
 			return err

@@ -90,14 +90,7 @@ type Totals struct{ Scan }
 // Chunks are as many blocks as make some megabytes.
 func (s Totals) Chunks() []int {
 	box := s.states()
-	room := max(taskBytes/(s.Block*s.Type.Size()), 1)
-	for d := len(s.Shape) - 1; d >= 0; d-- {
-		whole := box[d]
-		box[d] = max(min(whole, room), 1)
-		if room /= box[d]; box[d] < whole {
-			room = 1
-		}
-	}
+	copy(box, grid.Auto(box[:len(s.Shape)], s.Block*s.Type.Size(), taskBytes))
 	return box
 }
 
@@ -146,17 +139,10 @@ type Carries struct{ Scan }
 // Chunks are whole lines of totals.
 func (s Carries) Chunks() []int {
 	box := s.states()
-	room := max(taskBytes/(box[s.Axis]*s.words()*8), 1)
-	for d := len(s.Shape) - 1; d >= 0; d-- {
-		if d == s.Axis {
-			continue
-		}
-		whole := box[d]
-		box[d] = max(min(whole, room), 1)
-		if room /= box[d]; box[d] < whole {
-			room = 1
-		}
-	}
+	blocks := box[s.Axis]
+	box[s.Axis] = 1
+	copy(box, grid.Auto(box[:len(s.Shape)], blocks*s.words()*8, taskBytes))
+	box[s.Axis] = blocks
 	return box
 }
 
