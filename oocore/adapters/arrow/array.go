@@ -50,11 +50,7 @@ func newArray(info store.Info, o storage.Object, groups []int, heap int64) (*arr
 	return a, nil
 }
 
-func (a *array) Info() store.Info {
-	info := a.info
-	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
-	return info
-}
+func (a *array) Info() store.Info { return storage.CloneInfo(a.info) }
 
 // begin is the first row of a group.
 func (a *array) begin(group int) int {

@@ -217,11 +217,7 @@ type file struct {
 	closed atomic.Bool
 }
 
-func (f *file) Info() store.Info {
-	info := f.info
-	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
-	return info
-}
+func (f *file) Info() store.Info { return storage.CloneInfo(f.info) }
 
 func (f *file) Close() error {
 	if f.closed.Swap(true) {

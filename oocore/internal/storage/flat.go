@@ -23,9 +23,11 @@ type run struct {
 }
 
 // Info describes the array.
-func (a *run) Info() store.Info {
-	info := a.info
-	info.Shape = slices.Clone(info.Shape)
+func (a *run) Info() store.Info { return CloneInfo(a.info) }
+
+// CloneInfo returns a description whose shape and chunks are not another's.
+func CloneInfo(info store.Info) store.Info {
+	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
 	return info
 }
 

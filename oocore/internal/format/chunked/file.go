@@ -3,7 +3,6 @@ package chunked
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -23,11 +22,7 @@ func (a *File) Describe(info store.Info) {
 }
 
 // Info describes the array.
-func (a *File) Info() store.Info {
-	info := a.info
-	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
-	return info
-}
+func (a *File) Info() store.Info { return storage.CloneInfo(a.info) }
 
 // Close closes the file.
 func (a *File) Close() error {

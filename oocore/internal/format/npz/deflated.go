@@ -74,11 +74,7 @@ func (f *front) ReadAt(p []byte, at int64) (int, error) {
 	return n, nil
 }
 
-func (a *deflated) Info() store.Info {
-	info := a.info
-	info.Shape, info.Chunks = slices.Clone(info.Shape), slices.Clone(info.Chunks)
-	return info
-}
+func (a *deflated) Info() store.Info { return storage.CloneInfo(a.info) }
 
 func (a *deflated) Close() error {
 	a.mu.Lock()
