@@ -9,7 +9,6 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/device/devicetest"
@@ -22,12 +21,12 @@ import (
 // gpu is the first GPU with so much memory, the double's or the machine's, and what lets it
 // fail. Its context is released with the test: the double then ends the process where
 // anything is left.
-func gpu(t *testing.T, memory int64) (*cuda.GPU, *drivertest.Faulty) {
+func gpu(t *testing.T, memory int64) (*cuda.GPU, *faultyDriver) {
 	t.Helper()
-	g, f := cuda.NewDevice(0), &drivertest.Faulty{}
+	g, f := cuda.NewDevice(0), &faultyDriver{}
 	cuda.Wrap(g, func(d driver.Driver) driver.Driver {
 		if library == nil {
-			d = &drivertest.Limited{Driver: d, Bytes: memory}
+			d = &limitedDriver{Driver: d, Bytes: memory}
 		}
 		f.Driver = d
 		return f
@@ -47,7 +46,7 @@ func gpu(t *testing.T, memory int64) (*cuda.GPU, *drivertest.Faulty) {
 }
 
 // gpuWithBLAS is one that is open, with cuBLAS: the double's, or the machine's if it has it.
-func gpuWithBLAS(t *testing.T, memory int64) (*cuda.GPU, *drivertest.Faulty) {
+func gpuWithBLAS(t *testing.T, memory int64) (*cuda.GPU, *faultyDriver) {
 	t.Helper()
 	t.Setenv("GONBEXT_CUBLAS", blas)
 	g, f := gpu(t, memory)

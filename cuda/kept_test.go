@@ -7,7 +7,6 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/decomp"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -150,7 +149,7 @@ func TestKeptInputsAreGivenUpFirst(t *testing.T) {
 	for fails := range 3 {
 		dir := t.TempDir()
 		t.Setenv("GONBEXT_RUNS", dir)
-		device, faulty := cuda.Model("64MiB"), &drivertest.Faulty{}
+		device, faulty := cuda.Model("64MiB"), &faultyDriver{}
 		cuda.Wrap(device, func(d driver.Driver) driver.Driver { faulty.Driver = d; return faulty })
 		allocations := faulty.FailAllocation(100 + 7*fails)
 		if got := run(oocore.On(device)); !slices.Equal(got, want) {

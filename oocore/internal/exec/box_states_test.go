@@ -22,7 +22,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -190,7 +189,7 @@ func TestCancelledBoxResumesAfterItsLastStep(t *testing.T) {
 	for i := range 6 {
 		r := newSteppedRun(t, stepped{Length: 5500, Chunk: 1000, Steps: 40})
 		if i%3 == 2 {
-			r.by = exectest.Backwards(exec.Slots{})
+			r.by = oneByOne(exec.Slots{})
 		}
 		saved := map[int]int{}
 		for _, workers := range []int{3, 1 + rng.IntN(3), 1} {

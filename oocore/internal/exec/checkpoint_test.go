@@ -20,7 +20,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -121,7 +120,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 				if got := p.Place(p.Stages[0].Outputs[0]); (got == size.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the means are in %s", budget, got)
 				}
-				fault := &faultstore.Fault{Op: faultstore.Read, Err: errDisk}
+				fault := &storeFault{Op: readOp, Err: errDisk}
 				if i == 0 {
 					fault.N = at
 				}

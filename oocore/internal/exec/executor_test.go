@@ -26,7 +26,7 @@ import (
 // Processes leave partial results in files: their tasks may run in any order.
 func TestProcessesRunTasksInAnyOrder(t *testing.T) {
 	exectest.Test(t, func(p *plan.Plan, env exec.Env) (record.End, error) {
-		env.Executor = exectest.Backwards(workers(2))
+		env.Executor = oneByOne(workers(2))
 		return sizedRun(p, env, 2)
 	})
 }
@@ -37,7 +37,7 @@ func TestSlotsRejectOrderThatCannotBeMerged(t *testing.T) {
 	rejected := 0
 	for _, c := range cases {
 		run := func(p *plan.Plan, env exec.Env) (record.End, error) {
-			env.Executor = exectest.Backwards(exec.Slots{})
+			env.Executor = oneByOne(exec.Slots{})
 			end, err := sizedRun(p, env, 0)
 			if merges := slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { return s.Merges() && s.Tasks() > 1 }); merges != (err != nil) {
 				t.Errorf("%s: merges: %v, and the error is %v", c.Name, merges, err)

@@ -14,7 +14,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -37,10 +36,10 @@ func TestEveryFaultEndsCleanly(t *testing.T) {
 	src := filepath.Join(dir, "x.npy")
 	run(t, ramp(t, 3000, 300), src)
 	for name, n := range jobs(t, open(t, src)) {
-		for _, op := range []faultstore.Op{faultstore.Read, faultstore.Write, faultstore.Commit} {
+		for _, op := range []storeOp{readOp, writeOp, commitOp} {
 			for at := int64(1); ; at++ {
 				out := filepath.Join(dir, "o.npy")
-				fault := &faultstore.Fault{Op: op, N: at, Err: errDisk, Short: at%2 == 0}
+				fault := &storeFault{Op: op, N: at, Err: errDisk, Short: at%2 == 0}
 				env := exec.Env{
 					Open: func(path string) (store.Array, error) {
 						a, err := store.Open(path)

@@ -14,8 +14,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -46,7 +44,7 @@ func TestProductSnapshotHasTilesThatNobodyReadYet(t *testing.T) {
 		p := must[*size.Plan](t)(sized(product, compile.Target{Path: out}, size.Options{Budget: budget, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		keep.Eager = true
-		fault := &faultstore.Fault{Op: faultstore.Read, N: fails, Err: errDisk}
+		fault := &storeFault{Op: readOp, N: fails, Err: errDisk}
 		var end record.End
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Executor: by, Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
@@ -65,8 +63,8 @@ func TestProductSnapshotHasTilesThatNobodyReadYet(t *testing.T) {
 	if err := os.Remove(out); err != nil {
 		t.Fatal(err)
 	}
-	for _, by = range []exec.Executor{exec.Slots{}, delegating, exectest.Backwards(exec.Slots{})} {
-		backwards := by == exectest.Backwards(exec.Slots{}) // tile by tile: those that it has not begun have nothing
+	for _, by = range []exec.Executor{exec.Slots{}, delegating, oneByOne(exec.Slots{})} {
+		backwards := by == oneByOne(exec.Slots{}) // tile by tile: those that it has not begun have nothing
 		reads(200*mebi, whole/2, false)
 		reads(short.Need, 12, false)
 		if rest := reads(short.Need, 0, true); rest > small*3/4 && !backwards { // the super-tile that was begun may have lost what panels in flight had brought

@@ -15,8 +15,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/exectest"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -163,14 +161,14 @@ func TestSmallProductsManyAtOnce(t *testing.T) {
 	node := must[*graph.Node](t)(graph.Product(site, a, b))
 	out := filepath.Join(dir, "out.npy")
 	for _, workers := range []int{1, 2, 3, 8} {
-		for _, by := range []exec.Executor{exec.Slots{}, exectest.Backwards(exec.Slots{})} {
+		for _, by := range []exec.Executor{exec.Slots{}, oneByOne(exec.Slots{})} {
 			p := must[*size.Plan](t)(sized(node, compile.Target{Path: out}, size.Options{Budget: 1 << 30, Workers: workers}))
 			if p.Stages[0].Super.Beside < 2 {
 				t.Fatalf("%d workers: %d at once", workers, p.Stages[0].Super.Beside)
 			}
 			once := func(fails int64) error {
 				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
-				fault := &faultstore.Fault{Op: faultstore.Read, N: fails, Err: errDisk}
+				fault := &storeFault{Op: readOp, N: fails, Err: errDisk}
 				end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Executor: by, Open: func(path string) (store.Array, error) {
 					a, err := store.Open(path)
 					if err != nil {

@@ -13,13 +13,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // attempt runs a plan that keeps what it has done, with a fault in its writes.
-func attempt(t testing.TB, n *graph.Node, out string, o size.Options, fault *faultstore.Fault) (record.End, error) {
+func attempt(t testing.TB, n *graph.Node, out string, o size.Options, fault *storeFault) (record.End, error) {
 	t.Helper()
 	p := must[*size.Plan](t)(sized(n, compile.Target{Path: out}, o))
 	keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
@@ -45,7 +44,7 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 		tasks := int64(must[*size.Plan](t)(sized(n, compile.Target{Path: out}, size.Options{Budget: 64 * mebi, Workers: 2})).Tasks())
 		resumed := false
 		for at := int64(1); ; at++ {
-			fault := &faultstore.Fault{Op: faultstore.Write, N: at, Err: errDisk, Short: at%2 == 0}
+			fault := &storeFault{Op: writeOp, N: at, Err: errDisk, Short: at%2 == 0}
 			_, err := attempt(t, n, out, size.Options{Budget: 64 * mebi, Workers: 2}, fault)
 			if err == nil {
 				_ = os.Remove(out)
@@ -56,7 +55,7 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 			}
 			var kept *exec.ResumableError
 			errors.As(err, &kept)
-			end, err := attempt(t, n, out, size.Options{Budget: 200 * mebi, Workers: 1}, &faultstore.Fault{})
+			end, err := attempt(t, n, out, size.Options{Budget: 200 * mebi, Workers: 1}, &storeFault{})
 			if err != nil {
 				t.Fatalf("%s, after write %d: %v", name, at, err)
 			}
@@ -93,7 +92,7 @@ func TestResumeInsideAReduction(t *testing.T) {
 	for stop := int64(1); ; stop++ {
 		p := must[*size.Plan](t)(sized(n, compile.Target{Path: out}, o))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
-		fault := &faultstore.Fault{Op: faultstore.Read, N: 200, Err: errDisk}
+		fault := &storeFault{Op: readOp, N: 200, Err: errDisk}
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			if err != nil {

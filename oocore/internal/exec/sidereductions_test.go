@@ -16,7 +16,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
-	"github.com/gonbext/gonbext/oocore/internal/testkit/faultstore"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
@@ -121,7 +120,7 @@ func TestSideReductionsResume(t *testing.T) {
 	run(t, ramp(t, 30_000, 300), src)
 	y, folds := squares(t, open(t, src))
 	whole, got := make([]float64, len(folds)), make([]float64, len(folds))
-	once := func(out string, into []float64, fault *faultstore.Fault) (skipped int64, err error) {
+	once := func(out string, into []float64, fault *storeFault) (skipped int64, err error) {
 		p := must[*size.Plan](t)(sized(y, compile.Target{Path: out, SideReductions: folds}, size.Options{Budget: 64 * mebi, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, SideReductions: places(into), Open: func(path string) (store.Array, error) {
@@ -133,11 +132,11 @@ func TestSideReductionsResume(t *testing.T) {
 		}})
 		return end.Skipped, err
 	}
-	if _, err := once(want, whole, &faultstore.Fault{}); err != nil {
+	if _, err := once(want, whole, &storeFault{}); err != nil {
 		t.Fatal(err)
 	}
 	for runs := 1; ; runs++ {
-		skipped, err := once(out, got, &faultstore.Fault{Op: faultstore.Read, N: 60, Err: errDisk})
+		skipped, err := once(out, got, &storeFault{Op: readOp, N: 60, Err: errDisk})
 		if err == nil {
 			if skipped == 0 {
 				t.Error("nothing was kept")

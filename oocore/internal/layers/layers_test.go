@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"oocore/internal/blockwise"},
 	{"oocore/store", "oocore/internal/testkit/blockwisetest", "oocore/internal/plan/cost"},
 	{"oocore/internal/storage", "oocore/internal/codec"},
-	{"oocore/internal/format", "oocore/internal/memstore", "oocore/internal/testkit/faultstore"},
+	{"oocore/internal/format", "oocore/internal/memstore"},
 	{"oocore/store/storetest", "oocore/cloud", "oocore/internal/graph", "oocore/internal/rates", "oocore/internal/plan"},
 	{"oocore/internal/op", "oocore/internal/omezarr", "oocore/internal/plan/shapes", "oocore/internal/plan/device"},
 	{"oocore/internal/plan/compile", "oocore/internal/plan/size", "oocore/internal/expr", "oocore/internal/testkit/graphtest"},

@@ -1,4 +1,4 @@
-package exectest
+package exec_test
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 )
 
-// Backwards is an executor that gives another one the tasks of each stage one by one, the last
+// oneByOne is an executor that gives another one the tasks of each stage one by one, the last
 // first: what an executor may do whose tasks leave partial results in files, and slots may not
 // where they merge.
-func Backwards(e exec.Executor) exec.Executor { return backwards{e} }
+func oneByOne(e exec.Executor) exec.Executor { return backwards{e} }
 
 type backwards struct{ exec.Executor }
 

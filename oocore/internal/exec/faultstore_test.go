@@ -1,6 +1,4 @@
-// Package faultstore makes stores fail at a chosen operation, to test what
-// depends on them.
-package faultstore
+package exec_test
 
 import (
 	"context"
@@ -11,23 +9,23 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Op is an operation that can fail.
-type Op uint8
+// storeOp is an operation that can fail.
+type storeOp uint8
 
 // The operations of arrays and writers.
 const (
-	Read Op = iota
-	Write
-	Commit
-	Sync
+	readOp storeOp = iota
+	writeOp
+	commitOp
+	syncOp
 )
 
-// Fault lets the N-th operation of a kind fail with Err, counted from 1 over
+// storeFault lets the N-th operation of a kind fail with Err, counted from 1 over
 // all arrays and writers that it wraps. With Short, half of the operation is
 // done first, as when a disk fills up or a file is cut short. N of 0 lets
 // nothing fail and only counts.
-type Fault struct {
-	Op    Op
+type storeFault struct {
+	Op    storeOp
 	N     int64
 	Err   error
 	Short bool
@@ -36,47 +34,47 @@ type Fault struct {
 }
 
 // Count returns the number of operations of the kind so far.
-func (f *Fault) Count() int64 { return f.count.Load() }
+func (f *storeFault) Count() int64 { return f.count.Load() }
 
-func (f *Fault) hits(op Op) bool { return op == f.Op && f.count.Add(1) == f.N }
+func (f *storeFault) hits(op storeOp) bool { return op == f.Op && f.count.Add(1) == f.N }
 
 // Array wraps an array. It is a storage.Reshaper, or a storage.Coded, where a is one,
 // and a storage.Listed where a Coded one is.
-func (f *Fault) Array(a store.Array) store.Array {
+func (f *storeFault) Array(a store.Array) store.Array {
 	switch inner := a.(type) {
 	case storage.Reshaper:
-		return reshaper{array{a, f}, inner}
+		return faultyReshaper{faultyArray{a, f}, inner}
 	case interface {
 		storage.Coded
 		storage.Listed
 	}:
-		return listed{coded{array{a, f}, inner}, inner}
+		return faultyListed{faultyCoded{faultyArray{a, f}, inner}, inner}
 	case storage.Coded:
-		return coded{array{a, f}, inner}
+		return faultyCoded{faultyArray{a, f}, inner}
 	}
-	return array{a, f}
+	return faultyArray{a, f}
 }
 
 // Writer wraps a writer. It is a storage.CodedWriter where w is one.
-func (f *Fault) Writer(w store.Writer) store.Writer {
+func (f *storeFault) Writer(w store.Writer) store.Writer {
 	if inner, ok := w.(storage.CodedWriter); ok {
-		return codedWriter{writer{w, f}, inner}
+		return faultyCodedWriter{faultyWriter{w, f}, inner}
 	}
-	return writer{w, f}
+	return faultyWriter{w, f}
 }
 
-type array struct {
+type faultyArray struct {
 	store.Array
-	fault *Fault
+	fault *storeFault
 }
 
-func (a array) Read(ctx context.Context, dst []byte, r grid.Region) error {
+func (a faultyArray) Read(ctx context.Context, dst []byte, r grid.Region) error {
 	return a.fault.read(dst, r, func(dst []byte, r grid.Region) error { return a.Array.Read(ctx, dst, r) })
 }
 
 // read reads, or does half of it where it fails.
-func (f *Fault) read(dst []byte, r grid.Region, do func(dst []byte, r grid.Region) error) error {
-	if !f.hits(Read) {
+func (f *storeFault) read(dst []byte, r grid.Region, do func(dst []byte, r grid.Region) error) error {
+	if !f.hits(readOp) {
 		return do(dst, r)
 	}
 	if f.Short && len(r.Count) > 0 && r.Count[0] > 1 {
@@ -89,12 +87,12 @@ func (f *Fault) read(dst []byte, r grid.Region, do func(dst []byte, r grid.Regio
 	return f.Err
 }
 
-type reshaper struct {
-	array
+type faultyReshaper struct {
+	faultyArray
 	inner storage.Reshaper
 }
 
-func (r reshaper) Reshape(shape []int) (store.Array, error) {
+func (r faultyReshaper) Reshape(shape []int) (store.Array, error) {
 	a, err := r.inner.Reshape(shape)
 	if err != nil {
 		return nil, err
@@ -102,25 +100,25 @@ func (r reshaper) Reshape(shape []int) (store.Array, error) {
 	return r.fault.Array(a), nil
 }
 
-type coded struct {
-	array
+type faultyCoded struct {
+	faultyArray
 	inner storage.Coded
 }
 
-func (c coded) Session(work []byte) (store.Session, error) {
+func (c faultyCoded) Session(work []byte) (store.Session, error) {
 	s, err := c.inner.Session(work)
 	if err != nil {
 		return nil, err
 	}
-	return session{s, c.fault}, nil
+	return faultySession{s, c.fault}, nil
 }
 
-type session struct {
+type faultySession struct {
 	store.Session
-	fault *Fault
+	fault *storeFault
 }
 
-func (s session) Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error) {
+func (s faultySession) Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error) {
 	err = s.fault.read(dst, r, func(dst []byte, r grid.Region) (err error) {
 		stored, err = s.Session.Read(ctx, dst, r)
 		return err
@@ -128,29 +126,29 @@ func (s session) Read(ctx context.Context, dst []byte, r grid.Region) (stored in
 	return stored, err
 }
 
-type listed struct {
-	coded
+type faultyListed struct {
+	faultyCoded
 	list storage.Listed
 }
 
-func (l listed) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
+func (l faultyListed) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
 	return l.list.Chunks(ctx, each)
 }
 
-func (l listed) Digest(ctx context.Context) (string, error) { return l.list.Digest(ctx) }
+func (l faultyListed) Digest(ctx context.Context) (string, error) { return l.list.Digest(ctx) }
 
-type writer struct {
+type faultyWriter struct {
 	store.Writer
-	fault *Fault
+	fault *storeFault
 }
 
-func (w writer) Write(ctx context.Context, src []byte, b grid.Box) error {
+func (w faultyWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
 	return w.fault.write(src, b, func(src []byte, b grid.Box) error { return w.Writer.Write(ctx, src, b) })
 }
 
 // write writes, or does half of it where it fails.
-func (f *Fault) write(src []byte, b grid.Box, do func(src []byte, b grid.Box) error) error {
-	if !f.hits(Write) {
+func (f *storeFault) write(src []byte, b grid.Box, do func(src []byte, b grid.Box) error) error {
+	if !f.hits(writeOp) {
 		return do(src, b)
 	}
 	if f.Short && len(b.Shape) > 0 && b.Shape[0] > 1 {
@@ -163,42 +161,42 @@ func (f *Fault) write(src []byte, b grid.Box, do func(src []byte, b grid.Box) er
 	return f.Err
 }
 
-func (w writer) Sync(ctx context.Context) error {
-	if w.fault.hits(Sync) {
+func (w faultyWriter) Sync(ctx context.Context) error {
+	if w.fault.hits(syncOp) {
 		return w.fault.Err
 	}
 	return w.Writer.Sync(ctx)
 }
 
-func (w writer) Commit(ctx context.Context) error {
-	if w.fault.hits(Commit) {
+func (w faultyWriter) Commit(ctx context.Context) error {
+	if w.fault.hits(commitOp) {
 		return w.fault.Err
 	}
 	return w.Writer.Commit(ctx)
 }
 
 // Resumed is asked by storage.Resumed.
-func (w writer) Resumed() bool { return storage.Resumed(w.Writer) }
+func (w faultyWriter) Resumed() bool { return storage.Resumed(w.Writer) }
 
-type codedWriter struct {
-	writer
+type faultyCodedWriter struct {
+	faultyWriter
 	inner storage.CodedWriter
 }
 
-func (w codedWriter) Session(work []byte) (store.WriteSession, error) {
+func (w faultyCodedWriter) Session(work []byte) (store.WriteSession, error) {
 	s, err := w.inner.Session(work)
 	if err != nil {
 		return nil, err
 	}
-	return writeSession{s, w.fault}, nil
+	return faultyWriteSession{s, w.fault}, nil
 }
 
-type writeSession struct {
+type faultyWriteSession struct {
 	store.WriteSession
-	fault *Fault
+	fault *storeFault
 }
 
-func (s writeSession) Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error) {
+func (s faultyWriteSession) Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error) {
 	err = s.fault.write(src, b, func(src []byte, b grid.Box) (err error) {
 		stored, err = s.WriteSession.Write(ctx, src, b)
 		return err
