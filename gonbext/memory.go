@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -169,4 +172,18 @@ func (c *cell) end() {
 			c.showReport()
 		}
 	})
+}
+
+// Time is Plain for a cell that prints how long it took as its last line. Defer the function that it
+// returns.
+func Time(opts ...Option) func() {
+	end := begin(&cell{plain: true}, caller(), opts)
+	begun, cpu := time.Now(), machine.CPUTime()
+	return func() {
+		end()
+		said := record.Card{Text: fmt.Sprintf("Wall time %s · CPU time %s\n", units.Duration(time.Since(begun)), units.Duration(machine.CPUTime()-cpu))}
+		if !drawn(&said) {
+			fmt.Print(said.Text)
+		}
+	}
 }

@@ -105,3 +105,9 @@ func (b *bucket) Can() blob.Capabilities { return bucketCan }
 func (b *bucket) Join(prefix string) blob.Bucket {
 	return &bucket{b.join(prefix)}
 }
+
+func init() {
+	blob.Register("s3", bucketCan, openBucket)
+	blob.Register("http", serverCan, openServer)
+	blob.Register("https", serverCan, openServer)
+}

@@ -19,6 +19,7 @@ import (
 	plandevice "github.com/gonbext/gonbext/oocore/internal/plan/device"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/suggest"
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // What a device implements.
@@ -84,3 +85,37 @@ func OpenBLAS() (version string, ok bool) { return kernel.OpenBLAS() }
 // Distance is how far one name is from another, for an error that says which was probably
 // meant: the bytes to add, drop or change, and neighbours to swap.
 func Distance(a, b string) int { return suggest.Distance(a, b) }
+
+// Memory is that of a modelled device: memory of the host that counts as the device's, up to
+// a limit.
+type Memory struct{ arena *arena.Arena }
+
+// Block is an allocation of a Memory. Its Data is outside of Go's heap.
+type Block = arena.Buffer
+
+// NewMemory returns memory of so many bytes, of which none is taken.
+func NewMemory(bytes int64) *Memory { return &Memory{arena.New(bytes)} }
+
+// Alloc takes n bytes.
+func (m *Memory) Alloc(n int64) (*Block, error) {
+	if m == nil || m.arena == nil {
+		return nil, ErrMemory
+	}
+	return m.arena.Alloc(arena.Tag{Chunk: -1, Class: record.Device}, n)
+}
+
+// Used is the bytes that are taken.
+func (m *Memory) Used() int64 {
+	if m == nil || m.arena == nil {
+		return 0
+	}
+	return m.arena.Now()[record.Device]
+}
+
+// Close returns an error that names what is still taken.
+func (m *Memory) Close() error {
+	if m == nil || m.arena == nil {
+		return nil
+	}
+	return m.arena.Close()
+}

@@ -93,10 +93,16 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage/door"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -332,3 +338,73 @@ type Extent struct {
 
 // Bytes returns the size of the elements.
 func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }
+
+// Errors of reading, under an fs.PathError that names the file. Every use of what was closed, committed or aborted is fs.ErrClosed.
+var (
+	// ErrCutShort is returned where a file has lost bytes since it was opened.
+	ErrCutShort = errors.New("the file was cut short while it was read")
+	// ErrChanged is returned where a file was written to since it was opened.
+	ErrChanged = errors.New("the file was changed while it was read")
+)
+
+// LockedError is returned where another process writes the same output.
+type LockedError struct {
+	Path string
+	PID  int // 0 where it could not be read
+	// Host and File are set where the file system has no locks: the process may have
+	// ended, and only its user can know.
+	Host, File string
+}
+
+// Error says who writes the array, and what to do.
+func (e *LockedError) Error() string {
+	switch {
+	case e.File != "":
+		return fmt.Sprintf("%s is being written by process %d of %s: wait for it, or, where it has ended, remove %s", e.Path, e.PID, e.Host, e.File)
+	case e.PID == 0:
+		return e.Path + " is being written by another process: wait for it, or end it"
+	case e.PID == os.Getpid():
+		return e.Path + " is being written by this process already: wait for it"
+	}
+	return fmt.Sprintf("%s is being written by process %d: wait for it, or end it", e.Path, e.PID)
+}
+
+// Codec encodes the chunks of Zarr arrays, bytes to bytes, as compressors and checksums do. It is immutable and safe for concurrent use.
+// What it takes of memory it declares, so that a budget holds. Chunks are encoded and decoded as a whole.
+type Codec interface {
+	// Name returns the codec's name in the metadata of Zarr v3. What numcodecs has is numcodecs.NAME, and NAME in Zarr v2.
+	Name() string
+	// Configure returns the codec with a configuration of metadata, a JSON object or nil, for elements of a type. A setting that it does not
+	// know is an error.
+	Configure(configuration json.RawMessage, t dtype.Type) (Codec, error)
+	// Configuration returns what Configure takes, in full; nil where there is nothing to set.
+	Configuration() json.RawMessage
+	// Bound returns the most bytes that n bytes become.
+	Bound(n int64) int64
+	// Work returns what encoding and decoding up to n bytes, decoded, take besides src and dst: Whole of scratch, and Heap of Go's heap.
+	Work(n int64) (encode, decode Work)
+	// Encode returns the beginning of dst, which has Bound(len(src)) bytes or more.
+	Encode(dst, src, scratch []byte) ([]byte, error)
+	// Decode fills dst from its beginning, and returns how much. src is not to be trusted: more than dst has room for is an error.
+	Decode(dst, src, scratch []byte) (int, error)
+}
+
+// builtin are the names of codecs that every program has; those of numcodecs have its prefix too.
+var builtin = []string{"none", "bytes", "transpose", "sharding_indexed", "zstd", "gzip", "blosc", "crc32c", "zlib", "lz4", "shuffle", "fletcher32"}
+
+// RegisterCodec makes a codec known, before any array is opened: packages call it as they are loaded. New arrays have it by oocore.Codec(NAME), or
+// NAME:CONFIGURATION. The error is of a name that is none, or that another codec has.
+func RegisterCodec(c Codec) error {
+	if c == nil {
+		return errors.New("there is no codec")
+	}
+	name := c.Name()
+	switch {
+	case name == "" || strings.ContainsAny(name, "+{}\"") || strings.TrimSpace(name) != name:
+		return fmt.Errorf("%q is no name of a codec", name)
+	case slices.Contains(builtin, strings.TrimPrefix(name, "numcodecs.")) || door.Codecs[name] != nil:
+		return fmt.Errorf("another codec has the name %q", name)
+	}
+	door.Codecs[name] = c
+	return nil
+}

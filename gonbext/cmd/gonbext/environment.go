@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // folderLists are the variables with folders in which programs, libraries, modules of Python, kernels and settings are looked for that
@@ -37,4 +43,31 @@ func leavePresentFolder() (again bool, err error) {
 		}
 	}
 	return again, nil
+}
+
+// python is a command that ends with ctx: asked to, so that it ends its kernels
+// too, and killed where it does not. It has a process group of its own, since a
+// terminal's Ctrl-C would reach it beside the request.
+func python(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	apart(cmd)
+	cmd.Cancel = func() error { return askToEnd(cmd.Process) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// plain is a standard stream that takes text, with what comes from files: names, attributes, logs, errors of programs. A
+// terminal finds nothing in it that it obeys.
+type plain struct{ *os.File }
+
+// Write writes whole lines or words, as package fmt does.
+func (p plain) Write(b []byte) (int, error) {
+	w := io.Writer(p.File)
+	if p.File == os.Stdout {
+		w = &standardOutput
+	}
+	if _, err := io.WriteString(w, units.Text(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

@@ -3,13 +3,17 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/gonbext/internal/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/names"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/host"
@@ -218,4 +222,28 @@ func dims(names []string) string {
 		}
 	}
 	return ": " + strings.Join(named, " × ")
+}
+
+// maxAttributes is how many of an array's attributes are printed.
+const maxAttributes = 40
+
+// attributeLines are the attributes, sorted, one a line.
+func attributeLines(raw json.RawMessage) []string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
+		return nil
+	}
+	var lines []string
+	for name, value := range all {
+		var b bytes.Buffer
+		if json.Compact(&b, value) != nil {
+			continue
+		}
+		lines = append(lines, names.Clip(name+" = "+b.String()))
+	}
+	slices.Sort(lines)
+	if n := len(lines); n > maxAttributes {
+		lines = append(lines[:maxAttributes], "…")
+	}
+	return lines
 }

@@ -2,8 +2,12 @@
 package names
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Group is names that stand in one line.
@@ -86,4 +90,63 @@ func split(name string) (pattern string, numbers []span) {
 		name = name[end:]
 	}
 	return b.String(), numbers
+}
+
+// Clip returns text of a file in one line of at most 200 characters that a terminal can print:
+// some attributes are whole documents.
+func Clip(s string) string {
+	s = units.Line(s)
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:199]) + "…"
+	}
+	return s
+}
+
+// Natural compares two names with the numbers in them as numbers, so that layer 2 stands before
+// layer 10.
+func Natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		i, j := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(i), len(j)), strings.Compare(i, j)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits is how many digits a text begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+
+// Totals sums arrays by element type, the type with the most bytes first.
+type Totals []Total
+
+// Total is the sum of the arrays of one element type.
+type Total struct {
+	DType  string `json:"dtype"`
+	Arrays int64  `json:"arrays"`
+	Bytes  int64  `json:"bytes"` // of the elements
+}
+
+// Add counts one more array.
+func (t *Totals) Add(dtype string, bytes int64) {
+	i := slices.IndexFunc(*t, func(t Total) bool { return t.DType == dtype })
+	if i < 0 {
+		i = len(*t)
+		*t = append(*t, Total{DType: dtype})
+	}
+	(*t)[i].Arrays++
+	(*t)[i].Bytes += bytes
+	slices.SortFunc(*t, func(a, b Total) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.DType, b.DType))
+	})
 }

@@ -1,5 +1,7 @@
 package relay
 
+import "sync"
+
 // Rewriter gives magics their meaning. The relay knows messages and processes;
 // a Rewriter knows text. One value serves one kernel session and is called from
 // one goroutine at a time.
@@ -75,4 +77,26 @@ type Bundle struct {
 type Completion struct {
 	Matches    []string
 	Start, End int
+}
+
+// Library decides which of a notebook's outputs carries the chart library, of
+// which a notebook needs one: the first that draws, and what replaces it when its
+// cell is run again.
+type Library struct {
+	mu      sync.Mutex
+	carrier *string // the notebook cell whose output carries it
+}
+
+// carries reports whether an output of a cell is to carry the library. Origin is
+// the front end's name for the cell, "" where it gives none.
+func (l *Library) carries(origin string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.carrier == nil || *l.carrier == origin && origin != ""
+}
+
+func (l *Library) carried(origin string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.carrier = &origin
 }

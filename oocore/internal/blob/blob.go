@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"strings"
 	"time"
@@ -156,4 +157,76 @@ func (p Place) Bucket() (Bucket, error) {
 		return nil, fmt.Errorf("%s:// needs its package: import _ %q", p.Scheme, "github.com/gonbext/gonbext/oocore/cloud")
 	}
 	return of.open(p.Path)
+}
+
+// Shown returns a path for people. What an object store's address may hold of secrets
+// is left out: a password before the server's name, and the part behind a
+// question mark but for what describes an array, such as shape=10,20&dtype=int8.
+func Shown(path string) string {
+	s, ok := scheme(path)
+	if !ok {
+		return path
+	}
+	rest := path[len(s)+len("://"):]
+	server, below, slash := strings.Cut(rest, "/")
+	if slash {
+		below = "/" + below
+	}
+	if i := strings.LastIndexByte(server, '@'); i >= 0 {
+		server = server[i+1:]
+	}
+	if at := strings.IndexByte(server, '?'); at >= 0 {
+		server, below = server[:at], server[at:]+below
+	}
+	if at := strings.IndexByte(below, '?'); at >= 0 && !describes(below[at+1:]) {
+		below = below[:at] + "?…"
+	}
+	return s + "://" + server + below
+}
+
+// describes reports a query with nothing but what a raw array's path has.
+func describes(query string) bool {
+	for part := range strings.SplitSeq(query, "&") {
+		switch name, _, _ := strings.Cut(part, "="); name {
+		case "shape", "dtype", "offset", "order":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// CheckKey rejects keys that would lead out of a bucket, or that mean something
+// else on another system.
+func CheckKey(key string) error {
+	var why string
+	switch {
+	case key == "":
+		why = "it is empty"
+	case strings.ContainsAny(key, "\\\x00"):
+		why = "it has a backslash or a zero byte"
+	default:
+		for part := range strings.SplitSeq(key, "/") {
+			switch part {
+			case "":
+				why = "a part of it is empty"
+			case ".", "..":
+				why = "it leads out of its folder"
+			}
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return &fs.PathError{Op: "open", Path: key, Err: errors.New("not the name of an object: " + why)}
+}
+
+// escapes says of a link that leads out of a folder what is to be done. Package os
+// has no name for its error.
+func escapes(root string, err error) error {
+	e, ok := err.(*fs.PathError)
+	if !ok || !strings.Contains(e.Err.Error(), "escapes") {
+		return err
+	}
+	return &fs.PathError{Op: e.Op, Path: e.Path, Err: errors.New("the link leads out of " + root + ", or is absolute: only relative links within it are followed")}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -126,4 +127,88 @@ func checkExponent(t dtype.Type, exponent *Node) error {
 		return errors.New("integers have no negative integer powers: bring either side to float64 with AsType")
 	}
 	return nil
+}
+
+// widenNumbers makes an int64 of a weak number that is compared with an integer
+// array whose type does not hold it: such a comparison has an answer.
+func widenNumbers(in []*Node) []*Node {
+	out := []*Node{in[0], in[1]}
+	for i, n := range in {
+		t := in[1-i].DType
+		if n.Weak && n.DType.Integer() && !in[1-i].Weak && t.Integer() && !t.Fits(n.Value.Int()) {
+			wide := *n
+			wide.Weak = false
+			out[i] = &wide
+		}
+	}
+	return out
+}
+
+// mirrored is the comparison of the operands in the other order.
+var mirrored = map[kernel.Op]kernel.Op{
+	kernel.Equal: kernel.Equal, kernel.NotEqual: kernel.NotEqual,
+	kernel.Less: kernel.Greater, kernel.LessEqual: kernel.GreaterEqual,
+	kernel.Greater: kernel.Less, kernel.GreaterEqual: kernel.LessEqual,
+}
+
+// compareSigned compares signed integers with uint64 exactly. The type that
+// they promote to, float64, would call neighbours beyond 2⁵³ equal.
+func compareSigned(site Site, op kernel.Op, signed, unsigned *Node) (*Node, error) {
+	zero := &Node{Kind: Constant, Shape: []int{}, DType: signed.DType, Value: dtype.FromInt(signed.DType, 0), Site: site}
+	m := Maker{Site: site}
+	compared := m.Apply(op, m.Cast(signed, dtype.Uint64), unsigned)
+	test, join := kernel.GreaterEqual, kernel.LogicalAnd
+	if op == kernel.Less || op == kernel.LessEqual || op == kernel.NotEqual {
+		test, join = kernel.Less, kernel.LogicalOr
+	}
+	return m.Apply(join, m.Apply(test, signed, zero), compared), m.Err
+}
+
+// AsType returns the array in another type, as NumPy's astype, save that a complex
+// array is not made real in silence.
+func AsType(site Site, n *Node, t dtype.Type) (*Node, error) {
+	out, err := cast(site, n, t)
+	if err != nil {
+		return nil, reject(site, "astype", err, n)
+	}
+	return out, nil
+}
+
+// CheckType returns what is wrong with the first argument of a function that makes an array, where that is no type: the
+// length that a program had for NumPy, mostly. The right call begins with call, and goes on with it and the numbers behind it.
+func CheckType(t dtype.Type, call string, numbers ...any) error {
+	if t.Known() {
+		return nil
+	}
+	given := strings.FieldsFunc(fmt.Sprint(uint32(t), numbers), func(r rune) bool { return strings.ContainsRune("[] ", r) })
+	return fmt.Errorf("%s stands where the type of the elements does: write %s, %s)", given[0], call, strings.Join(given, ", "))
+}
+
+// checkType is CheckType for what makes an array of another.
+func checkType(t dtype.Type) error {
+	if t.Known() {
+		return nil
+	}
+	return fmt.Errorf("%d is no type of elements: write one by its name, such as oocore.Float64", uint32(t))
+}
+
+func cast(site Site, n *Node, t dtype.Type) (*Node, error) {
+	if err := checkType(t); err != nil {
+		return nil, err
+	}
+	if n.DType == t && !n.Weak {
+		return n, nil
+	}
+	if n.DType.Kind() == dtype.KindComplex && t.Kind() < dtype.KindComplex && t != dtype.Bool {
+		return nil, fmt.Errorf("%s to %s would drop the imaginary part: take Real, Imag or Abs", n.DType, t)
+	}
+	if n.Kind == Constant {
+		if v, ok := n.Value.Convert(t); ok {
+			return &Node{Kind: Constant, Shape: n.Shape, DType: t, Value: v, Site: n.Site}, nil
+		}
+		strong := *n
+		strong.Weak = false
+		n = &strong
+	}
+	return &Node{Kind: Cast, Shape: n.Shape, DType: t, In: []*Node{n}, Site: site}, nil
 }

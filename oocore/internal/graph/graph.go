@@ -20,6 +20,8 @@
 package graph
 
 import (
+	"iter"
+
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -106,3 +108,39 @@ type Blocks struct {
 
 // Site is the place in the user's own program where a node was made.
 type Site = types.Site
+
+// Error is an operation that was rejected.
+type Error = types.Error
+
+func reject(site Site, op string, err error, in ...*Node) error {
+	e := &Error{Op: op, Site: site, Err: err}
+	for _, n := range in {
+		if n == nil { // an operand that could not be made is what err is about
+			continue
+		}
+		e.Shapes = append(e.Shapes, n.Shape)
+		e.Types = append(e.Types, n.DType)
+	}
+	return e
+}
+
+// Nodes returns the nodes that an expression is made of, each once.
+func Nodes(root *Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		seen := map[*Node]bool{}
+		var visit func(n *Node) bool
+		visit = func(n *Node) bool {
+			if seen[n] {
+				return true
+			}
+			seen[n] = true
+			for _, in := range n.In {
+				if !visit(in) {
+					return false
+				}
+			}
+			return yield(n)
+		}
+		visit(root)
+	}
+}

@@ -2,7 +2,9 @@ package storage
 
 import (
 	"context"
+	"path/filepath"
 
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -91,4 +93,19 @@ type Encoder interface {
 	// Encode is Write of a whole unit, which it encodes to p, of at least Layout.Work.Encoded bytes.
 	// put stores it from there, at the same time as the session encodes others; nil where there is nothing to store.
 	Encode(ctx context.Context, p, src []byte, b types.Box) (put func(context.Context) error, stored int64, err error)
+}
+
+// InMemory reports what of a run lies in memory, as in a tmpfs, where the kernel takes nothing
+// of it back: the array at a path, and what the run spills. "" is an array that is collected.
+func InMemory(path string) (array, spilled bool) {
+	if path == "" {
+		_, spilled = tempParent()
+		return false, spilled
+	}
+	staging, target, err := stagingPath(placeOf(path))
+	if err != nil {
+		return false, false
+	}
+	spilled = disk.InMemory(filepath.Dir(staging))
+	return spilled && target != "", spilled
 }

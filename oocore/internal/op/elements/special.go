@@ -195,3 +195,15 @@ var i0Large = [...]float64{
 	2.8913705208347567e-06, 6.889758346916825e-05, 0.0033691164782556943,
 	0.8044904110141088,
 }
+
+// Power is NumPy's power. A negative exponent of integers is an error, which for an array
+// of exponents comes when it is computed.
+func Power(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if dtype.Promote(a.DType, b.DType).Integer() && b.DType.Kind() == dtype.KindInt && b.Kind != graph.Constant {
+		m := &graph.Maker{Site: site}
+		if b = m.FailIf(m.Apply(kernel.Less, b, m.Number(0)), b, "integers have no negative integer powers: bring either side to float64 with AsType"); m.Err != nil {
+			return nil, m.Err
+		}
+	}
+	return graph.Apply(site, kernel.Power, a, b)
+}

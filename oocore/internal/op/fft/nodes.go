@@ -10,6 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // Along is NumPy's fft, ifft, rfft or irfft along an axis. The lines are cut, or
@@ -213,4 +215,77 @@ func opposite(norm string) string {
 		return "backward"
 	}
 	return norm
+}
+
+// Frequencies is NumPy's fftfreq: those of the n coefficients of a signal that is
+// sampled every d, in cycles by the unit of d, float64; computed where it is read.
+func Frequencies(site graph.Site, a FreqArgs) (*graph.Node, error) {
+	n := a.N
+	return frequencies(site, "fftfreq", n, n, (n-1)/2+1, a.D)
+}
+
+// RealFrequencies is NumPy's rfftfreq: those of the n/2+1 coefficients that rfft gives.
+func RealFrequencies(site graph.Site, a FreqArgs) (*graph.Node, error) {
+	n := a.N
+	return frequencies(site, "rfftfreq", n, n/2+1, n/2+1, a.D)
+}
+
+// frequencies are count of them, of which the first ones, so many, are not negative.
+func frequencies(site graph.Site, name string, n, count, first int, d float64) (*graph.Node, error) {
+	if n < 1 {
+		return nil, graph.Reject(site, name, fmt.Errorf("a transform has at least one element, not %d", n))
+	}
+	m := &graph.Maker{Site: site}
+	at := m.Arange(count)
+	if first < count {
+		number := func(v int) *graph.Node { return m.Full(dtype.ValueOf(int64(v))) }
+		at = m.Apply(kernel.Where, m.Apply(kernel.Less, at, number(first)), at, m.Apply(kernel.Subtract, at, number(n)))
+	}
+	return m.Apply(kernel.Multiply, at, m.Number(1/(float64(n)*d))), m.Err
+}
+
+// Shift is NumPy's fftshift: the coefficient of frequency zero in the middle of each
+// axis; no axes are all. It is part of whatever reads it.
+func Shift(site graph.Site, a op.Axes) (*graph.Node, error) {
+	return shift(site, "fftshift", a.X, a.Axes, func(length int) int { return length / 2 })
+}
+
+// InverseShift is NumPy's ifftshift: back again.
+func InverseShift(site graph.Site, a op.Axes) (*graph.Node, error) {
+	return shift(site, "ifftshift", a.X, a.Axes, func(length int) int { return -(length / 2) })
+}
+
+func shift(site graph.Site, name string, n *graph.Node, axes []int, by func(length int) int) (*graph.Node, error) {
+	axes, err := grid.Axes(axes, len(n.Shape))
+	if err != nil {
+		return nil, graph.Reject(site, name, err, n)
+	}
+	if len(axes) == 0 {
+		return n, nil
+	}
+	shifts := make([]int, len(axes))
+	for i, a := range axes {
+		shifts[i] = by(n.Shape[a])
+	}
+	return shape.Roll(site, n, shifts, slices.Clone(axes))
+}
+
+// Transform is the forward transform of lines of one length, for operations of other
+// packages that transform within a box.
+type Transform struct{ t *transform }
+
+// TransformSize is how many elements of work a line of length n takes, and how many
+// tables take.
+func TransformSize(n int) (line, tables int) { return size(n) }
+
+// NewTransform fills its tables into memory of the given size. work has two lines.
+func NewTransform(n int, tables, work []complex128) Transform {
+	return Transform{newTransform(n, tables, work)}
+}
+
+// Run transforms lines lines in x, where element k of line j lies at k·lines+j, and
+// returns x or y: where the result is.
+func (t Transform) Run(x, y []complex128, lines int) []complex128 {
+	out, _ := t.t.run(nil, x, y, lines) // cannot fail without steps
+	return out
 }
