@@ -88,15 +88,15 @@ func TestFailingCloseLeavesNothing(t *testing.T) {
 // The chunk that an error names is the one that failed, not one that waited for it.
 func TestErrorNamesItsChunk(t *testing.T) {
 	const rows, cols = 40_000, 256 // 20 chunks fold into one result
-	f := &memstore.Folder{}
-	f.Put("x", memstore.New([]int{rows, cols}, dtype.Float64, make([]byte, rows*cols*8)))
-	a := must[store.Array](t)(f.Open("x"))
+	f := &memory{}
+	f.put("x", memstore.New([]int{rows, cols}, dtype.Float64, make([]byte, rows*cols*8)))
+	a := must[store.Array](t)(f.open("x"))
 	x := must[*graph.Node](t)(graph.Open(site, a.Info(), "x"))
 	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
 	for range 50 {
 		p := must[*size.Plan](t)(sized(sum, compile.Target{}, size.Options{Budget: 256 * mebi, Workers: 4}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, cols*8), Open: func(path string) (store.Array, error) {
-			a, err := f.Open(path)
+			a, err := f.open(path)
 			return failsAt{a, p.Stages[0].Grid.Chunks[0] * 3}, err
 		}})
 		var task *slots.TaskError

@@ -41,7 +41,7 @@ func TestRandomExpressions(t *testing.T) {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		g := &generator{T: r, files: &memstore.Folder{}, dir: dir}
+		g := &generator{T: r, files: &memory{}, dir: dir}
 		root := g.expression()
 		m := model{}
 		want := m.of(root)
@@ -63,7 +63,7 @@ func maxElems() int {
 
 type generator struct {
 	*rapid.T
-	files *memstore.Folder
+	files *memory
 	dir   string // of what is stored by chunks
 	nodes []*graph.Node
 
@@ -76,14 +76,14 @@ func (g *generator) open(path string) (store.Array, error) {
 	if strings.HasPrefix(path, g.dir) {
 		return store.Open(path)
 	}
-	return g.files.Open(path)
+	return g.files.open(path)
 }
 
 func (g *generator) create(path string, m store.Meta) (store.Writer, error) {
 	if strings.HasPrefix(path, g.dir) {
 		return store.Create(path, m)
 	}
-	return g.files.Create(path, m)
+	return g.files.create(path, m)
 }
 
 // layout is any way to store a shape by chunks.
@@ -213,10 +213,10 @@ func (g *generator) leaf(shape []int) *graph.Node {
 		n, err = graph.Open(site, info, info.Path)
 	case 0, 1:
 		name := fmt.Sprintf("%v%s", shape, t)
-		a, failed := g.files.Open(name)
+		a, failed := g.files.open(name)
 		if failed != nil { // the first use of it
-			g.files.Put(name, memstore.New(shape, t, sourceModel(shape, t).bytes(t)))
-			a, failed = g.files.Open(name)
+			g.files.put(name, memstore.New(shape, t, sourceModel(shape, t).bytes(t)))
+			a, failed = g.files.open(name)
 		}
 		if failed != nil {
 			g.Fatal(failed)

@@ -14,22 +14,3 @@ func TestArray(t *testing.T) {
 		return memstore.New(m.Shape, m.DType, data)
 	})
 }
-
-func TestFolder(t *testing.T) {
-	place := func(testing.TB) storetest.Place {
-		var f memstore.Folder
-		return storetest.Place{
-			Create: func(m store.Meta) (store.Writer, error) { return f.Create("a", m) },
-			Open:   func(store.Meta) (store.Array, error) { return f.Open("a") },
-			Left: func() []string {
-				if a, err := f.Open("a"); err == nil {
-					return []string{a.Info().Path}
-				}
-				return nil
-			},
-		}
-	}
-	storetest.TestWriter(t, dtype.All(), place)
-	t.Run("resume", func(t *testing.T) { storetest.TestResume(t, dtype.Float32, place) })
-	t.Run("region", func(t *testing.T) { storetest.TestRegion(t, dtype.All(), place) })
-}
