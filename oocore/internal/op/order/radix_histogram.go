@@ -88,7 +88,7 @@ func (s Search) digits() int {
 
 // ranks is how many elements are looked for: two for each quantile, or one where elements
 // have weights.
-func (s Search) ranks() int {
+func (s Quantiles) ranks() int {
 	if s.weighted() {
 		return len(s.Q)
 	}
@@ -535,31 +535,39 @@ func (s Interpolate) Chunks() []int {
 
 // Requirements is the state of the box's results.
 func (s Interpolate) Requirements(box []int) blockwise.Requirements {
-	state := append(slices.Clone(box[1:]), 2*len(s.Q), stateWords)
+	state := append(slices.Clone(box[1:]), s.ranks(), stateWords)
 	return blockwise.Requirements{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
 }
 
 // Fill takes the quantiles of the box.
 func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
-	at := withAxes(grid.Box{Start: t.Box.Start[1:], Shape: t.Box.Shape[1:]}, 2*len(s.Q), stateWords)
+	c := classOf(s.Type)
+	return s.each(ctx, t, func(i int, pair []uint64, dst []byte) {
+		if pair[2] == 0 {
+			dtype.FromFloat(s.Out, math.NaN()).Put(dst)
+			return
+		}
+		_, _, part := s.Method.at(int64(pair[2]), s.Q[i])
+		s.put(c, dst, pair[0], pair[stateWords], part)
+	})
+}
+
+// each gives put the state of each quantile's ranks in each result of the box, and where the quantile goes.
+func (s Interpolate) each(ctx context.Context, t *blockwise.Task, put func(i int, ranks []uint64, dst []byte)) error {
+	at := withAxes(grid.Box{Start: t.Box.Start[1:], Shape: t.Box.Shape[1:]}, s.ranks(), stateWords)
 	bytes := t.Scratch[:at.Size()*8]
 	if err := t.In[0].Read(ctx, at, bytes); err != nil {
 		return err
 	}
 	return t.Compute(func() error {
-		c := classOf(s.Type)
-		state := dtype.Slice[uint64](bytes)
-		results := grid.Size(t.Box.Shape[1:])
+		state, results, first := dtype.Slice[uint64](bytes), grid.Size(t.Box.Shape[1:]), 0
 		for r := range results {
-			for i, q := range s.Q {
-				pair := state[(r*len(s.Q)+i)*2*stateWords:]
-				dst := t.Dst[(i*results+r)*s.Out.Size():]
-				if pair[2] == 0 {
-					dtype.FromFloat(s.Out, math.NaN()).Put(dst)
-					continue
+			for i := range s.Q {
+				put(i, state[first:], t.Dst[(i*results+r)*s.Out.Size():])
+				first += stateWords
+				if !s.weighted() {
+					first += stateWords
 				}
-				_, _, part := s.Method.at(int64(pair[2]), q)
-				s.put(c, dst, pair[0], pair[stateWords], part)
 			}
 		}
 		return nil

@@ -304,33 +304,14 @@ func (s WeightedBucket) pick(one []uint64, sums []float64, q float64) {
 // WeightedElement is the quantiles, from the state in which all digits are known.
 type WeightedElement struct{ Interpolate }
 
-// Requirements is the state of the box's results.
-func (s WeightedElement) Requirements(box []int) blockwise.Requirements {
-	state := append(slices.Clone(box[1:]), len(s.Q), stateWords)
-	return blockwise.Requirements{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
-}
-
 // Fill takes the quantiles of the box.
 func (s WeightedElement) Fill(ctx context.Context, t *blockwise.Task) error {
-	at := withAxes(grid.Box{Start: t.Box.Start[1:], Shape: t.Box.Shape[1:]}, len(s.Q), stateWords)
-	bytes := t.Scratch[:at.Size()*8]
-	if err := t.In[0].Read(ctx, at, bytes); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
-		c := classOf(s.Type)
-		state := dtype.Slice[uint64](bytes)
-		results := grid.Size(t.Box.Shape[1:])
-		for r := range results {
-			for k := range s.Q {
-				one := state[(r*len(s.Q)+k)*stateWords:]
-				v := valueOf(c, s.Type, one[0])
-				if whole := math.Float64frombits(one[2]); whole != whole {
-					v = dtype.FromFloat(s.Out, math.NaN())
-				}
-				v.Put(t.Dst[(k*results+r)*s.Out.Size():])
-			}
+	c := classOf(s.Type)
+	return s.each(ctx, t, func(_ int, rank []uint64, dst []byte) {
+		v := valueOf(c, s.Type, rank[0])
+		if whole := math.Float64frombits(rank[2]); whole != whole {
+			v = dtype.FromFloat(s.Out, math.NaN())
 		}
-		return nil
+		v.Put(dst)
 	})
 }
