@@ -59,20 +59,9 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	if p.skipped(title) {
 		return cpResult(p.state, x.Shape(), rank), nil
 	}
-	var out *CPResult
-	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
-		t, err := newTensor(ctx, x, func(int) int { return rank }, opts)
-		if err != nil {
-			return err
-		}
-		defer t.done(&err)
-		out, err = cp(t, p, rank, o, note)
-		return err
-	}
-	opts, err = fits(opts, runs)
-	if err == nil {
-		err = internals.RunGroup(title, opts, runs)
-	}
+	out, err := runOn(ctx, title, x, func(int) int { return rank }, opts, func(t *tensor, note func(string, float64)) (*CPResult, error) {
+		return cp(t, p, rank, o, note)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
 	}

@@ -107,9 +107,23 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 // mostInMemory bounds what is collected between two steps, whatever the budget.
 const mostInMemory = 64 << 20
 
-// fits plans the runs of an algorithm before the first: see oocore.internals.Fits.
-func fits(opts []oocore.Option, runs func(opts []oocore.Option, note func(string, float64)) error) ([]oocore.Option, error) {
-	return internals.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
+// runOn runs an algorithm on a tensor as one group of runs, which is planned before the first: see
+// oocore.internals.Fits.
+func runOn[R any](ctx context.Context, title string, x *oocore.Array, rank func(mode int) int, opts []oocore.Option, algorithm func(t *tensor, note func(string, float64)) (R, error)) (out R, err error) {
+	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
+		t, err := newTensor(ctx, x, rank, opts)
+		if err != nil {
+			return err
+		}
+		defer t.done(&err)
+		out, err = algorithm(t, note)
+		return err
+	}
+	opts, err = internals.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
+	if err == nil {
+		err = internals.RunGroup(title, opts, runs)
+	}
+	return out, err
 }
 
 // floats is an array in the type that it is decomposed in.

@@ -77,20 +77,9 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 		given := floats(x)
 		return p.tucker(&tensor{given: given, x: given, shape: x.Shape()}, modes, ranks), nil
 	}
-	var out *TuckerResult
-	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
-		t, err := newTensor(ctx, x, rankOf(modes, ranks), opts)
-		if err != nil {
-			return err
-		}
-		defer t.done(&err)
-		out, err = tucker(t, p, modes, ranks, o, note)
-		return err
-	}
-	opts, err = fits(opts, runs)
-	if err == nil {
-		err = internals.RunGroup(title, opts, runs)
-	}
+	out, err := runOn(ctx, title, x, rankOf(modes, ranks), opts, func(t *tensor, note func(string, float64)) (*TuckerResult, error) {
+		return tucker(t, p, modes, ranks, o, note)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
