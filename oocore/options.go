@@ -29,6 +29,14 @@ func set(f func(s *settings)) Option {
 	return option(func(s *settings) error { f(s); return nil })
 }
 
+// positive returns an option that is a number of one or more, and for others the sentence as an error.
+func positive[N int | int64](n N, sentence string, f func(s *settings)) Option {
+	if n < 1 {
+		return option(func(*settings) error { return fmt.Errorf(sentence, n) })
+	}
+	return set(f)
+}
+
 // settings are the options of one run, and those of how its output is stored.
 type settings struct {
 	run.Options
@@ -54,13 +62,7 @@ func Memory(size string) Option {
 
 // MemoryBytes is Memory as a number of bytes.
 func MemoryBytes(n int64) Option {
-	return option(func(s *settings) error {
-		if n < 1 {
-			return fmt.Errorf("a budget of %d bytes: give one or more", n)
-		}
-		s.Budget = n
-		return nil
-	})
+	return positive(n, "a budget of %d bytes: give one or more", func(s *settings) { s.Budget = n })
 }
 
 // Chunks sets the lengths of the chunks that the result is computed and stored
@@ -173,13 +175,7 @@ func On(d device.Device) Option {
 
 // Workers sets the number of tasks that compute at once. Without it there is one for each core.
 func Workers(n int) Option {
-	return option(func(s *settings) error {
-		if n < 1 {
-			return fmt.Errorf("%d workers cannot compute: give one or more", n)
-		}
-		s.Workers = n
-		return nil
-	})
+	return positive(n, "%d workers cannot compute: give one or more", func(s *settings) { s.Workers = n })
 }
 
 // Processes sets the number of worker processes of this machine that run the tasks. They share the
@@ -188,13 +184,7 @@ func Workers(n int) Option {
 // run the gonbext command: this program, where it is that command, else the one that PATH
 // finds. Go functions, which exist in one process only, are an error, and so is a device.
 func Processes(n int) Option {
-	return option(func(s *settings) error {
-		if n < 1 {
-			return fmt.Errorf("%d processes cannot compute: give one or more", n)
-		}
-		s.Processes = n
-		return nil
-	})
+	return positive(n, "%d processes cannot compute: give one or more", func(s *settings) { s.Processes = n })
 }
 
 // Fresh makes a run compute even where the same result has been saved before.
@@ -213,10 +203,7 @@ func Version(v string) Option {
 // saved with a Version is computed anew where one of them has changed since, and an error where one changes
 // during the run.
 func Reads(paths ...string) Option {
-	return option(func(s *settings) error {
-		s.Reads = append(s.Reads, paths...)
-		return nil
-	})
+	return set(func(s *settings) { s.Reads = append(s.Reads, paths...) })
 }
 
 // ErrPlanned is returned by Collect in a cell or command that only plans, and by a run over
