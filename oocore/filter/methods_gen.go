@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/filter"
+	"github.com/gonbext/gonbext/oocore/internal/op/signal"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
 )
 
@@ -233,6 +234,17 @@ func Percentile(a *oocore.Array, percentile float64, size []int, o Options) *ooc
 func Prewitt(a *oocore.Array, axis int, o Options) *oocore.Array {
 	in := called("prewitt")
 	return in.Result(filter.Edges(in.Site, filter.EdgeArgs{Name: "prewitt", X: in.Node(a), Axis: axis, Border: window.Border{Mode: window.Mode(o.Mode), Value: o.Value}}))
+}
+
+// ResamplePoly returns the signals along an axis at up/down times their sampling rate, through
+// a low-pass filter without a shift in phase: scipy.signal.resample_poly. The result has
+// n·up/down elements along the axis, rounded up; float64 of integers.
+//
+// Passes: none of its own; 1 of a padtype that reduces lines. Held at once: what the filter
+// shows of a box.
+func ResamplePoly(a *oocore.Array, up, down, axis int, o ResampleOptions) *oocore.Array {
+	in := called("resample_poly")
+	return in.Result(signal.ResamplePoly(in.Site, signal.ResampleArgs{X: in.Node(a), Up: up, Down: down, Axis: axis, Window: o.window(), PadType: o.padType(), Value: o.Value}))
 }
 
 // Rotate returns the array turned by degrees in the plane of two axes, nil being the first two,

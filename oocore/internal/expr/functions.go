@@ -31,6 +31,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/regions"
 	"github.com/gonbext/gonbext/oocore/internal/op/scan"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
+	"github.com/gonbext/gonbext/oocore/internal/op/signal"
 	"github.com/gonbext/gonbext/oocore/internal/op/stats"
 	"github.com/gonbext/gonbext/oocore/internal/op/window"
 )
@@ -57,7 +58,7 @@ var Families = []Family{
 	{"Along an axis: sums, differences, windows", slices.Concat(scan.Rows, window.Rows, curve.Rows)},
 	{"Random numbers", random.Rows},
 	{"Quantization", quantize.Rows},
-	{"Transforms, filters and networks", slices.Concat(fft.Rows, filter.Rows, regions.Rows, nn.Rows)},
+	{"Transforms, filters and networks", slices.Concat(fft.Rows, filter.Rows, signal.Rows, regions.Rows, nn.Rows)},
 }
 
 // functions is all that Parse knows of names that are called. Rows are read at the first use:

@@ -57,9 +57,10 @@ var types = map[op.Kind][]string{
 // byHand are the functions of rows that are written by hand, by the reason.
 var byHand = map[string][]string{
 	"it returns as many errors as it was asked for results": {"Array.Split", "Indices", "Meshgrid"},
-	"it returns a struct":                                     {"decomp.CP", "decomp.HOSVD", "decomp.Tucker", "linalg.Lstsq", "Array.GroupBy", "Array.Quantize", "Quantized.Dequantize"},
-	"it takes a type that expressions do not name":            {"Array.MatMul", "Ones", "Random", "RandomIntegers", "RandomNormal", "Zeros"},
-	"it is several rows":                                      {"Array.Histogram", "Array.Histogram2D", "Array.HistogramBinEdges", "Array.HistogramDD", "Array.MedianWith", "Array.Quantile", "Array.Percentile", "Array.Quantiles", "Array.Reduce", "Array.UniqueAll", "Array.UniqueCounts", "TriangleIndices"},
+	"it returns a struct": {"decomp.CP", "decomp.HOSVD", "decomp.Tucker", "linalg.Lstsq", "Array.GroupBy", "Array.Quantize", "Quantized.Dequantize"},
+	"it takes numbers where expressions take arrays or text": {"filter.LFilter", "filter.SOSFilt", "filter.SOSFiltFilt"},
+	"it takes a type that expressions do not name":           {"Array.MatMul", "Ones", "Random", "RandomIntegers", "RandomNormal", "Zeros"},
+	"it is several rows": {"Array.Histogram", "Array.Histogram2D", "Array.HistogramBinEdges", "Array.HistogramDD", "Array.MedianWith", "Array.Quantile", "Array.Percentile", "Array.Quantiles", "Array.Reduce", "Array.UniqueAll", "Array.UniqueCounts", "TriangleIndices"},
 	"its numbers are pairs, one for rows and one for columns": {"nn.AvgPool2D", "nn.Conv2D", "nn.MaxPool2D"},
 	"it plans no more than its pass":                          {"Array.Bincount"},
 	"it reads labels":                                         {"Array.Coord", "Array.IdxMax", "Array.IdxMin", "Array.Reindex", "Array.Resample", "Array.Sel", "Array.Shift", "Array.SortBy", "Array.WithCoord", "Near"},

@@ -281,7 +281,7 @@ func (c *Call) word(at int, given []any) (n int, err error) {
 		case Number:
 			given[i], err = strconv.ParseFloat(value, 64)
 		case Numbers:
-			given[i], err = numbers(value)
+			given[i], err = ParseNumbers(value)
 		case Seed:
 			given[i], err = strconv.ParseUint(value, 10, 64)
 		case Scalar:
@@ -545,8 +545,8 @@ func weak(number any) any {
 	return number
 }
 
-// numbers are several in text, between commas.
-func numbers(text string) (all []float64, err error) {
+// ParseNumbers reads several in text, between commas.
+func ParseNumbers(text string) (all []float64, err error) {
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil {

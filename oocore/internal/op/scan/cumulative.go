@@ -34,7 +34,7 @@ type Scan struct {
 	Block   int // elements of a line that go together
 	Type    dtype.Type
 	// Rule is of another scan than these, of rules.go, with its Numbers: how many elements it fills at
-	// most (0 is all), what a step leaves of a sum, or a period and how far neighbours may be apart.
+	// most (0 is all), what a step leaves of a sum, a period and how far neighbours may be apart, or a filter.
 	Rule    string    `json:",omitempty"`
 	Numbers []float64 `json:",omitempty"`
 }
@@ -54,7 +54,7 @@ func newScan(product bool, n *graph.Node, axis int) Scan { return Scan{Product: 
 func (s Scan) of(n *graph.Node, axis int) Scan {
 	length := n.Shape[axis]
 	s.Shape, s.Axis, s.Type = n.Shape, axis, n.DType
-	s.Block = max(s.least(), (length+blocksMost-1)/blocksMost)
+	s.Block = max(s.least()*max(s.words()/4, 1), (length+blocksMost-1)/blocksMost) // so that states are fewer than elements
 	if length < 2*s.Block {
 		s.Block = max(length, 1)
 	}

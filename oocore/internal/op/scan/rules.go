@@ -12,14 +12,15 @@ import (
 )
 
 // What is carried by rules other than sums and products: the extreme so far, in 8 bytes; the last
-// element that is a number and, in 8 bytes more, how many elements ago that was; a sum that decays; or
-// the first element, the last, and what was added to that.
+// element that is a number and, in 8 bytes more, how many elements ago that was; a sum that decays;
+// the first element, the last, and what was added to that; or what a filter remembers: see filter.go.
 const (
 	largestRule  = "max"
 	smallestRule = "min"
 	fillRule     = "fill"
 	decayRule    = "decay"
 	unwrapRule   = "unwrap"
+	filterRule   = "filter"
 )
 
 // nothing is how long ago an element was that there has not been, and none stands for that element.
@@ -190,6 +191,8 @@ func Unwrap(site graph.Site, a UnwrapArgs) (*graph.Node, error) {
 // ruleWords are those of one element's state by a rule.
 func (s Scan) ruleWords() int {
 	switch {
+	case s.Rule == filterRule:
+		return s.filterWords() * s.Type.Size() / 8
 	case s.Rule == fillRule && s.Type == dtype.Complex128:
 		return 4 // twice 16 bytes
 	case s.Rule == unwrapRule:
@@ -210,7 +213,7 @@ func (s Scan) beginRule(state []byte) {
 				numbers[i] = nothing
 			}
 		}
-	case s.Rule == decayRule:
+	case s.Rule == decayRule, s.Rule == filterRule:
 		clear(state)
 	case s.Rule == unwrapRule: // nothing before the first element
 		for i := range numbers {
@@ -232,6 +235,10 @@ func (s Scan) beginRule(state []byte) {
 func (s Scan) passRule(state, next []byte) {
 	w := s.ruleWords()
 	a, b := dtype.Slice[float64](state), dtype.Slice[float64](next)
+	if s.Rule == filterRule {
+		s.passFilter(a, b)
+		return
+	}
 	decay := 0.0
 	if s.Rule == decayRule {
 		decay = math.Pow(s.Numbers[0], float64(s.Block))
@@ -273,6 +280,10 @@ func extreme[S int64 | float64](largest bool, a *S, v S) {
 }
 
 func (s Scan) runRule(dst, src []byte, cols, skip int, state []byte) {
+	if s.Rule == filterRule { // of a complex number both parts alike
+		s.runFilter(dtype.Slice[float64](dst), dtype.Slice[float64](src), cols*s.Type.Size()/8, skip, dtype.Slice[float64](state))
+		return
+	}
 	switch s.Type {
 	case dtype.Bool, dtype.Uint8:
 		runRule[uint8](s, dst, src, cols, skip, state)

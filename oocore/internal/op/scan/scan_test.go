@@ -291,3 +291,32 @@ func TestSlopesOfSquaresAreExact(t *testing.T) {
 		}
 	}
 }
+
+// A filter along blocks has the numbers of its recursion, which an infinity never leaves.
+func TestFiltersCarryTheirStateFromBlockToBlock(t *testing.T) {
+	const n = 1000
+	x := make([]float64, n)
+	rng := rand.New(rand.NewPCG(7, 7))
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for _, far := range []float64{0, math.Inf(1), math.NaN()} {
+		x[n/3] += far
+		s := Scan{Rule: filterRule, Numbers: []float64{2, 0.1, 0.2, 0.1, -1.8, 0.81}, Shape: []int{n}, Type: dtype.Float64}
+		s.Block = 96
+		got := dtype.Slice[float64](scanned(t, s, dtype.Bytes(x)))
+		y := make([]float64, n)
+		at := func(v []float64, i int) float64 {
+			if i < 0 {
+				return 0
+			}
+			return v[i]
+		}
+		for i := range y {
+			y[i] = 0.1*x[i] + 0.2*at(x, i-1) + 0.1*at(x, i-2) + 1.8*at(y, i-1) - 0.81*at(y, i-2)
+			if d := math.Abs(got[i] - y[i]); !(d < 1e-9) && (y[i]-y[i] == 0 || got[i]-got[i] == 0) {
+				t.Fatalf("with %v: element %d is %v, want %v", far, i, got[i], y[i])
+			}
+		}
+	}
+}
