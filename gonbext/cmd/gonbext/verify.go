@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 func newVerify() *cobra.Command {
@@ -73,7 +74,7 @@ type damage struct {
 	Error string `json:"error,omitempty"` // why it cannot be read
 }
 
-func (f *verifying) say(w io.Writer, v *oocore.Verification) {
+func (f *verifying) say(w io.Writer, v *types.Verification) {
 	for i, box := range v.Damaged {
 		fmt.Fprintf(w, "%s: chunk %s is not what was written", f.Path, box)
 		if why := v.Faults[i]; why != "" {

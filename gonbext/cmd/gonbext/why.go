@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 func newWhy() *cobra.Command {
@@ -57,7 +58,7 @@ func cutChunk(path string) (of string, chunk []int) {
 	return path[:at], chunk
 }
 
-func sayLineage(w io.Writer, l *oocore.Lineage, indent string) {
+func sayLineage(w io.Writer, l *types.Lineage, indent string) {
 	line := indent + l.Path
 	if l.Expression != "" {
 		line += " = " + l.Expression

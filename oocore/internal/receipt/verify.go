@@ -22,23 +22,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/types"
 )
 
 // ErrNone is that nothing is known of what an array should hold.
 var ErrNone = errors.New("there is no receipt of it: it was not saved by this user with this run log, or by a run that leaves none, such as one in worker processes, on a device or to an object store")
-
-// Verification is what comparing an array with its receipt has shown.
-type Verification struct {
-	Chunks  int        // that were compared, by the parts that tasks write
-	Damaged []grid.Box // that are not what was written, or cannot be read
-	Faults  []string   // for each of these: why it cannot be read; "" where it can
-	Unknown int        // parts of which the receipt does not tell
-	// Details says that shape, type, codec or attributes are not those of what was written.
-	Details bool
-}
-
-// Whole reports an array that is as it was written.
-func (v *Verification) Whole() bool { return len(v.Damaged) == 0 && v.Unknown == 0 && !v.Details }
 
 // Details is a digest of what an array is, apart from its elements.
 func Details(info store.Info) string {
@@ -53,7 +41,7 @@ func Details(info store.Info) string {
 
 // Verify reads an array once, and compares the digest of each part that a task has written. It takes a part's memory, or a
 // decoded chunk's, for each processor. The error is ErrNone where there is no receipt.
-func Verify(ctx context.Context, path string) (*Verification, error) {
+func Verify(ctx context.Context, path string) (*types.Verification, error) {
 	place, err := storage.Absolute(path)
 	if err != nil {
 		return nil, err
@@ -70,12 +58,12 @@ func Verify(ctx context.Context, path string) (*Verification, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verification{Details: Details(a.Info()) != e.Details}
+	v := &types.Verification{Details: Details(a.Info()) != e.Details}
 	if !slices.Equal(a.Info().Shape, e.Grid.Shape) {
 		v.Unknown = e.Grid.Len()
 		return v, a.Close()
 	}
-	err = v.compare(ctx, a, &e, traces)
+	err = compare(ctx, v, a, &e, traces)
 	return v, errors.Join(err, a.Close())
 }
 
@@ -163,7 +151,7 @@ func restOf(e *resultcache.Entry) (io.ReadCloser, error) {
 }
 
 // compare compares all parts, some at once.
-func (v *Verification) compare(ctx context.Context, a store.Array, e *resultcache.Entry, traces []checkpoint.Trace) error {
+func compare(ctx context.Context, v *types.Verification, a store.Array, e *resultcache.Entry, traces []checkpoint.Trace) error {
 	var mu sync.Mutex
 	next := 0
 	faults := map[int]string{}

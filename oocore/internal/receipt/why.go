@@ -6,40 +6,17 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/types"
 )
-
-// Lineage is what an array was made of.
-type Lineage struct {
-	Path       string    `json:"path"`
-	Expression string    `json:"expression,omitempty"` // "" of an array without a receipt
-	Changed    string    `json:"changed,omitempty"`    // what it is since: "changed", "gone"; "" for as it was
-	Inputs     []Lineage `json:"inputs,omitempty"`
-	Task       *Task     `json:"task,omitempty"` // that made a chunk, where one was asked for
-}
-
-// Task is one of a run, with what it has read.
-type Task struct {
-	Index int        `json:"index"`
-	Box   grid.Box   `json:"box"`
-	Reads []TaskRead `json:"reads,omitempty"`
-}
-
-// TaskRead is the chunks of an input that a task has read; none of an input that has no versions of its chunks, all of which counts
-// as read.
-type TaskRead struct {
-	Path   string `json:"path"`
-	Chunks []int  `json:"chunks"` // by their numbers in C order
-}
 
 // deepest bounds how far back a lineage goes.
 const deepest = 32
 
 // Why returns what an array was made of, back through the arrays that have receipts; with a chunk, an index in the grid of
 // the array's tasks, also which task made it and what that has read. The error is ErrNone where the array has no receipt.
-func Why(ctx context.Context, path string, chunk []int) (*Lineage, error) {
+func Why(ctx context.Context, path string, chunk []int) (*types.Lineage, error) {
 	place, err := storage.Absolute(path)
 	if err != nil {
 		return nil, err
@@ -57,8 +34,8 @@ func Why(ctx context.Context, path string, chunk []int) (*Lineage, error) {
 }
 
 // lineage is that of an array, which had a version when it was read.
-func lineage(ctx context.Context, place string, was *storage.Version, depth int) Lineage {
-	l := Lineage{Path: place}
+func lineage(ctx context.Context, place string, was *storage.Version, depth int) types.Lineage {
+	l := types.Lineage{Path: place}
 	now, err := storage.VersionOf(ctx, place)
 	switch {
 	case err != nil:
@@ -78,7 +55,7 @@ func lineage(ctx context.Context, place string, was *storage.Version, depth int)
 }
 
 // makerOf is the task that made a chunk.
-func makerOf(e *resultcache.Entry, chunk []int) (*Task, error) {
+func makerOf(e *resultcache.Entry, chunk []int) (*types.LineageTask, error) {
 	g := e.Grid
 	if e.Folded != 0 || g.Shape == nil {
 		return nil, fmt.Errorf("all tasks of %s add to what it holds: ask without a chunk", e.Path)
@@ -93,7 +70,7 @@ func makerOf(e *resultcache.Entry, chunk []int) (*Task, error) {
 		}
 		n = n*g.Count(d) + i
 	}
-	t := &Task{Index: n, Box: g.Box(n)}
+	t := &types.LineageTask{Index: n, Box: g.Box(n)}
 	rest, err := restOf(e)
 	if err != nil {
 		return nil, err
@@ -109,7 +86,7 @@ func makerOf(e *resultcache.Entry, chunk []int) (*Task, error) {
 			if in < 0 {
 				return false
 			}
-			t.Reads = append(t.Reads, TaskRead{e.Inputs[in].Path, slices.Collect(r.Units.All())})
+			t.Reads = append(t.Reads, types.LineageRead{Path: e.Inputs[in].Path, Chunks: slices.Collect(r.Units.All())})
 		}
 		return true
 	})
