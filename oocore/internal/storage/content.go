@@ -64,6 +64,9 @@ func knownContents() string {
 
 // reading reads a path by the format that its name says. Where that fails, and the first bytes of the file are of another format, it reads by that.
 func reading[T any](ctx context.Context, path string, read func(store.Format) (T, error)) (T, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	f := formatOf(path)
 	v, err := read(f)
 	_, is := f.(unnamed)
