@@ -323,6 +323,7 @@ var listed = []exported{
 	{name: "types.Side", of: reflect.TypeFor[types.Side]()},
 	{name: "types.Site", of: reflect.TypeFor[types.Site]()},
 	{name: "types.Triangle", of: reflect.TypeFor[types.Triangle]()},
+	{name: "types.Verification", of: reflect.TypeFor[types.Verification]()},
 	{name: "units.Both", value: units.Both},
 	{name: "units.Bytes", value: units.Bytes},
 	{name: "units.Count", value: units.Count},
