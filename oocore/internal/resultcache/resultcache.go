@@ -78,7 +78,7 @@ func Lookup(path, region string) (e Entry, ok bool) {
 		return e, false
 	}
 	defer f.Close()
-	line, err := bufio.NewReader(f).ReadSlice('\n')
+	line, err := bufio.NewReader(f).ReadBytes('\n')
 	if err != nil && err != io.EOF || json.Unmarshal(line, &e) != nil {
 		return Entry{}, false
 	}
@@ -96,7 +96,7 @@ func Rest(path, region string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	b := bufio.NewReader(f)
-	if _, err := b.ReadSlice('\n'); err != nil {
+	if _, err := b.ReadBytes('\n'); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return struct {

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -185,7 +184,7 @@ func (c *Checkpoint) Traces(to io.Writer) error {
 	if err := c.noteTraces(c.traces.take(0, nil)); err != nil {
 		return err
 	}
-	b := bufio.NewReader(io.NewSectionReader(c.journal.file, 0, c.journal.end))
+	b := bufio.NewReaderSize(io.NewSectionReader(c.journal.file, 0, c.journal.end), maxHeader)
 	if _, err := b.ReadSlice('\n'); err != nil {
 		return err
 	}
@@ -314,6 +313,6 @@ func parseTrace(payload []byte) (t Trace, ok bool) {
 		r.Units = e.tasks(e.next())
 		t.Reads = append(t.Reads, r)
 	}
-	t.Folded = bytes.Clone(e.rest)
+	t.Folded = append(t.Folded, e.rest...)
 	return t, !e.bad
 }
