@@ -49,7 +49,7 @@ var advice = []struct {
 	{regexp.MustCompile(`no \w+ "[^"]*": the (?:file|files of the model|index) (?:has|have|names) "([^"]+)"`), func(_ *testing.T, _, path string, said []string) string {
 		return path[:strings.IndexByte(path, '#')+1] + said[1]
 	}},
-	{regexp.MustCompile(`give the index of the new axis, or a name for it`), func(_ *testing.T, _, path string, _ []string) string { return path + "0" }},
+	{regexp.MustCompile(`give the index of the axis, or its name`), func(_ *testing.T, _, path string, _ []string) string { return path + "0" }},
 	{regexp.MustCompile(`give one, or a name that is no number`), func(_ *testing.T, _, path string, _ []string) string {
 		return path[:strings.Index(path, "axis=")] + "axis=time"
 	}},
