@@ -251,3 +251,41 @@ func TestUpdateThatFailsResumes(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// Of many files those that have changed are computed again: of a stack of them, and of files that are joined.
+func TestUpdatesOfFilesComputeThoseThatChanged(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir := t.TempDir()
+	file := func(i int) string { return filepath.Join(dir, fmt.Sprintf("f%02d.npy", i)) }
+	for i := range 20 {
+		saved(t, oocore.Full(float64(i), 6, 5), file(i))
+	}
+	for i, expression := range []func() *oocore.Array{
+		func() *oocore.Array { return oocore.OpenStack(filepath.Join(dir, "f*.npy"), 0).Sqrt() },
+		func() *oocore.Array {
+			var all []*oocore.Array
+			for i := range 20 {
+				all = append(all, oocore.Open(file(i)))
+			}
+			return oocore.Stack(0, all...).Sqrt()
+		},
+	} {
+		out, chunks := filepath.Join(dir, fmt.Sprint(i, ".zarr")), oocore.Chunks(1, 6, 5)
+		saved(t, expression(), out, chunks)
+		for _, changed := range [][]int{{7}, {0, 19}, nil} {
+			for _, k := range changed {
+				saved(t, oocore.Full(float64(100+10*i+k), 6, 5), file(k))
+			}
+			var ran oocore.RunReport
+			a := saved(t, expression(), out, chunks, oocore.Report(&ran))
+			if ran.Computed != int64(len(changed)) || ran.Skipped != 20-int64(len(changed)) {
+				t.Errorf("%d: files %v: %d tasks computed, %d skipped", i, changed, ran.Computed, ran.Skipped)
+			}
+			for place, v := range collect[float64](t, a.Sub(expression())) {
+				if v != 0 {
+					t.Fatalf("%d: files %v: element %d is off by %v", i, changed, place, v)
+				}
+			}
+		}
+	}
+}

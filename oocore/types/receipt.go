@@ -11,7 +11,9 @@ type Verification struct {
 }
 
 // Whole reports an array that is as it was written.
-func (v *Verification) Whole() bool { return v != nil && len(v.Damaged) == 0 && v.Unknown == 0 && !v.Details }
+func (v *Verification) Whole() bool {
+	return v != nil && len(v.Damaged) == 0 && v.Unknown == 0 && !v.Details
+}
 
 // Lineage is what a stored array was made of.
 type Lineage struct {

@@ -22,7 +22,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// updated notes what tasks read, by units of the inputs that have versions of their own, digests of what they write, and
+// updated notes what tasks read, by units of the inputs, digests of what they write, and
 // what they fold: the output's receipt. Where the output is that of an earlier run, and only inputs have changed since,
 // it takes over what those tasks have made that read none of what has changed.
 func updated(next Runner) Runner {
@@ -125,7 +125,7 @@ func (j *Job) keepsFolded() bool {
 // unitVersions are the versions of the inputs of a run and, where they have such, of their units.
 type unitVersions struct {
 	inputs []resultcache.Input
-	grids  map[int]grid.Grid // of units, by array
+	grids  map[int]grid.Grid // of units, by array: one, the whole, where there are no versions of others
 	of     map[int][]uint64  // by array: those of all units and then that of everything else, and as many digests where they are known
 }
 
@@ -146,6 +146,7 @@ func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 			return nil, err
 		}
 		in := resultcache.Input{Array: i, Path: path, Version: j.inputs[i]}
+		v.grids[i] = grid.Whole(a.Shape)
 		if a.Store.Files && a.Chunks != nil {
 			if err := v.list(ctx, &in); err != nil {
 				return nil, err
@@ -199,10 +200,13 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 	changed := map[int]checkpoint.Tasks{}
 	for i, was := range earlier {
 		now := v.inputs[i]
-		if was.Array != now.Array || was.Path != now.Path || was.Units != now.Units || was.Units == 0 && !was.Version.Equal(now.Version) {
+		if was.Array != now.Array || was.Path != now.Path || was.Units != now.Units {
 			return nil, errAll
 		}
 		if was.Units == 0 {
+			if !was.Version.Equal(now.Version) {
+				changed[now.Array] = checkpoint.Tasks{{First: 0, End: 1}}
+			}
 			continue
 		}
 		before, after := make([]uint64, was.Numbers()), v.of[now.Array]
@@ -368,8 +372,8 @@ func clipped(b grid.Box, shape []int) grid.Box {
 // changes says what has changed, and what follows.
 func changes(changed map[int]checkpoint.Tasks, now *unitVersions, tasks, kept int) string {
 	n, of := 0, 0
-	for a, units := range changed {
-		n, of = n+units.Len(), of+now.grids[a].Len()
+	for a, g := range now.grids {
+		n, of = n+changed[a].Len(), of+g.Len()
 	}
 	task := "tasks"
 	if tasks-kept == 1 {

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -619,6 +620,37 @@ func (s *stack) Info() store.Info {
 
 // Close has nothing to close: sessions close what they open.
 func (s *stack) Close() error { return nil }
+
+// Units are the files.
+func (s *stack) Units() grid.Grid {
+	g := grid.Whole(s.info.Shape)
+	g.Chunks[s.axis] = 1
+	return g
+}
+
+// Versions tells that of each file: what its state is digested to, where that tells what it holds.
+func (s *stack) Versions(ctx context.Context, each func(unit int, version uint64)) error {
+	for i, file := range s.files {
+		var of any
+		st, err := os.Stat(file)
+		if err == nil {
+			of = []any{file, st.Size(), st.ModTime().UnixNano(), disk.ID(st)}
+		}
+		if err == nil && s.alike == nil {
+			of, err = storage.VersionOf(ctx, file)
+		}
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(of)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(text)
+		each(i, binary.LittleEndian.Uint64(sum[:]))
+	}
+	return ctx.Err()
+}
 
 // HasVersion reports that the files of a stack that tell what they hold have not changed.
 func (format) HasVersion(ctx context.Context, path string, v storage.Version) (bool, error) {

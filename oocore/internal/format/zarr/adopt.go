@@ -1,9 +1,12 @@
 package zarr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -53,12 +56,15 @@ func (t *localTarget) adopt(ctx context.Context, part func(unit grid.Box) storag
 			return err
 		}
 	}
-	for folder := range made {
-		for ; len(folder) >= len(to); folder = filepath.Dir(folder) {
-			if err := disk.SyncDir(folder); err != nil {
-				return err
-			}
+	for folder := range made { // and those above it
+		for ; len(folder) > len(to); folder = filepath.Dir(folder) {
+			made[filepath.Dir(folder)] = true
 		}
 	}
-	return ctx.Err()
+	var syncing errgroup.Group
+	syncing.SetLimit(2 * syncWorkers)
+	for folder := range made {
+		syncing.Go(func() error { return disk.SyncDir(folder) })
+	}
+	return cmp.Or(syncing.Wait(), ctx.Err())
 }
