@@ -19,3 +19,11 @@ func ExampleRFFT() {
 	fmt.Println(size)
 	// Output: [8 0 8 0 0]
 }
+
+func ExampleWelch() {
+	x := oocore.Full(1.0, 4096)
+	p := fft.Welch(x, 0, fft.SegmentOptions{FS: 100, NPerSeg: 512})
+	z := fft.STFT(x, 0, fft.SegmentOptions{FS: 100, NPerSeg: 512})
+	fmt.Println(p.Shape(), z.Shape(), p.Err(), z.Err())
+	// Output: [257] [257 17] <nil> <nil>
+}

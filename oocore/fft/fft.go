@@ -1,4 +1,5 @@
-// Package fft is the discrete Fourier transform of arrays, under NumPy's names.
+// Package fft is the discrete Fourier transform of arrays, under NumPy's names, and that of segments of them, STFT and
+// Welch, under those of scipy.signal.
 //
 // A transform along an axis makes one pass that reads and one that writes; one over
 // several axes makes these for each of them. A task holds whole lines: about 4 MiB of

@@ -51,7 +51,7 @@ var written = []string{
 	"cumsum(x, 1)", "cumsum(x)", "ewm_mean(a, 0.1, 1)", "cumprod(x, 1)", "nancumsum(a, 0)", "nancumprod(a, 1)", "diff(x, 2, 1)", "gradient(x, 0.5, 1)", `gradient(x, 0.5, 0, "edge_order=2")`,
 	"histogram(x, 10)", "histogram(x, arange(0, 3, 0.1))", "histogram2d(x, y, 7, 9)", "histogramdd(slice(x, \":, 0:3\"), 5)", "histogram_bin_edges(x, 10)", "bincount(ravel(i))", "bincount(w & 7, v)", "average(x, p, 0)", "cov(x)", "corrcoef(x)", `cov(x, "columns", "aweights", slice(p, ":, 0"))`, "moment(x, 3, 0)", "ptp(x, 1)",
 	`lfilter("0.5, 0.25", "1, -0.5", x, 0)`, `lfilter("0.5, 0.25, 0.25", "1", x, 1)`, `sosfilt("0.5, 0.25, 0, 1, -0.5, 0.125", x, 1)`, `sosfiltfilt("0.5, 0.25, 0, 1, -0.5, 0.125", x, 0, "padlen=2")`,
-	`resample_poly(x, 3, 2, 0)`,
+	`resample_poly(x, 3, 2, 0)`, `stft(x, 1, "nperseg=64")`, `welch(x, 0, "nperseg=9", "detrend=linear")`, `welch(x, 1, "nperseg=32", "average=median")`,
 	`groupby(x, i[:], "mean", 1)`, `groupby(x, slice(i, "0, :"), "mean", 1)`, `groupby(x, slice(i, "0, :"), "max", 1)`, `groupby(x, slice(i, "0, :"), "var", 1)`,
 	"nansum(a)", "nanmean(a, 0)", "nanvar(a, 1)", "nanmax(a, 0)", "nanargmin(a, 1)", "nanmedian(x, 0)", "nan_to_num(a)",
 	`einsum("ij,kj->ik", x, y)`, `einsum("ij,ij->i", x, y)`, `einsum("ijk,jl->ikl", t, slice(s, "0:22"))`, "tensordot(x, y, 1, 1)", "kron(s, full(2.0, 2, 3))", "vdot(x, y)", "inner(x, y)", "outer(v, v)", "vecdot(x, y, 1)", "dot(s, s)", "cross(slice(x, \":, 0:3\"), slice(y, \":, 0:3\"), 1)",

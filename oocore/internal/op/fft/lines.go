@@ -19,6 +19,9 @@ func (w *worker) group(ctx context.Context, s *blockwise.Steps, dst, src []byte,
 	}
 	if s.Next() {
 		w.load(src, from, lines)
+		if w.weights != nil {
+			w.weigh(lines)
+		}
 		if err := s.End(); err != nil {
 			return err
 		}

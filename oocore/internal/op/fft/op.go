@@ -216,4 +216,7 @@ type worker struct {
 	lines int
 	roots []complex128 // of N, for halved lines
 	x, y  []complex128
+
+	weights []float64 // of segments; nil of whole lines
+	detrend string
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op/fft"
 	"github.com/gonbext/gonbext/oocore/internal/testkit/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -30,5 +31,17 @@ func TestBoxesOfSignalsHaveTheBitsOfTheWhole(t *testing.T) {
 			dtype.Slice[float64](taps.Data)[i] = rng.NormFloat64()
 		}
 		blockwisetest.Same(t, r.Blocks.Op, r.Shape, r.DType, x, taps)
+		length := 1 + rng.IntN(min(shape[axis], 40))
+		z, err := STFT(graph.Site{}, STFTArgs{X: in, Axis: axis, Boundary: "none", Unpadded: true, Scaling: "psd", Detrend: []string{"linear", "constant", "false"}[rng.IntN(3)],
+			Segments: Segments{FS: 2, Window: "boxcar", NPerSeg: length, NOverlap: rng.IntN(length), NFFT: length + rng.IntN(3), TwoSided: rng.IntN(2) == 0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, weights := z.Blocks.Op.(fft.Segments), blockwisetest.Random(rng, []int{length}, dtype.Float64)
+		if rng.IntN(2) == 0 {
+			o.To, o.PerSum = dtype.Float64, 1+rng.IntN(9)
+			o.Out[len(shape)] = (o.Count() + o.PerSum - 1) / o.PerSum
+		}
+		blockwisetest.Same(t, o, o.Out, o.To, x, weights)
 	}
 }

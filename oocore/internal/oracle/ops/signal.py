@@ -1,4 +1,5 @@
 """Cases of operations of sampled signals, with what scipy.signal says of them."""
+import warnings
 import numpy as np
 from scipy import signal
 
@@ -112,6 +113,73 @@ def resampled(rng):
         yield refused("resample_poly", bad, {"x": x})
 
 
+WINDOWS = ["hann", "hamming", "blackman", "boxcar", "nuttall", "blackmanharris", "flattop", ("kaiser", 3.5)]
+
+
+def spectra(rng):
+    for i in range(230):
+        shape = lengths(rng, empty=0, high=9, most=2)
+        n = int(rng.integers(1, 700 if i % 3 else 60))
+        axis = axis_of(rng, len(shape) + 1)
+        shape = list(shape)
+        shape.insert(axis % (len(shape) + 1), n)
+        x = array(rng, shape, TYPES[i % len(TYPES)], special=False)
+        args, words = {}, []
+
+        def give(name, value, word=None):
+            args[name] = value
+            words.append(f'"{name}={value if word is None else word}"')
+
+        per = min(256, n)
+        if rng.random() < 0.7:
+            per = int(rng.integers(1, n + 1))
+            give("nperseg", per)
+        if rng.random() < 0.4:
+            give("noverlap", int(rng.integers(0, per)))
+        if rng.random() < 0.3:
+            give("nfft", per + int(rng.integers(0, 20)))
+        if rng.random() < 0.5:
+            give("fs", round(float(rng.uniform(0.5, 100)), 2))
+        name = WINDOWS[int(rng.integers(len(WINDOWS)))]
+        if rng.random() < 0.6:
+            give("window", name, "kaiser,3.5" if isinstance(name, tuple) else None)
+        if rng.random() < 0.2:
+            give("return_onesided", False, "false")
+        detrend = [None, "linear", "constant", False][int(rng.integers(4))]
+        if detrend is not None:
+            give("detrend", detrend, detrend or "false")
+        for op in ("welch", "stft"):
+            kwargs, said = dict(args), list(words)
+            if rng.random() < 0.3:
+                value = "spectrum" if rng.random() < 0.5 else {"welch": "density", "stft": "psd"}[op]
+                kwargs["scaling"] = value
+                said.append(f'"scaling={value}"')
+            if op == "welch" and rng.random() < 0.3:
+                kwargs["average"] = "median"
+                said.append('"average=median"')
+            if op == "stft" and rng.random() < 0.5:
+                border = [None, "even", "odd", "constant"][int(rng.integers(4))]
+                kwargs["boundary"], kwargs["padded"] = border, bool(rng.random() < 0.5)
+                said += [f'"boundary={border or "none"}"', *([] if kwargs["padded"] else ['"padded=false"'])]
+            if x.dtype.kind == "c":
+                kwargs["return_onesided"] = False
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                want = getattr(signal, op)(x, axis=axis, **kwargs)[-1]
+            yield case(op, f"{op}(x, {', '.join([str(axis), *said])})", {"x": x}, want)
+    for shape, axis in LARGE:
+        for dtype in ("float32", "float64"):
+            x = array(rng, shape, dtype, special=False)
+            yield case("welch", f"welch(x, {axis})", {"x": x}, signal.welch(x, axis=axis)[-1])
+            yield case("stft", f"stft(x, {axis})", {"x": x}, signal.stft(x, axis=axis)[-1])
+    x = array(rng, (3, 40), "float32")
+    for op in ("welch", "stft"):
+        for bad in ("2", '1, "nperseg=-1"', '1, "nperseg=8", "noverlap=8"', '1, "nperseg=8", "nfft=7"', '1, "window=x"', '1, "detrend=x"', '1, "scaling=x"', '1, "fs=0"', '1, "return_onesided=x"', {"welch": '1, "average=x"', "stft": '1, "boundary=x"'}[op]):
+            yield refused(op, f"{op}(x, {bad})", {"x": x})
+        yield refused(op, f"{op}(x, 1)", {"x": x[:, :0]})
+
+
 def cases(rng):
     yield from filters(rng)
     yield from resampled(rng)
+    yield from spectra(rng)
