@@ -61,11 +61,11 @@
 //
 // Along an axis: sums, differences, windows: [Array.BFill], [Array.Cumprod], [Array.Cumsum],
 // [Array.CumulativeProd], [Array.CumulativeSum], [Array.Diff], [Array.EDiff1D],
-// [Array.EWMMean], [Array.FFill], [Array.Gradient], [Array.GradientAt], [Array.Interp],
-// [Array.InterpWithin], [Array.InterpolateNA], [Array.MaximumAccumulate],
-// [Array.MinimumAccumulate], [Array.PolyFit], [Array.PolyFitWeighted], [Array.PolyVal],
-// [Array.SlidingWindows], [Array.Trapezoid], [Array.TrapezoidAt], [Array.Unwrap],
-// [Array.Vander].
+// [Array.EWMMean], [Array.EWMMeanRecursive], [Array.FFill], [Array.Gradient],
+// [Array.GradientAt], [Array.Interp], [Array.InterpWithin], [Array.InterpolateNA],
+// [Array.MaximumAccumulate], [Array.MinimumAccumulate], [Array.PolyFit],
+// [Array.PolyFitWeighted], [Array.PolyVal], [Array.SlidingWindows], [Array.Trapezoid],
+// [Array.TrapezoidAt], [Array.Unwrap], [Array.Vander].
 //
 // Random numbers: [Array.Choice], [Array.Permuted], [Array.RandomBeta], [Array.RandomBinomial],
 // [Array.RandomGamma], [Array.RandomGeometric], [Array.RandomHypergeometric],
@@ -682,6 +682,14 @@ func (a *Array) Erf() *Array {
 func (a *Array) EWMMean(alpha float64, axis int) *Array {
 	in := called("ewm_mean")
 	return in.Result(scan.EWMMean(in.Site, scan.EWMArgs{X: in.Node(a), Alpha: alpha, Axis: axis}))
+}
+
+// EWMMeanRecursive returns the means that each element moves towards itself by alpha of the
+// way: pandas' ewm(alpha=alpha, adjust=False).mean(). An element after NaN moves it further, as
+// the mean has lost weight by 1 - alpha with each.
+func (a *Array) EWMMeanRecursive(alpha float64, axis int) *Array {
+	in := called("ewm_mean")
+	return in.Result(scan.EWMMean(in.Site, scan.EWMArgs{X: in.Node(a), Alpha: alpha, Axis: axis, Recursive: true}))
 }
 
 // Exp returns e to the power of a.
@@ -1629,12 +1637,14 @@ func (a *Array) RollAxis(axis, start int) *Array {
 // Rolling returns the Sum, Prod, Mean, Var, Std, Min or Max of each window along an axis, which
 // is shorter by Window - 1: NumPy's reduction of sliding_window_view, without its axis of
 // windows. It takes three operations an element whatever the window's length (van Herk, 1992),
-// adds floats up in float64, and subtracts nothing that it has added.
+// adds floats up in float64, and subtracts nothing that it has added. With MinPeriods windows
+// are those of pandas and xarray: one ends at each element, NaN does not count, and where fewer
+// than MinPeriods elements are no NaN the result is NaN.
 //
 // Held at once: what the windows of a box show, and 16 bytes for each element of a window.
 func (a *Array) Rolling(r Reduction, o RollingOptions) *Array {
 	in := called("rolling")
-	return in.Result(group.Rolling(in.Site, group.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof}))
+	return in.Result(group.Rolling(in.Site, group.RollingArgs{X: in.Node(a), Reduction: r.String(), Window: o.Window, Axis: o.Axis, DDof: o.DDof, MinPeriods: o.MinPeriods}))
 }
 
 // Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.

@@ -90,6 +90,11 @@ type RollingOptions struct {
 	Window int     // elements of one
 	Axis   int     // that they go along
 	DDof   float64 // of ReduceVar and ReduceStd: subtracted from the count, 1 for a sample's
+
+	// MinPeriods above 0 has a window end at each element, as pandas' and xarray's rolling: the result is as long as
+	// the array, and keeps its labels. NaN does not count, and a window of fewer other elements is NaN. Of sum, prod,
+	// mean, var, std, min, max; what has no NaN becomes float64.
+	MinPeriods int
 }
 
 // beside are reductions for the one Save that is to compute them in the pass that writes its array.

@@ -66,8 +66,8 @@ for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregoria
         (f'groupby(x, "time.{field}", "nan{r}")', of(groups, "nan" + r)),
         (f'x - groupby(x, "time.{field}", "nanmean", "broadcast")', groups - groups.mean()),
         (f'resample(x, "time", "{ours}", "nan{r}")', of(x.resample(time=theirs), "nan" + r)),
-        (f'rolling(x, "nanmedian", {w}, 0)', x.rolling(time=w, min_periods=1).median().isel(time=slice(w - 1, None)).drop_vars("time")),
-        (f'rolling(x, "nanmean", {w}, "lat")', x.rolling(lat=w, min_periods=1).mean().isel(lat=slice(w - 1, None)).drop_vars("lat")),
+        (f'rolling(x, "nanmedian", {w}, 0)', x.rolling(time=w, min_periods=1).median().isel(time=slice(w - 1, None))),
+        (f'rolling(x, "nanmean", {w}, "lat")', x.rolling(lat=w, min_periods=1).mean().isel(lat=slice(w - 1, None))),
         (f'coarsen(x, "nanmedian", {w}, 1, 3, "trim")', x.coarsen(time=w, lon=3, boundary="trim").median().drop_vars(["time", "lon"])),
         ("diff(x, 1, 0)", x.diff("time")),
         ('slice(x, "::-3, ::2")', x.isel(time=slice(None, None, -3), lat=slice(None, None, 2))),
@@ -114,6 +114,14 @@ for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregoria
         ('gradient(nan_to_num(x, 0.5), astype(coord(x, "lon"), "float64"), "lon")', filled.differentiate("lon")),
         (f'sel(groupby(x, "time.season", "nanmean"), "season", "{str(x.time.dt.season.values[a])}")', x.groupby("time.season").mean().sel(season=str(x.time.dt.season.values[a])).drop_vars("season")),
     ]
+    for dim, most in (("time", 9), ("lat", 9), ("lon", 12)):  # windows also of more than there is
+        w = int(rng.integers(1, most))
+        least, reduction, alpha = int(rng.integers(1, w + 1)), str(rng.choice(["mean", "sum", "min", "max", "std", "var", "median"])), float(rng.uniform(0.01, 1))
+        windows = x.astype("f8").rolling({dim: w}, min_periods=least)
+        here.append((f'rolling(x, "nan{reduction}", {w}, "{dim}", "min_periods={least}")', getattr(windows, reduction)()))
+        last = x.transpose(..., dim)
+        means = pd.DataFrame(last.values.reshape(-1, x.sizes[dim]).T.astype("f8")).ewm(alpha=alpha, adjust=False).mean().values.T
+        here.append((f'ewm_mean(x, {alpha}, "{dim}", "adjust=false")', last.copy(data=means.reshape(last.shape)).transpose(*x.dims)))
     if field != "season":
         here.append((f'{field}(coord(x, "time"))', getattr(x.time.dt, field)))
     for expression, want in here:

@@ -66,7 +66,7 @@ rotate(x, 30, "order=1"); topk(x, 10, 1); argtopk(x, 10, 1); stft(x, 0); stft(x,
 1 of lines up to 16 MiB: sort(x, 1); argsort(x, 1); partition(x, 9, 1); argpartition(x, 9, 1)
 2 read, 2 written: sort(v, 0); argsort(v, 0); partition(v, 9, 0); argpartition(v, 9, 0)
 1 of lines up to 16 MiB that lie together: quantile(x, 0.1, 1, "inverted_cdf", "weights", y); median(x, 1); nanmedian(x, 1); percentile(x, 10, 1); nanpercentile(x, 10, 1); quantile(x, 0.1, 1); nanquantile(x, 0.1, 1)
-2 that read: cumsum(x, 0); cumprod(x, 0); cumulative_sum(x, 0); cumulative_prod(x, 0); nancumsum(x, 0); nancumprod(x, 0); maximum_accumulate(x, 0); minimum_accumulate(x, 0); ffill(x, 0); bfill(x, 0); ewm_mean(x, 0.1, 0); unwrap(x, 0); lfilter("1", "1, -0.5", x, 0); sosfilt("1, 0, 0, 1, -0.5, 0", x, 0)
+2 that read: cumsum(x, 0); cumprod(x, 0); cumulative_sum(x, 0); cumulative_prod(x, 0); nancumsum(x, 0); nancumprod(x, 0); maximum_accumulate(x, 0); minimum_accumulate(x, 0); ffill(x, 0); bfill(x, 0); ewm_mean(x, 0.1, 0); ewm_mean(x, 0.1, 0, "adjust=false"); unwrap(x, 0); lfilter("1", "1, -0.5", x, 0); sosfilt("1, 0, 0, 1, -0.5, 0", x, 0)
 2 that read and 1 that writes there, and 2 that read back: sosfiltfilt("1, 0, 0, 1, -0.5, 0", x, 0)
 1 where lines are short: cumsum(x, 1); maximum_accumulate(x, 1); ffill(x, 1)
 1 of rows up to 4 MiB with their results: layer_norm(x); softmax(x, 1)

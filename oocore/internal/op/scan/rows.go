@@ -31,8 +31,9 @@ where they wrap; floats at least as accurately as Sum does.`},
 		Go: "(a *Array) BFill(axis, limit int)", Doc: `BFill has each NaN replaced by the next element along an axis that is none, at most limit of them before each element; a limit of 0 is none.`},
 	{Name: "interpolate_na", NumPy: "xr.DataArray.interpolate_na", Passes: "3 that read, 1 where lines are short", Holds: "twice 256 KiB", Build: op.Build(InterpolateNA), Examples: "interpolate_na(log(x - 0.3), 0)",
 		Go: "(a *Array) InterpolateNA(axis int)", Doc: `InterpolateNA has each NaN between two other elements along an axis replaced by the line through the nearest of these, elements being one apart; NaN at the ends stays.`},
-	{Name: "ewm_mean", NumPy: "pd.DataFrame.ewm(alpha=alpha).mean()", Passes: passes, Holds: states, Build: op.Build(EWMMean), Examples: "ewm_mean(x, 0.1, 0); ewm_mean(x, 0.1, 1)",
-		Go: "(a *Array) EWMMean(alpha float64, axis int)", Doc: `EWMMean returns the exponentially weighted means of the elements up to each along an axis: weights fall by 1 - alpha with each element, and are divided by their sum, as in pandas' ewm(alpha=alpha).mean(). NaN has no weight.`},
+	{Name: "ewm_mean", NumPy: "pd.DataFrame.ewm(alpha=alpha).mean()", Passes: passes, Holds: states, Build: op.Build(EWMMean), Examples: `ewm_mean(x, 0.1, 0); ewm_mean(x, 0.1, 1); ewm_mean(log(x - 0.3), 0.1, 0, "adjust=false")`,
+		Go: "(a *Array) EWMMean(alpha float64, axis int)", Doc: `EWMMean returns the exponentially weighted means of the elements up to each along an axis: weights fall by 1 - alpha with each element, and are divided by their sum, as in pandas' ewm(alpha=alpha).mean(). NaN has no weight.`,
+		More: []op.Func{{Go: "(a *Array) EWMMeanRecursive(alpha float64, axis int) = a, alpha, axis, true", Doc: `EWMMeanRecursive returns the means that each element moves towards itself by alpha of the way: pandas' ewm(alpha=alpha, adjust=False).mean(). An element after NaN moves it further, as the mean has lost weight by 1 - alpha with each.`}}},
 	{Name: "unwrap", Passes: passes, Holds: states, Build: op.Build(Unwrap), Examples: "unwrap(x * 40, 0)",
 		Go: "(a *Array) Unwrap(axis int, period, discont float64) = a, axis, period, discont", Doc: `Unwrap adds multiples of a period to elements along an axis, so that neighbours are not further apart than half of it, or than discont where that is more: NumPy's unwrap. A period of 0 is 2π.`},
 	{Name: "diff", Build: op.Build(BuildDiff), Examples: "diff(x, 1, 0)",
@@ -71,9 +72,10 @@ type (
 		Discont float64 `word:"200" default:"0"`
 	}
 	EWMArgs struct {
-		X     *graph.Node
-		Alpha float64
-		Axis  int `default:"-1"`
+		X         *graph.Node
+		Alpha     float64
+		Axis      int  `default:"-1"`
+		Recursive bool `usage:"adjust=false"`
 	}
 	DiffArgs struct {
 		X       *graph.Node

@@ -13,7 +13,8 @@ import (
 
 // What is carried by rules other than sums and products: the extreme so far, in 8 bytes; the last
 // element that is a number and, in 8 bytes more, how many elements ago that was; a sum that decays;
-// the first element, the last, and what was added to that; or what a filter remembers: see filter.go.
+// the first element, the last, and what was added to that; what a filter remembers: see filter.go; or a
+// mean that each number moves towards itself: see average.go.
 const (
 	largestRule  = "max"
 	smallestRule = "min"
@@ -21,6 +22,7 @@ const (
 	decayRule    = "decay"
 	unwrapRule   = "unwrap"
 	filterRule   = "filter"
+	averageRule  = "average"
 )
 
 // nothing is how long ago an element was that there has not been, and none stands for that element.
@@ -128,7 +130,7 @@ func InterpolateNA(site graph.Site, a AxisArgs) (*graph.Node, error) {
 
 // EWMMean is pandas' ewm(alpha=alpha).mean(): the mean of the elements up to each, whose weights fall by 1 -
 // alpha with each element between; NaN has no weight. Sums of elements and of weights are scanned together, as
-// the parts of a complex number.
+// the parts of a complex number. Recursive is adjust=False, see average.go.
 func EWMMean(site graph.Site, a EWMArgs) (*graph.Node, error) {
 	x := a.X
 	axis, err := grid.Axis(a.Axis, len(x.Shape))
@@ -141,6 +143,17 @@ func EWMMean(site graph.Site, a EWMArgs) (*graph.Node, error) {
 	}
 	if err != nil {
 		return nil, graph.Reject(site, "ewm_mean", err, x)
+	}
+	if a.Recursive && a.Alpha < 1 {
+		m := &graph.Maker{Site: site}
+		wide := x
+		if x.DType.Kind() < dtype.KindFloat {
+			wide = m.Cast(x, dtype.Float64)
+		}
+		out := m.Make(func() (*graph.Node, error) {
+			return rules(site, "ewm_mean", wide, axis, Scan{Rule: averageRule, Numbers: []float64{a.Alpha}})
+		})
+		return m.Result("ewm_mean", out, x)
 	}
 	if a.Alpha == 1 { // nothing is left of earlier elements where there is a later one
 		out, err := FFill(site, FillArgs{X: x, Axis: axis})
@@ -197,6 +210,8 @@ func (s Scan) ruleWords() int {
 		return 4 // twice 16 bytes
 	case s.Rule == unwrapRule:
 		return 3
+	case s.Rule == averageRule:
+		return averageWords
 	case s.Rule == fillRule, s.Rule == decayRule:
 		return 2
 	}
@@ -215,6 +230,10 @@ func (s Scan) beginRule(state []byte) {
 		}
 	case s.Rule == decayRule, s.Rule == filterRule:
 		clear(state)
+	case s.Rule == averageRule:
+		for i := range numbers {
+			numbers[i] = noAverage[i%w]
+		}
 	case s.Rule == unwrapRule: // nothing before the first element
 		for i := range numbers {
 			numbers[i] = []float64{none, none, 0}[i%w]
@@ -244,9 +263,11 @@ func (s Scan) passRule(state, next []byte) {
 		decay = math.Pow(s.Numbers[0], float64(s.Block))
 	}
 	for i := 0; i < len(b); i += w {
-		var was [4]float64
+		var was [averageWords]float64
 		copy(was[:], a[i:i+w])
 		switch {
+		case s.Rule == averageRule:
+			s.passAverage(average(a[i:i+w]), average(b[i:i+w]))
 		case s.Rule == fillRule:
 			if b[i+w-1] < nothing {
 				copy(a[i:i+w], b[i:i+w])
@@ -329,6 +350,10 @@ func runRule[T uint8 | uint16 | uint32 | int8 | int16 | int32 | int64](s Scan, d
 func runFloats[T dtype.Element](s Scan, dst, src []byte, cols, skip int, state []byte, wide func(T) float64, narrow func(float64) T) {
 	if s.Rule == fillRule {
 		runFill(s, dst, src, cols, skip, state, func(v T) bool { return math.IsNaN(wide(v)) })
+		return
+	}
+	if s.Rule == averageRule {
+		runAverage(s, dst, src, cols, skip, state, wide, narrow)
 		return
 	}
 	if s.Rule == unwrapRule {

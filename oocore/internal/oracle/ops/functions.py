@@ -79,6 +79,35 @@ def rolling(rng):
     yield refused("rolling", 'rolling(x, "max", 2)', {"x": array(rng, (5,), "complex64")})
 
 
+def rolling_at_each(rng):
+    """As xarray's and pandas' rolling with min_periods."""
+    kinds = "sum prod mean var std min max median".split()
+    for i in range(4 * EACH):
+        kind = kinds[i % 8]
+        shape = lengths(rng, empty=0.03)
+        x = array(rng, shape, ["float64", "float32", "int16", "float64", "uint8", "bool", "complex128"][i // 8 % (6 if kind in ("min", "max", "median") else 7)], special=False)
+        if x.dtype.kind in "fc":
+            x = np.where(rng.random(shape) < rng.choice([0.1, 0.5, 0.9]), x.dtype.type(np.nan), 1 + x / 100 if kind == "prod" else x).astype(x.dtype).reshape(shape)
+        elif kind == "prod":
+            x = x % 3
+        axis = axis_of(rng, len(shape))
+        w = int(rng.integers(1, shape[axis] + 3))
+        least = int(rng.integers(1, w + 1))
+        kw, text = ({"ddof": 1}, ', "ddof=1"') if kind in ("var", "std") and i % 3 == 0 else ({}, "")
+        v = np.moveaxis(x if x.dtype.kind in "fc" else x.astype("f8"), axis, 0)
+        want = np.empty(v.shape, v.real.dtype if kind in ("var", "std") else v.dtype)
+        for k in range(len(v)):
+            part = v[max(k - w + 1, 0) : k + 1].astype({"f": "f8", "c": "c16"}[v.dtype.kind])
+            want[k] = np.where((~np.isnan(part)).sum(0) >= least, getattr(np, "nan" + kind)(part, 0, **kw), np.nan)
+        want = np.moveaxis(want, 0, axis)
+        nan = "nan" if i % 3 else ""
+        eps = float(np.finfo(want.dtype).eps)
+        yield case("rolling", f'rolling(x, "{nan}{kind}", {w}, {axis}{text}, "min_periods={least}")', {"x": x}, lambda: want, 0 if kind in ("min", "max") else 4 * eps + 1e-13, 0 if kind in ("min", "max") else 3e-8 * (x.dtype.itemsize == 4 or kind == "std") * 100 + 1e-10)
+    x = array(rng, (9,), "float64")
+    for bad in ('"mean", 3, 0, "min_periods=4"', '"mean", 3, 0, "min_periods=-1"', '"any", 3, 0, "min_periods=1"', '"argmax", 3, 0, "min_periods=1"', '"mean", 0, 0, "min_periods=1"', '"mean", 3, 1, "min_periods=1"', '"mean", 3, 0, "min_periods=1", "ddof=1"'):
+        yield refused("rolling", f"rolling(x, {bad})", {"x": x})
+
+
 def floats(rng):
     for i in range(EACH):
         shape = () if i % 9 == 0 else lengths(rng)
@@ -194,6 +223,7 @@ def complex_extremes(rng):
 def cases(rng):
     yield from sliding(rng)
     yield from rolling(rng)
+    yield from rolling_at_each(rng)
     yield from coarsen(rng)
     yield from floats(rng)
     yield from whole_powers(rng)

@@ -158,6 +158,7 @@ def fills(rng):
             yield case("interpolate_na", f"interpolate_na(x, {axis})", {"x": x}, lambda: between(x, axis), rtol, rtol * 30)
             for alpha in (0.1, 0.7):
                 yield case("ewm_mean", f"ewm_mean(x, {alpha}, {axis})", {"x": x}, lambda: ewm(x, alpha, axis), rtol, rtol * 30)
+                yield case("ewm_mean", f'ewm_mean(x, {alpha}, {axis}, "adjust=false")', {"x": x}, lambda: ewm_recursive(x, alpha, axis), rtol, rtol * 30)
 
     for i in range(4 * EACH):
         shape = lengths(rng)
@@ -166,7 +167,7 @@ def fills(rng):
     for shape, axis, dtype in LARGE:
         yield from one(holes(rng, shape, dtype), axis)
     x = array(rng, (3, 4), "float32")
-    for bad in ("ffill(x, 2)", 'ffill(x, 0, "limit=-1")', "bfill(x, -3)", "interpolate_na(x, 2)", "interpolate_na(x * 1j, 0)", "ewm_mean(x, 0, 0)", "ewm_mean(x, 1.5, 0)", "ewm_mean(x, 0.5, 2)", "ffill(x, 0, 3)"):
+    for bad in ("ffill(x, 2)", 'ffill(x, 0, "limit=-1")', "bfill(x, -3)", "interpolate_na(x, 2)", "interpolate_na(x * 1j, 0)", "ewm_mean(x, 0, 0)", "ewm_mean(x, 1.5, 0)", "ewm_mean(x, 0.5, 2)", 'ewm_mean(x, 2, 0, "adjust=false")', "ffill(x, 0, 3)"):
         yield refused(bad[: bad.index("(")], bad, {"x": x})
 
 
@@ -192,6 +193,18 @@ def ewm(x, alpha, axis):
         bad = np.isnan(v[i])
         total, weight = total * (1 - alpha) + np.where(bad, 0, v[i]), weight * (1 - alpha) + ~bad
         out[i] = total / weight
+    return np.moveaxis(out, 0, axis).astype(x.dtype if x.dtype.kind == "f" else "f8")
+
+
+def ewm_recursive(x, alpha, axis):
+    """As pandas' ewm(alpha=alpha, adjust=False).mean()."""
+    v = np.moveaxis(x, axis, 0).astype("f8")
+    mean, weight, out = np.full(v.shape[1:], np.nan), np.ones(v.shape[1:]), np.empty(v.shape)
+    for i in range(len(v)):
+        weight, bad = weight * (1 - alpha), np.isnan(v[i])
+        moved = np.where(np.isnan(mean), v[i], (weight * mean + alpha * v[i]) / (weight + alpha))
+        mean, weight = np.where(bad, mean, moved), np.where(bad, weight, 1)
+        out[i] = mean
     return np.moveaxis(out, 0, axis).astype(x.dtype if x.dtype.kind == "f" else "f8")
 
 
