@@ -263,4 +263,28 @@ var exercises = map[string]*exercise{
 			{100 * 0.02 / 5.08, "that is beside the large row. The question is of a small one."},
 		},
 	},
+	"12.1": {
+		want: 91.0, because: "31 + 31 + 29: both ends are included, each with all its days.",
+		hint: "A month stands for all its days, and both ends of a range are included. Which February is it?",
+		slips: []slip{
+			{90.0, "2000 was a leap year."},
+			{62.0, "the last month is included, with all its days."},
+		},
+	},
+	"12.2": {
+		want: 99_671_040.0, because: "12 × 721 × 1,440 × 8 bytes, however many years of days go into them.",
+		hint: "Twelve maps of 721 × 1,440 elements. How many bytes has a float64?",
+		slips: []slip{
+			{12_458_880.0, "those are elements. Each has 8 bytes."},
+			{8_305_920.0, "that is one map. There are twelve."},
+		},
+	},
+	"12.3": {
+		want: func() *oocore.Array {
+			x := oocore.Random(oocore.Float64, 12, 5, 8)
+			return x.Slice("1:4").Mean(0).Sub(x.Mean(0))
+		},
+		because: "The range goes in the order of the labels, from 30 down to -30, with both ends.",
+		hint:    "x.Sel(\"lat\", \"30/-30\") is the part from 30° N to 30° S. Take the mean of its rows, less that of all rows.",
+	},
 }
