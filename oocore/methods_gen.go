@@ -30,9 +30,10 @@
 // [Array.ArgMin], [Array.Average], [Array.Bincount], [Array.Coarsen], [Array.Corrcoef],
 // [Array.CountNonzero], [Array.Cov], [Array.GroupBy], [Array.Histogram], [Array.Histogram2D],
 // [Array.HistogramBinEdges], [Array.HistogramDD], [Array.Kurtosis], [Array.LogSumExp],
-// [Array.Max], [Array.Mean], [Array.Min], [Array.Moment], [Array.NanCumprod],
-// [Array.NanCumsum], [Array.Prod], [Array.Ptp], [Array.Reduce], [Array.Resample],
-// [Array.Rolling], [Array.Skew], [Array.Std], [Array.Sum], [Array.Var], [Array.ZScore].
+// [Array.Max], [Array.Mean], [Array.Min], [Array.Moment], [Array.NanAverage],
+// [Array.NanCumprod], [Array.NanCumsum], [Array.Prod], [Array.Ptp], [Array.Reduce],
+// [Array.Resample], [Array.Rolling], [Array.Skew], [Array.Std], [Array.Sum], [Array.Var],
+// [Array.ZScore].
 //
 // Products and linear algebra: [Array.Cross], [Array.Dot], [Array.Inner], [Array.Kron],
 // [Array.Outer], [Array.Tensordot], [Array.Vdot], [Array.Vecdot], [Einsum].
@@ -1361,6 +1362,15 @@ func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths
 func (a *Array) NaNToNum(nan, high, low float64) *Array {
 	in := called("nan_to_num")
 	return in.Result(elements.NaNToNum(in.Site, elements.NaNToNumArgs{X: in.Node(a), NaN: nan, PosInf: high, NegInf: low}))
+}
+
+// NanAverage is Average of the elements that are not NaN: weighted(w).mean() of xarray. Weights
+// that sum to zero give NaN.
+//
+// Passes: 1. Held at once: two accumulators for each result.
+func (a *Array) NanAverage(weights *Array, axes ...int) *Array {
+	in := called("nanaverage")
+	return in.Result(stats.Average(in.Site, stats.AverageArgs{SkipNaN: true, X: in.Node(a), Weights: in.Node(weights), Axes: axes}))
 }
 
 // NanCumprod is Cumprod with one for NaN.

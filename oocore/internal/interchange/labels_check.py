@@ -94,7 +94,7 @@ for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregoria
     at = np.sort(rng.uniform(float(x.lon.min()), float(x.lon.max()), 5))
     np.save(f"at{made}.npy", at)
     one = filled.isel(time=0, lat=0)
-    here += [  # methods of xarray whose place here is NumPy's function; weighted means belong here too
+    here += [  # methods of xarray whose place here is NumPy's function
         ('groupby(x, digitize(coord(x, "lat"), bins, "right") - 1, "nanmean", 1)', x.groupby_bins("lat", bins[: 2 + int(np.searchsorted(bins[1:], float(x.lat.max())))]).mean().transpose("time", "lat_bins", "lon").drop_vars("lat_bins")),
         ('polyfit(astype(coord(x, "lat"), "float64"), slice(astype(nan_to_num(x, 0.5), "float64"), "0"), 2)', filled.isel(time=0).astype("f8").polyfit("lat", 2).polyfit_coefficients.drop_vars(["degree", "lon"])),
         ('interp(at, astype(coord(x, "lon"), "float64"), slice(nan_to_num(x, 0.5), "0, 0"))', one.interp(lon=at).drop_vars("lon")),
@@ -113,6 +113,15 @@ for made, (calendar, freq, n) in enumerate((c, *f) for c in ["proleptic_gregoria
         ('trapezoid(nan_to_num(x, 0.5), "lon", "x", astype(coord(x, "lon"), "float64"))', filled.integrate("lon")),
         ('gradient(nan_to_num(x, 0.5), astype(coord(x, "lon"), "float64"), "lon")', filled.differentiate("lon")),
         (f'sel(groupby(x, "time.season", "nanmean"), "season", "{str(x.time.dt.season.values[a])}")', x.groupby("time.season").mean().sel(season=str(x.time.dt.season.values[a])).drop_vars("season")),
+    ]
+    areas = np.cos(np.deg2rad(x.lat))
+    weight = 'cos(deg2rad(astype(coord(x, "lat"), "float64")))'
+    here += [
+        (f'nanaverage(x, {weight}, "lat")', x.weighted(areas).mean("lat")),
+        (f'nansum(x * expand_dims({weight}, 1), "lat")', x.weighted(areas).sum("lat")),
+        ('nanaverage(x, astype(nan_to_num(x, 0.0), "float64"), "lon")', x.weighted(x.fillna(0).astype("f8")).mean("lon")),
+        # in groups: of sums, as x.groupby(...) has no weights
+        ('groupby(x * nan_to_num(x, 0.5), "time.month", "nansum") / groupby(where(isnan(x), 0, x), "time.month", "sum")', (x * filled).groupby("time.month").sum() / filled.where(x.notnull()).groupby("time.month").sum()),
     ]
     for dim, most in (("time", 9), ("lat", 9), ("lon", 12)):  # windows also of more than there is
         w = int(rng.integers(1, most))

@@ -3,6 +3,7 @@ package stats
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -67,10 +68,13 @@ func LogSumExp(site graph.Site, a op.Reducing) (*graph.Node, error) {
 
 // Average is NumPy's average with weights: of the shape of the elements, or of the axes
 // that are given, in their order. With keepDims reduced axes stay, with length one. Weights that sum to zero are an error when it is
-// computed. One pass.
+// computed; with SkipNaN, where neither NaN nor its weight counts, the result is NaN there. One pass.
 func Average(site graph.Site, a AverageArgs) (_ *graph.Node, err error) {
-	n, weights, keepDims, axes := a.X, a.Weights, a.KeepDims, a.Axes
-	defer graph.Named(&err, site, "average", n, weights)
+	n, weights, keepDims, axes, name := a.X, a.Weights, a.KeepDims, a.Axes, "average"
+	if a.SkipNaN {
+		name = "nanaverage"
+	}
+	defer graph.Named(&err, site, name, n, weights)
 	m := &graph.Maker{Site: site}
 	t := dtype.Promote(n.DType, weights.DType)
 	if n.DType.Kind() < dtype.KindFloat {
@@ -81,10 +85,17 @@ func Average(site graph.Site, a AverageArgs) (_ *graph.Node, err error) {
 		return nil, err
 	}
 	o := graph.ReduceOptions{Axes: axes, KeepDims: keepDims}
+	if a.SkipNaN {
+		o.Where = m.Apply(kernel.LogicalNot, m.Apply(kernel.IsNaN, n))
+	}
 	whole := m.Reduce(kernel.Sum, m.Cast(weights, t), o)
 	sum := m.Reduce(kernel.Sum, m.Apply(kernel.Multiply, m.Cast(n, t), m.Cast(weights, t)), o)
 	zero := m.Apply(kernel.Equal, whole, m.Number(0))
-	return m.FailIf(zero, m.Apply(kernel.Divide, sum, whole), "the weights sum to zero"), m.Err
+	mean := m.Apply(kernel.Divide, sum, whole)
+	if a.SkipNaN {
+		return m.Apply(kernel.Where, zero, m.Number(math.NaN()), mean), m.Err
+	}
+	return m.FailIf(zero, mean, "the weights sum to zero"), m.Err
 }
 
 // CovOptions are the less common arguments of covariances.

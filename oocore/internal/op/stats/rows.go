@@ -18,6 +18,8 @@ var Rows = []op.Row{
 		Go: "(a *Array) Ptp(axes ...int)", Doc: `Ptp returns the largest element along the axes less the smallest, in the type of the elements.`},
 	{Name: "average", Passes: "1", Holds: "two accumulators for each result", Build: op.Build(Average), Examples: "average(x, y, 0)",
 		Go: "(a *Array) Average(weights *Array, axes ...int)", Doc: `Average returns the mean along the axes of elements that weigh differently. The weights have the shape of the array, or that of the axes, in the order in which those are given. Weights that sum to zero are an error when it is computed.`},
+	{Name: "nanaverage", NumPy: "xr.DataArray.weighted(w).mean", Passes: "1", Holds: "two accumulators for each result", Build: op.Build(Average).With(AverageArgs{SkipNaN: true}), Examples: "nanaverage(log(x - 0.3), y, 0)",
+		Go: "(a *Array) NanAverage(weights *Array, axes ...int)", Doc: `NanAverage is Average of the elements that are not NaN: weighted(w).mean() of xarray. Weights that sum to zero give NaN.`},
 	{Name: "logsumexp", NumPy: "scipy.special.logsumexp", Passes: "2: the largest first", Holds: "an accumulator for each result", Build: op.Build(LogSumExp), Examples: "logsumexp(x, 1); logsumexp(x)",
 		Go: "(a *Array) LogSumExp(axes ...int)", Doc: `LogSumExp returns the logarithm of the sum along the axes of the exponentials of elements (scipy.special.logsumexp). It does not overflow. nn.Softmax has the exponentials by their sum.`},
 	{Name: "moment", NumPy: "scipy.stats.moment", Passes: "2: the mean first", Holds: "an accumulator for each result", Build: op.Build(Moment), Examples: "moment(x, 3, 0)",
@@ -52,6 +54,7 @@ var Rows = []op.Row{
 // Arguments, by the operation.
 type (
 	AverageArgs struct {
+		SkipNaN    bool `usage:"-"`
 		X, Weights *graph.Node
 		Axes       []int
 		KeepDims   bool

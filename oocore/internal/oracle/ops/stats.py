@@ -273,9 +273,25 @@ def average(rng):
         args = "" if axes is None else "".join(f", {a - len(shape) * (rng.random() < 0.3)}" for a in axes)
         size = float(np.abs(x.astype("c16")).max(initial=0)) * float(np.abs(w).max() / np.abs(w).min())
         yield case("average", f"average(x, w{args})", {"x": x, "w": w}, lambda: want, 8 * eps, 8 * eps * size)
+        if x.dtype.kind in "fc":  # as xarray's weighted(w).mean()
+            x = np.where(rng.random(shape) < rng.choice([0.1, 0.6]), x.dtype.type(np.nan), x)
+            if rng.random() < 0.3:
+                w = np.where(rng.random(of) < 0.5, w.dtype.type(0), w)
+        wide = w.astype("clongdouble")
+        if axes is not None and of != shape:
+            order = np.argsort([a % len(shape) for a in axes])
+            wide = wide.transpose(order).reshape([n if d in [a % len(shape) for a in axes] else 1 for d, n in enumerate(shape)])
+        counts = np.broadcast_to(wide, shape) * ~np.isnan(x)
+        with np.errstate(all="ignore"):
+            whole = counts.sum(axes)
+            wide = np.where(whole == 0, np.nan, (np.nan_to_num(x.astype("clongdouble"), nan=0.0) * counts).sum(axes) / whole)
+        want = (wide if t.kind == "c" else wide.real).astype(t)
+        yield case("nanaverage", f"nanaverage(x, w{args})", {"x": x, "w": w}, lambda: want, 8 * eps, 8 * eps * size)
     x = array(rng, (3, 4), "float32", False)
     for bad in ("x, w", "x, w, 0", "x, w, 2", "x, x - x, 1"):
         yield refused("average", f"average({bad})", {"x": x, "w": x[0]})
+    for bad in ("x, w", "x, w, 0", "x, w, 2"):
+        yield refused("nanaverage", f"nanaverage({bad})", {"x": x, "w": x[0]})
 
 
 def matrices(rng, name, f):
