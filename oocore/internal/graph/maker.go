@@ -60,6 +60,19 @@ func (m *Maker) Apply(op kernel.Op, in ...*Node) *Node {
 	return m.Make(func() (*Node, error) { return apply(m.Site, op, in...) })
 }
 
+// Of is Apply of nodes and of numbers of Go, which Number takes.
+func (m *Maker) Of(op kernel.Op, in ...any) *Node {
+	nodes := make([]*Node, len(in))
+	for i, v := range in {
+		if n, ok := v.(*Node); ok {
+			nodes[i] = n
+		} else {
+			nodes[i] = m.Number(v)
+		}
+	}
+	return m.Apply(op, nodes...)
+}
+
 // Reduce is the function Aggregate.
 func (m *Maker) Reduce(kind kernel.Reduction, n *Node, o ReduceOptions) *Node {
 	return m.Make(func() (*Node, error) { return Aggregate(m.Site, kind, n, o) })

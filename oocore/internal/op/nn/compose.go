@@ -14,18 +14,6 @@ import (
 // formula makes nodes of arrays and numbers.
 type formula struct{ graph.Maker }
 
-func (f *formula) apply(op kernel.Op, in ...any) *graph.Node {
-	nodes := make([]*graph.Node, len(in))
-	for i, v := range in {
-		if n, ok := v.(*graph.Node); ok {
-			nodes[i] = n
-		} else {
-			nodes[i] = f.Number(v)
-		}
-	}
-	return f.Apply(op, nodes...)
-}
-
 func (f *formula) fold(kind kernel.Reduction, x *graph.Node, axes ...int) *graph.Node {
 	return f.Reduce(kind, x, graph.ReduceOptions{Axes: axes, KeepDims: true})
 }
@@ -44,32 +32,32 @@ func function(site graph.Site, name string, x *graph.Node, with func(f *formula,
 // ReLU is max(x, 0); NaN stays.
 func ReLU(site graph.Site, a op.Unary) (*graph.Node, error) {
 	f := &formula{graph.Maker{Site: site}}
-	return f.apply(kernel.Maximum, a.X, 0), f.Err
+	return f.Of(kernel.Maximum, a.X, 0), f.Err
 }
 
 // LeakyReLU is x where it is not negative, else slope·x.
 func LeakyReLU(site graph.Site, x *graph.Node, slope float64) (*graph.Node, error) {
 	return function(site, "leaky_relu", x, func(f *formula, x *graph.Node) *graph.Node {
-		return f.apply(kernel.Where, f.apply(kernel.GreaterEqual, x, 0), x, f.apply(kernel.Multiply, x, slope))
+		return f.Of(kernel.Where, f.Of(kernel.GreaterEqual, x, 0), x, f.Of(kernel.Multiply, x, slope))
 	})
 }
 
 // Sigmoid is 1 / (1 + exp(-x)).
 func Sigmoid(site graph.Site, a op.Unary) (*graph.Node, error) {
 	return function(site, "sigmoid", a.X, func(f *formula, x *graph.Node) *graph.Node {
-		return f.apply(kernel.Divide, 1.0, f.logistic(x))
+		return f.Of(kernel.Divide, 1.0, f.logistic(x))
 	})
 }
 
 // SiLU is x / (1 + exp(-x)).
 func SiLU(site graph.Site, a op.Unary) (*graph.Node, error) {
 	return function(site, "silu", a.X, func(f *formula, x *graph.Node) *graph.Node {
-		return f.apply(kernel.Divide, x, f.logistic(x))
+		return f.Of(kernel.Divide, x, f.logistic(x))
 	})
 }
 
 func (f *formula) logistic(x *graph.Node) *graph.Node {
-	return f.apply(kernel.Add, f.apply(kernel.Exp, f.apply(kernel.Negative, x)), 1.0)
+	return f.Of(kernel.Add, f.Of(kernel.Exp, f.Of(kernel.Negative, x)), 1.0)
 }
 
 // GELU is x/2 · (1 + erf(x/√2)), or its tanh form, x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and
@@ -78,12 +66,12 @@ func GELU(site graph.Site, a GELUArgs) (*graph.Node, error) {
 	return function(site, "gelu", a.X, func(f *formula, x *graph.Node) *graph.Node {
 		if a.Tanh {
 			// x·(1 + 0.044715·x²) is the sum without a power.
-			inner := f.apply(kernel.Multiply, x, f.apply(kernel.Add, f.apply(kernel.Multiply, f.apply(kernel.Square, x), 0.044715), 1.0))
-			tanh := f.apply(kernel.Tanh, f.apply(kernel.Multiply, inner, math.Sqrt(2/math.Pi)))
-			return f.apply(kernel.Multiply, f.apply(kernel.Multiply, x, 0.5), f.apply(kernel.Add, tanh, 1.0))
+			inner := f.Of(kernel.Multiply, x, f.Of(kernel.Add, f.Of(kernel.Multiply, f.Of(kernel.Square, x), 0.044715), 1.0))
+			tanh := f.Of(kernel.Tanh, f.Of(kernel.Multiply, inner, math.Sqrt(2/math.Pi)))
+			return f.Of(kernel.Multiply, f.Of(kernel.Multiply, x, 0.5), f.Of(kernel.Add, tanh, 1.0))
 		}
-		erf := f.apply(kernel.Erf, f.apply(kernel.Multiply, x, 1/math.Sqrt2))
-		return f.apply(kernel.Multiply, f.apply(kernel.Multiply, x, 0.5), f.apply(kernel.Add, erf, 1.0))
+		erf := f.Of(kernel.Erf, f.Of(kernel.Multiply, x, 1/math.Sqrt2))
+		return f.Of(kernel.Multiply, f.Of(kernel.Multiply, x, 0.5), f.Of(kernel.Add, erf, 1.0))
 	})
 }
 
@@ -97,8 +85,8 @@ func Softmax(site graph.Site, a op.Numbered) (*graph.Node, error) {
 		if x.Shape[d] == 0 {
 			return x
 		}
-		e := f.apply(kernel.Exp, f.apply(kernel.Subtract, x, f.fold(kernel.Max, x, d)))
-		return f.apply(kernel.Divide, e, f.fold(kernel.Sum, e, d))
+		e := f.Of(kernel.Exp, f.Of(kernel.Subtract, x, f.fold(kernel.Max, x, d)))
+		return f.Of(kernel.Divide, e, f.fold(kernel.Sum, e, d))
 	})
 }
 
@@ -135,7 +123,7 @@ func (f *formula) normal(x, mean, variance *graph.Node, epsilon float64) *graph.
 		f.Fail(fmt.Errorf("epsilon is %v, and has to be 0 or more", epsilon))
 		return nil
 	}
-	return f.apply(kernel.Divide, f.apply(kernel.Subtract, x, mean), f.apply(kernel.Sqrt, f.apply(kernel.Add, variance, epsilon)))
+	return f.Of(kernel.Divide, f.Of(kernel.Subtract, x, mean), f.Of(kernel.Sqrt, f.Of(kernel.Add, variance, epsilon)))
 }
 
 // scaled is x times weight plus bias, where they are given, of one shape.
@@ -148,7 +136,7 @@ func (f *formula) scaled(x, weight, bias *graph.Node, shape []int) *graph.Node {
 			f.Fail(fmt.Errorf("a weight or bias of shape %s is not of shape %s", grid.Format(p.Shape), grid.Format(shape)))
 			return nil
 		}
-		x = f.apply([]kernel.Op{kernel.Multiply, kernel.Add}[i], x, f.Cast(p, x.DType))
+		x = f.Of([]kernel.Op{kernel.Multiply, kernel.Add}[i], x, f.Cast(p, x.DType))
 	}
 	return x
 }
@@ -182,7 +170,7 @@ func BatchNorm(site graph.Site, x, mean, variance, weight, bias *graph.Node, eps
 		out := f.normal(x, wide[0], wide[1], epsilon)
 		for i, op := range []kernel.Op{kernel.Multiply, kernel.Add} {
 			if p := wide[2+i]; p != nil {
-				out = f.apply(op, out, p)
+				out = f.Of(op, out, p)
 			}
 		}
 		return out
@@ -202,7 +190,7 @@ func Dense(site graph.Site, x, w, bias *graph.Node) (*graph.Node, error) {
 	f := &formula{graph.Maker{Site: site}}
 	out := f.Product(x, f.Transpose(w))
 	if bias != nil {
-		out = f.apply(kernel.Add, out, bias)
+		out = f.Of(kernel.Add, out, bias)
 	}
 	return out, f.Err
 }
