@@ -121,7 +121,7 @@ func PolyVal(site graph.Site, a PolyValArgs) (*graph.Node, error) {
 		return nil, graph.Reject(site, "polyval", fmt.Errorf("takes up to %d coefficients along the first axis, not those of shape %s", most, grid.Format(p.Shape)), p, x)
 	}
 	m := &graph.Maker{Site: site}
-	y := m.Apply(kernel.Multiply, x, m.Number(0))
+	y := m.Apply(kernel.Multiply, x, m.Cast(m.Number(0), x.DType)) // in the type of x
 	for i := range p.Shape[0] {
 		c := m.Slice(p, "%d", i)
 		if i == 0 {
