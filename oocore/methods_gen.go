@@ -8,22 +8,24 @@
 // [Array.BitwiseOr], [Array.BitwiseXor], [Array.Cbrt], [Array.Ceil], [Array.Choose],
 // [Array.Clip], [Array.Conj], [Array.Copysign], [Array.Cos], [Array.Cosh], [Array.Day],
 // [Array.DayOfWeek], [Array.DayOfYear], [Array.DecodeCF], [Array.Degrees], [Array.Div],
-// [Array.DivMod], [Array.Equal], [Array.Erf], [Array.Exp], [Array.Exp2], [Array.Expm1],
-// [Array.FloatPower], [Array.Floor], [Array.FloorDiv], [Array.Fmax], [Array.Fmin],
-// [Array.Fmod], [Array.Frexp], [Array.FullLike], [Array.GCD], [Array.Greater],
-// [Array.GreaterEqual], [Array.Heaviside], [Array.Hour], [Array.Hypot], [Array.I0],
-// [Array.Imag], [Array.Invert], [Array.IsClose], [Array.IsComplex], [Array.IsFinite],
-// [Array.IsInf], [Array.IsNaN], [Array.IsNegInf], [Array.IsPosInf], [Array.IsReal],
-// [Array.LCM], [Array.Ldexp], [Array.LeftShift], [Array.Less], [Array.LessEqual],
-// [Array.LinspaceTo], [Array.Log], [Array.Log10], [Array.Log1p], [Array.Log2],
-// [Array.LogAddExp], [Array.LogAddExp2], [Array.LogicalAnd], [Array.LogicalNot],
-// [Array.LogicalOr], [Array.LogicalXor], [Array.Maximum], [Array.Minimum], [Array.Minute],
-// [Array.Mod], [Array.Modf], [Array.Month], [Array.Mul], [Array.NaNToNum], [Array.Neg],
-// [Array.NextAfter], [Array.NotEqual], [Array.PackBits], [Array.Pow], [Array.Quarter],
-// [Array.Radians], [Array.Real], [Array.Reciprocal], [Array.RightShift], [Array.Rint],
-// [Array.Round], [Array.Season], [Array.Second], [Array.Sign], [Array.Signbit], [Array.Sin],
-// [Array.Sinc], [Array.Sinh], [Array.Spacing], [Array.Sqrt], [Array.Square], [Array.Sub],
-// [Array.Tan], [Array.Tanh], [Array.Trunc], [Array.UnpackBits], [Array.Year], [Linspace],
+// [Array.DivMod], [Array.Entr], [Array.Equal], [Array.Erf], [Array.Erfc], [Array.Exp],
+// [Array.Exp2], [Array.Expit], [Array.Expm1], [Array.FloatPower], [Array.Floor],
+// [Array.FloorDiv], [Array.Fmax], [Array.Fmin], [Array.Fmod], [Array.Frexp], [Array.FullLike],
+// [Array.GCD], [Array.GammaLn], [Array.Greater], [Array.GreaterEqual], [Array.Heaviside],
+// [Array.Hour], [Array.Hypot], [Array.I0], [Array.Imag], [Array.Invert], [Array.IsClose],
+// [Array.IsComplex], [Array.IsFinite], [Array.IsInf], [Array.IsNaN], [Array.IsNegInf],
+// [Array.IsPosInf], [Array.IsReal], [Array.KLDiv], [Array.LCM], [Array.Ldexp],
+// [Array.LeftShift], [Array.Less], [Array.LessEqual], [Array.LinspaceTo], [Array.Log],
+// [Array.Log10], [Array.Log1p], [Array.Log2], [Array.LogAddExp], [Array.LogAddExp2],
+// [Array.LogExpit], [Array.LogNDTR], [Array.LogicalAnd], [Array.LogicalNot], [Array.LogicalOr],
+// [Array.LogicalXor], [Array.Logit], [Array.Maximum], [Array.Minimum], [Array.Minute],
+// [Array.Mod], [Array.Modf], [Array.Month], [Array.Mul], [Array.NDTR], [Array.NaNToNum],
+// [Array.Neg], [Array.NextAfter], [Array.NotEqual], [Array.PackBits], [Array.Pow],
+// [Array.Quarter], [Array.Radians], [Array.Real], [Array.Reciprocal], [Array.RelEntr],
+// [Array.RightShift], [Array.Rint], [Array.Round], [Array.Season], [Array.Second],
+// [Array.Sign], [Array.Signbit], [Array.Sin], [Array.Sinc], [Array.Sinh], [Array.Softplus],
+// [Array.Spacing], [Array.Sqrt], [Array.Square], [Array.Sub], [Array.Tan], [Array.Tanh],
+// [Array.Trunc], [Array.UnpackBits], [Array.XLog1PY], [Array.XLogY], [Array.Year], [Linspace],
 // [Select], [Where].
 //
 // Reductions and statistics: [Array.All], [Array.Any], [Array.ApplyOverAxes], [Array.ArgMax],
@@ -663,6 +665,12 @@ func Einsum(subscripts string, operands ...*Array) *Array {
 	return in.Result(contract.Einsum(in.Site, contract.EinsumArgs{Subscripts: subscripts, Operands: door.Nodes(&in, operands)}))
 }
 
+// Entr returns -a·log(a), 0 of 0, and minus infinity below. Complex numbers are an error.
+func (a *Array) Entr() *Array {
+	in := called("entr")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "entr", A: in.Node(a)}))
+}
+
 // Equal returns whether a = b.
 func (a *Array) Equal(b any) *Array {
 	in := called("equal")
@@ -673,6 +681,12 @@ func (a *Array) Equal(b any) *Array {
 func (a *Array) Erf() *Array {
 	in := called("erf")
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Erf, A: in.Node(a)}))
+}
+
+// Erfc returns 1 - erf(a), precise where that is near 0. Complex numbers are an error.
+func (a *Array) Erfc() *Array {
+	in := called("erfc")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "erfc", A: in.Node(a)}))
 }
 
 // EWMMean returns the exponentially weighted means of the elements up to each along an axis:
@@ -709,6 +723,12 @@ func (a *Array) Exp2() *Array {
 func (a *Array) ExpandDims(axes ...int) *Array {
 	in := moving("expand_dims")
 	return in.Result(shapes.ExpandDims(in.Site, op.Lengths{X: in.Node(a), Lengths: axes}))
+}
+
+// Expit returns 1/(1 + exp(-a)). Complex numbers are an error.
+func (a *Array) Expit() *Array {
+	in := called("expit")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "expit", A: in.Node(a)}))
 }
 
 // Expm1 returns exp(a) - 1, precise near zero.
@@ -836,6 +856,13 @@ func (a *Array) FullLike(value any) *Array {
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
 	in := called("gamma")
 	return in.Result(random.Sample(in.Site, random.SampledArgs{Name: "gamma", Of: 0x4, Seed: seed, A: in.Node(a), Lengths: lengths}))
+}
+
+// GammaLn returns the logarithm of the magnitude of the gamma function. Complex numbers are an
+// error.
+func (a *Array) GammaLn() *Array {
+	in := called("gammaln")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "gammaln", A: in.Node(a)}))
 }
 
 // GCD returns the greatest common divisors with b, an array or a number of Go, both integers:
@@ -1038,6 +1065,13 @@ func (a *Array) IsReal() *Array {
 	return in.Result(elements.IsReal(in.Site, op.Unary{X: in.Node(a)}))
 }
 
+// KLDiv returns a·log(a/b) - a + b, b where a is 0, and infinity where one of them is
+// negative; b is an array or a number of Go. Complex numbers are an error.
+func (a *Array) KLDiv(b any) *Array {
+	in := called("kl_div")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "kl_div", A: in.Node(a), B: in.Node(b)}))
+}
+
 // Kron returns the Kronecker product: blocks of b, each times an element of a.
 func (a *Array) Kron(b *Array) *Array {
 	in := called("kron")
@@ -1150,6 +1184,19 @@ func (a *Array) Log2() *Array {
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Log2, A: in.Node(a)}))
 }
 
+// LogExpit returns log(1/(1 + exp(-a))). Complex numbers are an error.
+func (a *Array) LogExpit() *Array {
+	in := called("log_expit")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "log_expit", A: in.Node(a)}))
+}
+
+// LogNDTR returns the logarithm of NDTR, precise where that is near 0 or 1. Complex numbers are
+// an error.
+func (a *Array) LogNDTR() *Array {
+	in := called("log_ndtr")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "log_ndtr", A: in.Node(a)}))
+}
+
 // LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
 // of Go. Complex numbers are an error.
 func (a *Array) LogAddExp(b any) *Array {
@@ -1186,6 +1233,12 @@ func (a *Array) LogicalOr(b any) *Array {
 func (a *Array) LogicalXor(b any) *Array {
 	in := called("logical_xor")
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.LogicalXor, A: in.Node(a), B: in.Node(b)}))
+}
+
+// Logit returns log(a/(1 - a)). Complex numbers are an error.
+func (a *Array) Logit() *Array {
+	in := called("logit")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "logit", A: in.Node(a)}))
 }
 
 // RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
@@ -1387,6 +1440,13 @@ func (a *Array) NanCumprod(axis ...int) *Array {
 func (a *Array) NanCumsum(axis ...int) *Array {
 	in := called("nancumsum")
 	return in.Result(stats.NaNCumulative(in.Site, scan.CumulativeArgs{Name: "nancumsum", X: in.Node(a), Axis: axis}))
+}
+
+// NDTR returns the share of the normal distribution that is below a. Complex numbers are an
+// error.
+func (a *Array) NDTR() *Array {
+	in := called("ndtr")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "ndtr", A: in.Node(a)}))
 }
 
 // Neg returns -a.
@@ -1592,6 +1652,13 @@ func (a *Array) Reciprocal() *Array {
 	return in.Result(elements.Function(in.Site, elements.FunctionArgs{Op: kernel.Reciprocal, A: in.Node(a)}))
 }
 
+// RelEntr returns a·log(a/b), 0 where a is 0, and infinity where one of them is negative; b is
+// an array or a number of Go. Complex numbers are an error.
+func (a *Array) RelEntr(b any) *Array {
+	in := called("rel_entr")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "rel_entr", A: in.Node(a), B: in.Node(b)}))
+}
+
 // Mod returns what FloorDiv leaves, with the sign of b.
 func (a *Array) Mod(b any) *Array {
 	in := called("remainder")
@@ -1792,6 +1859,12 @@ func (a *Array) Slice(spec string) *Array {
 func (a *Array) SlidingWindows(lengths, axes []int) *Array {
 	in := called("sliding_window_view")
 	return in.Result(window.View(in.Site, window.ViewArgs{X: in.Node(a), Windows: lengths, Axes: axes}))
+}
+
+// Softplus returns log(1 + exp(a)), without overflow between. Complex numbers are an error.
+func (a *Array) Softplus() *Array {
+	in := called("softplus")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "softplus", A: in.Node(a)}))
 }
 
 // Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line
@@ -2117,6 +2190,20 @@ func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
 func Where(condition *Array, x, y any) *Array {
 	in := called("where")
 	return in.Result(elements.Where(in.Site, elements.WhereArgs{Condition: in.Node(condition), X: in.Node(x), Y: in.Node(y)}))
+}
+
+// XLog1PY returns a·log(1 + b), and 0 where a is 0 and b is not NaN; b is an array or a number
+// of Go. Complex numbers are an error.
+func (a *Array) XLog1PY(b any) *Array {
+	in := called("xlog1py")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "xlog1py", A: in.Node(a), B: in.Node(b)}))
+}
+
+// XLogY returns a·log(b), and 0 where a is 0 and b is not NaN; b is an array or a number of
+// Go. Complex numbers are an error.
+func (a *Array) XLogY(b any) *Array {
+	in := called("xlogy")
+	return in.Result(elements.Formula(in.Site, elements.FormulaArgs{Name: "xlogy", A: in.Node(a), B: in.Node(b)}))
 }
 
 // Year returns years, of dates: stored numbers whose attribute units is such as "days since

@@ -34,6 +34,17 @@ func Det(a *oocore.Array) *oocore.Array {
 	return in.Result(linalg.Det(in.Site, op.Unary{X: in.Node(a)}))
 }
 
+// Eig returns the eigenvalues, in no order, and eigenvectors as columns of square matrices that
+// fit a task. Both are complex, where NumPy's of real matrices are real if all values are.
+// Vectors have the length one, and a largest element that is real and positive.
+//
+// Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
+// factor in float64, of complex numbers.
+func Eig(a *oocore.Array) (values, vectors *oocore.Array) {
+	in := called("eig")
+	return in.Pair(linalg.Eig(in.Site, op.Unary{X: in.Node(a)}))
+}
+
 // EigH returns the eigenvalues, rising, and eigenvectors as columns of symmetric matrices that
 // fit a task, of which the lower triangle is read. The largest element of each vector is
 // positive.
@@ -43,6 +54,15 @@ func Det(a *oocore.Array) *oocore.Array {
 func EigH(a *oocore.Array) (values, vectors *oocore.Array) {
 	in := called("eigh")
 	return in.Pair(linalg.EigH(in.Site, op.Unary{X: in.Node(a)}))
+}
+
+// EigVals returns the eigenvalues of Eig alone.
+//
+// Passes: 1. Held at once: a matrix, or about 4 MiB of small ones: each input, the result and a
+// factor in float64, of complex numbers.
+func EigVals(a *oocore.Array) *oocore.Array {
+	in := called("eigvals")
+	return in.Result(linalg.EigVals(in.Site, op.Unary{X: in.Node(a)}))
 }
 
 // Inv returns the inverses of matrices that fit a task.
@@ -189,6 +209,17 @@ func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 func SVDVals(a *oocore.Array) *oocore.Array {
 	in := called("svdvals")
 	return in.Result(linalg.SVDVals(in.Site, op.Unary{X: in.Node(a)}))
+}
+
+// TensorInv returns the inverse for products along all of the last axes of a, those after the
+// first ind. With these for columns and the first for rows a is a square matrix that fits a
+// task.
+//
+// Passes: as inv. Held at once: a matrix, or about 4 MiB of small ones: each input, the result
+// and a factor in float64.
+func TensorInv(a *oocore.Array, ind int) *oocore.Array {
+	in := called("tensorinv")
+	return in.Result(linalg.TensorInv(in.Site, linalg.TensorInvArgs{A: in.Node(a), Ind: ind}))
 }
 
 // TensorSolve returns x for which the sums of products along the last axes of a and all of x

@@ -62,6 +62,8 @@ var written = []string{
 	"average(x, x, 0)", "nanaverage(a, a, 0)", "hstack(x, y)", "dstack(x, y)", "vstack(x, y)", "conjugate(a)", "full(0.5, 3, 3)", "squeeze(expand_dims(x, 0), 0)", `slice(x, "0:10")`, "ones(64)", "zeros(64)", "empty(3)", "roll(x, 3, 0)", "repeat(x, 2, 0)", `astype(a, "float16")`, "real(a)", "imag(a)",
 	"broadcast_to(v, 9, 65)", "reshape(x, 521, 33)", "moveaxis(t, 0, 2)", "swapaxes(t, 0, 1)", "permute_dims(t, 2, 0, 1)", "split(x, 3, 0, 1)", "unstack(x, 0, 3)", "rot90(s)", "rollaxis(t, 2, 0)", "allclose(x, y, 0.1, 0.1)", "isclose(a, b)", "triangular(7, 0, 1, 2, 9)", "cumulative_sum(x, 1)", "cumulative_prod(x, 1)", `ediff1d(v)`, "sort(c, 3)", "at(x, 3, 4)",
 	"gcd(i, j)", "lcm(i, j)", `divmod(a, b, "quotient")`, `divmod(a, b, "remainder")`, "packbits(m, 1)", `unpackbits(astype(i, "uint8"), 1)`, "put(x, w & 31, v)", `apply_over_axes(x, "sum", 1, 0)`, "multi_dot(x, transpose(y), x)", `tensorsolve(s, slice(s, "0"))`,
+	"expit(a)", "log_expit(a)", "logit(a)", "softplus(a)", "entr(a)", "erfc(a)", "gammaln(a)", "ndtr(a)", "log_ndtr(a)", "xlogy(a, b)", "xlog1py(a, b)", "rel_entr(a, b)", "kl_div(a, b)",
+	`eig(s, "values")`, `eig(s, "vectors")`, "eigvals(s)", "tensorinv(s, 1)",
 	"pinv(stack(s, s, 0))", "lstsq(stack(s, s, 0), s)", "find_objects(i, 9)", "distance_transform_edt(m)", `map_coordinates(s, full(2.5, 2, 30), "order=3")`, `map_coordinates(x, stack(y*3, x*5, 0), "order=1")`,
 }
 

@@ -153,7 +153,7 @@ type (
 // WhereArgs are the arguments of where.
 type WhereArgs struct{ Condition, X, Y *graph.Node }
 
-func init() { Rows = append(Rows, functions()...) }
+func init() { Rows = append(append(Rows, functions()...), formulaRows()...) }
 
 // aliases are NumPy's other names of functions.
 var aliases = map[string]string{

@@ -31,7 +31,11 @@ var special = map[string]func(float64) float64{
 		_, e := math.Frexp(x)
 		return float64(e)
 	},
-	"i0": besselI0,
+	"i0":       besselI0,
+	"erfc":     math.Erfc,
+	"gammaln":  func(x float64) float64 { y, _ := math.Lgamma(x); return y },
+	"ndtr":     func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 },
+	"log_ndtr": logNdtr,
 }
 
 // Requirements is the box, which is computed where it is read.
@@ -66,6 +70,18 @@ func (o Special) of(m *graph.Maker, n *graph.Node) *graph.Node {
 		}
 		return graph.NewBlockwise(m.Site, o.Function, o, n.Shape, dtype.Float64, []*graph.Node{n})
 	})
+}
+
+// logNdtr is log(ndtr(x)); far below zero by ndtr's series (M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 26.2.12).
+func logNdtr(x float64) float64 {
+	switch y := 1 / (x * x); {
+	case x > -1:
+		return math.Log1p(-math.Erfc(x/math.Sqrt2) / 2)
+	case x > -37:
+		return math.Log(math.Erfc(-x/math.Sqrt2) / 2)
+	default:
+		return -x*x/2 - math.Log(-x) - math.Log(2*math.Pi)/2 + math.Log1p(-y*(1-y*(3-y*(15-y*105))))
+	}
 }
 
 // Frexp is NumPy's frexp: mantissas from a half to one, and exponents of two, as int32.

@@ -59,6 +59,7 @@ var functions = map[string]func(e Batched, p *pool) function{
 	"svd_complex":      decomposeComplex,
 	"svd_complex_full": decomposeComplexFully,
 	"eigh_complex":     eigenComplex,
+	"eig_complex":      eigenGeneral,
 }
 
 const stackBytes = 4 << 20

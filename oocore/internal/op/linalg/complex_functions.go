@@ -203,19 +203,23 @@ func (r *complexRotations) jacobi(steps *blockwise.Steps) error {
 		exchange(v.row(i), v.row(j))
 	})
 	for i := range s {
-		var large complex128
-		for _, z := range v.row(i) {
-			if cmplx.Abs(z) > cmplx.Abs(large)*(1+0x1p-40) {
-				large = z
-			}
-		}
-		if large != 0 {
+		if large := leadingComplex(v.row(i)); large != 0 {
 			phase := cmplx.Conj(large) / complex(cmplx.Abs(large), 0)
 			turnPhase(c.row(i), phase)
 			turnPhase(v.row(i), phase)
 		}
 	}
 	return steps.End()
+}
+
+// leadingComplex is the element of the largest magnitude, the first of those that rounding alone tells apart.
+func leadingComplex(x []complex128) (large complex128) {
+	for _, z := range x {
+		if cmplx.Abs(z) > cmplx.Abs(large)*(1+0x1p-40) {
+			large = z
+		}
+	}
+	return large
 }
 
 func (m complexRows) clear() { clear(m.a) }

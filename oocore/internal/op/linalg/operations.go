@@ -32,10 +32,16 @@ var Rows = []op.Row{
 		Go: "linalg.EigH(a *Array) (values, vectors *Array)", Doc: `EigH returns the eigenvalues, rising, and eigenvectors as columns of symmetric matrices that fit a task, of which the lower triangle is read. The largest element of each vector is positive.`},
 	{Name: "eigvalsh", NumPy: "np.linalg.eigvalsh", Passes: "1", Holds: whole, Build: op.Build(onlyValues),
 		Go: "linalg.EigH"},
+	{Name: "eig", Parts: "values vectors", NumPy: "np.linalg.eig", Passes: "1", Holds: whole + ", of complex numbers", Build: op.Build2(Eig), Examples: `eig(slice(s, "0:64, 0:64"), "values")`,
+		Go: "linalg.Eig(a *Array) (values, vectors *Array)", Doc: `Eig returns the eigenvalues, in no order, and eigenvectors as columns of square matrices that fit a task. Both are complex, where NumPy's of real matrices are real if all values are. Vectors have the length one, and a largest element that is real and positive.`},
+	{Name: "eigvals", NumPy: "np.linalg.eigvals", Passes: "1", Holds: whole + ", of complex numbers", Build: op.Build(EigVals), Examples: `eigvals(slice(s, "0:64, 0:64"))`,
+		Go: "linalg.EigVals(a *Array)", Doc: `EigVals returns the eigenvalues of Eig alone.`},
 	{Name: "multi_dot", NumPy: "np.linalg.multi_dot", Passes: "as matmul, for each two arrays, in the order that takes the fewest multiplications", Holds: "as matmul", Build: op.Build(MultiDot), Examples: "multi_dot(transpose(n), n)",
 		Go: "linalg.MultiDot(arrays ...*Array)", Doc: `MultiDot returns the product of matrices, in the order that takes the fewest multiplications. The first may be a vector that is a row, and the last one that is a column.`},
 	{Name: "tensorsolve", NumPy: "np.linalg.tensorsolve", Passes: "as solve", Holds: whole, Build: op.Build(TensorSolve), Examples: `tensorsolve(reshape(slice(s, "0:64, 0:64") + eye(64) * 64, 8, 8, 64), slice(s, "0:8, 0:8"))`,
 		Go: "linalg.TensorSolve(a, b *Array, axes ...int)", Doc: `TensorSolve returns x for which the sums of products along the last axes of a and all of x are b; axes of a, if any, are moved to its end first. With b's axes for rows and x's for columns a is a square matrix that fits a task.`},
+	{Name: "tensorinv", Names: "x ind", NumPy: "np.linalg.tensorinv", Passes: "as inv", Holds: whole, Build: op.Build(TensorInv), Examples: `tensorinv(reshape(slice(s, "0:64, 0:64") + eye(64) * 64, 8, 8, 64), 2)`,
+		Go: "linalg.TensorInv(a *Array, ind int)", Doc: `TensorInv returns the inverse for products along all of the last axes of a, those after the first ind. With these for columns and the first for rows a is a square matrix that fits a task.`},
 	{Name: "qr", Parts: "q r", NumPy: "np.linalg.qr", Passes: `"r": 1; "q": 2 read, 1 written, twice that of complex matrices`, Holds: blocks, Build: op.Build2(QR), Examples: `qr(n, "q"); qr(n, "r"); qr(slice(z, ":, 0:4"), "q")`,
 		Go: "linalg.QR(a *Array) (q, r *Array)", Doc: `QR returns the matrix as q·r, where q has orthonormal columns and r is upper triangular with nothing negative on its diagonal, which makes them unique; NumPy's differ by signs. Of m × n elements and k the smaller length q is m × k and r k × n.`},
 	{Name: "svd", Parts: "u s vt", NumPy: "np.linalg.svd", Passes: `"s" and "vt": 1; "u": 2 read, 1 written; "full": 1`, Holds: blocks + `; "full" of matrices that fit a task`, Build: op.Build3(SVD), Examples: `svd(n, "u")`,
@@ -96,6 +102,10 @@ type (
 	TensorSolveArgs struct {
 		A, B *graph.Node
 		Axes []int
+	}
+	TensorInvArgs struct {
+		A   *graph.Node
+		Ind int `default:"2"`
 	}
 	normArgs struct {
 		X        *graph.Node

@@ -65,6 +65,7 @@ func TestBatchedResumesAfterAnyStepWithTheSameBits(t *testing.T) {
 		"svd_complex":      {[]dense{rankOf(random(rng, 30, 2*small), 40)}, []int{30 + 1 + small, 2 * small}, 3 * small},
 		"svd_complex_full": {[]dense{random(rng, 30, 2*small)}, []int{30 + 1 + small, 60}, 3*small + 6},
 		"eigh_complex":     {[]dense{random(rng, small, 2*small)}, []int{small + 1, 2 * small}, 3 * small},
+		"eig_complex":      {[]dense{random(rng, small, 2*small)}, []int{small + 1, 2 * small}, 4 * small},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := linalg.Batched{Function: name, Stack: []int{}, Out: c.out, Limit: 1e-12, Type: dtype.Float64}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 )
 
 // MultiDot is NumPy's multi_dot: the product of matrices, in the order that takes the fewest multiplications. The first
@@ -82,4 +83,23 @@ func TensorSolve(site graph.Site, args TensorSolveArgs) (*graph.Node, error) {
 		return x, graph.Unnamed(err)
 	})
 	return m.Result("tensorsolve", m.Reshape(x, of...), args.A, b)
+}
+
+// TensorInv is NumPy's tensorinv: the inverse for products along all of the last axes, those after the first ind.
+func TensorInv(site graph.Site, args TensorInvArgs) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
+	a, ind := args.A, args.Ind
+	if ind < 1 {
+		return nil, graph.Reject(site, "tensorinv", fmt.Errorf("takes a positive number of axes, not %d", ind), a)
+	}
+	first, last := a.Shape[:min(ind, len(a.Shape))], a.Shape[min(ind, len(a.Shape)):]
+	rows, columns := grid.Size(first), grid.Size(last)
+	if rows != columns {
+		m.Fail(fmt.Errorf("the first %d axes have %d elements, and the others %d: the matrix has to be square", ind, rows, columns))
+	}
+	x := m.Make(func() (*graph.Node, error) {
+		x, err := Inv(site, op.Unary{X: m.Reshape(a, rows, columns)})
+		return x, graph.Unnamed(err)
+	})
+	return m.Result("tensorinv", m.Reshape(x, slices.Concat(last, first)...), a)
 }

@@ -96,6 +96,8 @@ func (e Batched) work() float64 {
 		work = complexNanos * luFlops(m, n/2)
 	case "svd_complex", "eigh_complex":
 		work = jacobiWork(n/2, m, n/2, complexNanos)
+	case "eig_complex": // 6·n³ of rotations, and some two steps for each value of 12·n operations a row
+		work = complexNanos * 12 * float64(m) * float64(m) * float64(m)
 	case "svd_complex_full":
 		work = jacobiWork(n/2, m, n/2, complexNanos) + complexNanos*completeFlops(n/2, m)
 	}

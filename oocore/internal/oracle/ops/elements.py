@@ -291,7 +291,47 @@ def bits(rng):
     yield case("packbits", "packbits(b)", {"b": np.uint8(5)}, lambda: np.packbits(np.uint8(5)))
 
 
+def drawn(rng, i, shape, t):
+    """Numbers of all sizes, around a half and one, and at the ends."""
+    if i % 5 == 0 or t[:5] not in ("float", "bfloa"):
+        return array(rng, shape, t)
+    x = [0.5 + 1e-7 * rng.standard_normal(shape), rng.random(shape) * [1, 0.01, 1.1][i % 3], rng.standard_normal(shape) * [3, 30, 300][i % 3]]
+    x += [np.exp(rng.uniform(-700, 700, shape)) * rng.choice([-1, 1, 1], shape)]
+    x = np.asarray(x[i % 5 - 1])
+    for v in (0.0, -0.0, 1.0, 0.5, np.nan, np.inf, -np.inf):
+        x = np.where(rng.random(shape) < 0.03, v, x)
+    return np.asarray(x).astype(t)
+
+
+def special_functions(rng):
+    """Functions of SciPy's that are made of others or computed by Go, in float64, with the types of NumPy's functions."""
+    real = [t for t in TYPES if not t.startswith("complex")]
+    for name in "expit log_expit logit softplus entr erfc gammaln ndtr log_ndtr xlogy xlog1py rel_entr kl_div".split():
+        f, two = getattr(special, name), name in ("xlogy", "xlog1py", "rel_entr", "kl_div")
+        for i in range(120):
+            t = real[i // 2 % len(real)] if i % 2 else "float64"
+            shape = () if i % 19 == 0 else lengths(rng, most=3)
+            arrays = {"x": drawn(rng, i, shape, t)}
+            if two:
+                u = t if "bfloat16" in t or i % 3 else "float32"
+                near = i % 4 == 0 and t == u == "float64"
+                arrays["y"] = np.asarray(arrays["x"] * (1 + 1e-6 * rng.standard_normal(shape))) if near else drawn(rng, i + i // 5 % 2, shape[i // 2 % 3 :], u)
+            x, y = arrays["x"].astype("f8"), arrays.get("y", arrays["x"]).astype("f8")
+            kind = np.arctan2(arrays["x"], arrays.get("y", arrays["x"])).dtype
+            want = np.asarray(f(x, y) if two else f(x))
+            size = np.abs(want)
+            grows = {"erfc": x * x, "ndtr": x * x, "log_ndtr": np.where(x > 0, x * x, 0), "gammaln": 2 + np.where(x < 0, np.abs(x * np.log(np.abs(x) + 1)), 1) / np.where(size > 0, size, 1)}.get(name, 0)
+            allowed = 2.0**-52 * (8 + 4 * np.minimum(grows, 1e4)) * size
+            if name == "kl_div":
+                allowed = allowed + 2.0**-50 * (np.abs(x) + np.abs(y) + np.abs(special.rel_entr(x, y)))
+            kinds = {"float64": (0, 1e-322), "float32": (2.0**-23, 3e-45), "float16": (2.0**-10, 1.2e-7), "bfloat16": (2.0**-7, 2e-40)}[kind.name]
+            allowed = np.nan_to_num(allowed + kinds[0] * size + kinds[1], nan=0, posinf=0)
+            yield {"op": name, "expr": f"{name}(x, y)" if two else f"{name}(x)", "in": arrays, "want": want.astype(kind), "allowed": allowed}
+        yield refused(name, f"{name}(z, z)" if two else f"{name}(z)", {"z": array(rng, (3,), "complex64")})
+
+
 def cases(rng):
+    yield from special_functions(rng)
     yield from divisors(rng)
     yield from parts_of_division(rng)
     yield from bits(rng)

@@ -432,7 +432,64 @@ def tensors(rng):
         yield error("tensorsolve", bad_, a=a)
 
 
+def general(rng):
+    for i in range(60):
+        before, n = stack(rng), size(rng, 20)
+        t = ["float64", "complex128", "float32", "int32", "complex64", "uint8"][i % 6]
+        a = matrix(rng, (*before, n, n), t)
+        if i % 7 == 0:
+            a = (np.triu(a) * [1, 1e-150, 1e150][i % 3]).astype(t) if t[-2:] in ("64", "28") else np.triu(a)
+        if i % 11 == 0:
+            a = a + np.swapaxes(a, -1, -2)
+        wide = a.astype("c16" if t[0] == "c" else "f8")
+        values = np.linalg.eigvals(wide)
+        apart = [scipy.linalg.eig(p, left=True) for p in wide.reshape(-1, n, n)]
+        cond = max(float((1 / np.maximum(np.abs((l.conj() * r).sum(0)), 1e-300)).max()) for _, l, r in apart)
+        short = t in ("float32", "complex64")
+        c, big = ("c8" if short else "c16"), float(np.abs(wide).max(initial=0)) or 1.0
+        eps = (2e-6 if short else 2e-14) * n
+        for f in ("real", "imag", "abs"):
+            want = np.sort(getattr(np, f)(values), -1)
+            if cond < 1e7:
+                yield {"op": "eigvals", "expr": f"sort({f}(eigvals(x)))", "in": {"x": a}, "want": want.astype(c.replace("c8", "f4").replace("c16", "f8")), "atol": eps * big * cond}
+        l, v = 'eig(x, "values")', 'eig(x, "vectors")'
+        zero = np.zeros(a.shape, c)
+        yield {"op": "eig", "expr": f"matmul(x * {1 / big}, {v}) - {v} * expand_dims({l} * {1 / big}, -2)", "in": {"x": wide.astype(c)}, "want": zero, "atol": eps}
+        yield {"op": "eig", "expr": f"norm({v}, 2, -2)", "in": {"x": a}, "want": np.ones(values.shape, c.replace("c8", "f4").replace("c16", "f8")), "atol": eps}
+        yield {"op": "eig", "expr": f"sort(imag(take_along_axis({v}, expand_dims(argmax(round(abs({v}), 3), -2), -2), -2)))", "in": {"x": a[..., :1, :1]}, "want": np.zeros((*before, 1, 1), c.replace("c8", "f4").replace("c16", "f8"))}
+    for n in (150, 300):
+        a = matrix(rng, (n, n))
+        yield {"op": "eigvals", "expr": "sort(abs(eigvals(x)))", "in": {"x": a}, "want": np.sort(np.abs(np.linalg.eigvals(a))), "atol": 1e-10}
+        yield {"op": "eig", "expr": f"matmul(x, {v}) - {v} * {l}", "in": {"x": a}, "want": np.zeros((n, n), "c16"), "atol": 1e-11 * n}
+    jordan = np.eye(40, k=1) + 2 * np.eye(40)
+    yield {"op": "eig", "expr": f"matmul(x, {v}) - {v} * {l}", "in": {"x": jordan}, "want": np.zeros((40, 40), "c16"), "atol": 1e-13}
+    for x in (np.zeros((3, 3)), np.eye(4)[[1, 2, 3, 0]], np.eye(5), np.eye(6, k=-1)):  # a cycle has shifts that go round
+        for f in ("real", "imag"):
+            yield {"op": "eigvals", "expr": f"sort({f}(eigvals(x)))", "in": {"x": x}, "want": np.sort(getattr(np, f)(np.linalg.eigvals(x) + 0j)), "atol": 1e-14}
+        yield {"op": "eig", "expr": f"matmul(x, {v}) - {v} * {l}", "in": {"x": x}, "want": np.zeros(x.shape, "c16"), "atol": 1e-14}
+    yield {"op": "eigvals", "expr": "eigvals(x)", "in": {"x": np.ones((0, 0))}, "want": np.ones(0, "c16")}
+    yield from bad("eig", ', "values"')
+    yield from bad("eigvals")
+    yield error("eig", 'eig(x, "values")', x=np.ones((2, 3)))
+    yield error("eig", "eig(x)", x=np.eye(3))
+
+
+def tensor_inverses(rng):
+    for i in range(70):
+        first, last = [((2, 3), (6,)), ((6,), (3, 2)), ((4,), (2, 2)), ((2, 2, 2), (4, 2)), ((5,), (5,)), ((3, 4), (2, 6)), ((1,), (1, 1))][i % 7]
+        a = matrix(rng, first + last, pick(rng) if i % 3 else "complex128")
+        c = float(np.linalg.cond(a.reshape(np.prod(first), -1).astype("c16")))
+        if c < 1e8:
+            ind = "" if len(first) == 2 and i % 2 else f", {len(first)}"
+            yield case("tensorinv", f"tensorinv(x{ind})", {"x": a}, np.linalg.tensorinv(a.astype("c16" if a.dtype.kind == "c" else "f8"), len(first)), c, a.dtype if a.dtype.kind == "c" else None)
+    a = matrix(rng, (2, 3, 6))
+    for bad_ in ("tensorinv(a, 1)", "tensorinv(a, 0)", "tensorinv(a, -1)", "tensorinv(a, 4)", "tensorinv(a * 0)", "tensorinv(a * nan)"):
+        yield error("tensorinv", bad_, a=a)
+
+
 def cases(rng):
+    yield from tensor_inverses(rng)
+    yield from general(rng)
     yield from stacks(rng)
     yield from tensors(rng)
     yield from triangular(rng)
