@@ -78,7 +78,7 @@ func Near(label any) NearLabel { return NearLabel{label} }
 //
 // A label is a number, or a date as text, whose dimension is then gone; a date that says less than the labels do, such as a month
 // among days, or a range "low/high", with both ends included and in the order of the labels, of which either end may be left out,
-// whose dimension stays; [Near]; or an array of labels. Labels are those of [Array.Coord], which are read when Sel is called. One
+// whose dimension stays; [Near]; a name, or several in a []string or behind each other, "Oslo, Bergen"; or an array of labels. Labels are those of [Array.Coord], which are read when Sel is called. One
 // that is not there is an error, which names the nearest; of a range that has none the part is empty.
 func (a *Array) Sel(dimensionsAndLabels ...any) *Array {
 	return build("sel", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
@@ -109,6 +109,8 @@ func labelOf(v any) (out op.Value, err error) {
 	case NearLabel:
 		out, err = labelOf(v.label)
 		return op.Value{Number: op.Near(out)}, err
+	case []string:
+		return op.Value{Number: v}, nil
 	case *Array:
 		out.Node, err = v.expression()
 		return out, err

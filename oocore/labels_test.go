@@ -113,7 +113,8 @@ func TestSelSaysWhatIsWrong(t *testing.T) {
 		`"moth" is no field of a date`:                   x.GroupByLabel("lat.moth").Mean(),
 		`has no "mode": use sum, prod`:                   x.GroupByLabel("lat").Reduce("mode", 0),
 		`takes dates: numbers whose attribute units`:     x.Month(),
-		`the label of "lat": `:                           x.Sel("lat", []string{"a"}),
+		`the label of "lat": `:                           x.Sel("lat", []bool{true}),
+		`labels along "lat": they are numbers`:           x.Sel("lat", []string{"a"}),
 		`several are given by an array of one dimension`: x.Sel("lat", x),
 	} {
 		if err := a.Err(); err == nil || !strings.Contains(err.Error(), want) {

@@ -27,6 +27,7 @@ type dataset struct {
 	fill    []byte // one element as it is stored; nil is zero
 	filters []filter
 	details store.Details
+	text    *element // of an array of texts, of which element is a byte
 
 	// One of these says where the elements lie.
 	compact    []byte
@@ -104,7 +105,9 @@ func (s *dataset) read(layout []byte, field string) (err error) {
 	if len(s.element.members) > 0 {
 		return fmt.Errorf("its elements have %s: add .FIELD to the name", s.element.fields())
 	}
-	if s.element.dtype == 0 || s.element.dtype.Size() != s.element.size {
+	if e := s.element; s.f.texts && (e.class == classString || e.text) && (len(s.shape) == 1 || len(s.shape) == 2 && s.record == 1) {
+		s.text, s.element = &e, element{size: 1, dtype: dtype.Uint8}
+	} else if s.element.dtype == 0 || s.element.dtype.Size() != s.element.size {
 		return fmt.Errorf("arrays of %s are not supported", s.element.name())
 	}
 	if err := grid.Check(s.shape, s.record); err != nil {
@@ -203,6 +206,9 @@ func (s *dataset) readFill() error {
 	}
 	if len(s.fill) != 0 && len(s.fill) != s.record {
 		return fmt.Errorf("a fill value of %d bytes for elements of %d: the file is damaged", len(s.fill), s.record)
+	}
+	if s.text != nil {
+		s.fill = nil // what is not stored is an empty text
 	}
 	if len(s.fill) != 0 {
 		s.fill = s.fill[s.field.Skip:][:s.element.size]

@@ -27,6 +27,7 @@ type file struct {
 	meter       meter.Meter                  // of what is held of the file
 	listing     bool                         // all arrays are listed
 	spent       int64                        // bytes that were read, and of texts that were made of them
+	texts       bool                         // arrays of texts are read as bytes
 	collections map[uint64]map[uint32][]byte // objects of global heaps, by their addresses
 	directory   *directory
 }

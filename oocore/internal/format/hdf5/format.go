@@ -7,6 +7,7 @@
 package hdf5
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -37,9 +38,17 @@ type format struct {
 }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	return x.open(ctx, path, nil)
+}
+
+// open is Open, or where there is a place for what its header says, that of the bytes of an array of texts.
+func (x format) open(ctx context.Context, path string, texts *dataset) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e storage.Header, err error) {
-		s, err := find(file, r, size, name)
+		s, err := find(file, r, size, name, texts != nil)
+		if err == nil && texts != nil {
+			*texts = *s
+		}
 		switch {
 		case err != nil:
 		case s.contiguous == nil || s.contiguous.address == undefined: // in chunks, or in its header
@@ -48,7 +57,7 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 			err = errCut
 		default:
 			e, err = chunked.Records{
-				Extent: store.Extent{Offset: s.f.base + int64(s.contiguous.address) + int64(s.field.Skip), Shape: s.shape, DType: s.element.dtype, Big: s.element.big, Details: s.details},
+				Extent: store.Extent{Offset: s.f.base + int64(s.contiguous.address) + int64(s.field.Skip), Shape: s.axes(s.shape), DType: s.element.dtype, Big: s.element.big, Details: s.details},
 				Axes:   len(s.shape), Stride: int64(s.record),
 			}.Header(path, formatName, size)
 		}
@@ -58,13 +67,44 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 
 const formatName = "hdf5"
 
+// Texts returns the texts of an array of strings of one dimension, of one length or of any, and its attributes. The characters of
+// one of two dimensions are texts, as NetCDF has them.
+func (x format) Texts(ctx context.Context, path string) ([]string, json.RawMessage, error) {
+	var s dataset
+	a, err := x.open(ctx, path, &s)
+	if s.text == nil {
+		if err == nil { // one that is no array of texts
+			err = a.Close()
+		}
+		return nil, nil, err
+	}
+	if err != nil {
+		return []string{}, nil, err
+	}
+	return storage.ReadTexts(ctx, a, s.shape[0], func(b []byte) (string, bool) {
+		e := *s.text
+		e.size = len(b)
+		text, ok := s.f.value(e, b).(string)
+		return text, ok || bytes.Equal(b, make([]byte, len(b)))
+	})
+}
+
+// axes is a shape with an axis for the bytes of a text.
+func (s *dataset) axes(shape []int) []int {
+	if s.text == nil {
+		return shape
+	}
+	return append(slices.Clip(shape), s.record)
+}
+
 // find reads the header of the array of a name, or of the only one.
-func find(file string, r io.ReaderAt, size int64, name string) (*dataset, error) {
+func find(file string, r io.ReaderAt, size int64, name string, texts bool) (*dataset, error) {
 	f, err := openNamed(file, r, size)
 	if err != nil {
 		return nil, err
 	}
 	defer f.meter.Done()
+	f.texts = texts
 	if name == "" {
 		if name, err = f.only(); err != nil {
 			return nil, err
@@ -132,20 +172,20 @@ const placeBytes = 32
 func newArray(path string, s *dataset, o storage.Object, id store.FileVersion) (store.Array, error) {
 	a := &stored{dataset: s}
 	a.Object = o
-	a.Path, a.Shape, a.DType, a.Fill = path, s.shape, s.element.dtype, make([]byte, s.element.size)
+	a.Path, a.Shape, a.DType, a.Fill = path, s.axes(s.shape), s.element.dtype, make([]byte, s.element.size)
 	if len(s.fill) > 0 {
 		a.Fill = s.element.swap(s.fill)
 	}
 	switch {
 	case s.chunks != nil:
-		a.Chunk = s.chunks.chunk
+		a.Chunk = s.axes(s.chunks.chunk)
 	case s.compact != nil:
-		for _, n := range s.shape {
+		for _, n := range a.Shape {
 			a.Chunk = append(a.Chunk, max(n, 1))
 		}
 		a.Object, a.places = inHeader{o, s.compact}, []place{{size: s.bytes()}}
 	default: // nothing is stored
-		a.Chunk = grid.Auto(s.shape, s.record, 1<<20)
+		a.Chunk = grid.Auto(a.Shape, s.element.size, 1<<20)
 	}
 	var err error
 	if a.Pipeline, err = s.pipeline(a.Chunk, 0); err != nil {

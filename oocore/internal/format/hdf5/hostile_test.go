@@ -120,7 +120,7 @@ func TestHostileFilesReadNoMoreThanTheyHave(t *testing.T) {
 	} {
 		b := testcases.ReadFile(t, c.file)
 		r := &counted{Reader: bytes.NewReader(b)}
-		s, err := find(c.file, r, int64(len(b)), c.name)
+		s, err := find(c.file, r, int64(len(b)), c.name, false)
 		if err == nil {
 			_, err = s.index()
 		}

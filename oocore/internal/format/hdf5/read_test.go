@@ -183,7 +183,7 @@ func TestGroupsAreReadOnce(t *testing.T) {
 		var bytes [2]int
 		for i, name := range []string{"single", "contiguous"} {
 			c := &counter{File: f}
-			s, err := find(t.Name()+file, c, st.Size(), name)
+			s, err := find(t.Name()+file, c, st.Size(), name, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,6 +77,9 @@ func reindexed(m *graph.Maker, a ReindexArgs) (*graph.Node, error) {
 	case (v.dates == nil) != (of.dates == nil):
 		return nil, fmt.Errorf("the labels along %q are %s, and the others are not", a.Dim, map[bool]string{true: "numbers", false: "dates"}[v.dates == nil])
 	}
+	if err := v.counts(of, a.Dim); err != nil {
+		return nil, err
+	}
 	if i := v.repeats(); i >= 0 {
 		return nil, fmt.Errorf("the label %s along %q stands at several places", v.text(i), a.Dim)
 	}
@@ -129,7 +132,7 @@ func (v *values) repeats() int {
 
 // find is the place of label k of others, or of the nearest; -1 where there is none.
 func (v *values) find(of *values, k int, near bool) int {
-	if near && v.len() > 0 {
+	if near && v.len() > 0 && v.names == nil {
 		key := &values{of: of.of}
 		if of.dates != nil {
 			key.dates, key.ints = of.dates[k:k+1], []int64{0}

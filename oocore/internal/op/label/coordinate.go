@@ -168,7 +168,7 @@ func (f *finder) stored(n *graph.Node, d int) (*graph.Node, error) {
 		}
 		return nil, err
 	}
-	return graph.Open(f.site, found, "")
+	return open(f.site, found)
 }
 
 // line are the labels that follow from the header of an array; nil where none do.
@@ -306,8 +306,8 @@ func same(a, b *graph.Node) bool {
 }
 
 // Differ returns the error of labels that differ from those that are stored for a dimension.
-func Differ(c *graph.Node, stored store.Info, dim string, read op.Labels) error {
-	s, err := graph.Open(c.Site, stored, "")
+func Differ(c *graph.Node, stored storage.Labels, dim string, read op.Labels) error {
+	s, err := open(c.Site, stored)
 	if err != nil || same(c, s) {
 		return err
 	}
@@ -338,8 +338,11 @@ func (f *finder) compare(labels, arrays []*graph.Node, dim string) error {
 	return nil
 }
 
-// counts returns the error of dates of calendars that differ.
+// counts returns the error of dates of calendars that differ, and of texts and numbers.
 func (v *values) counts(w *values, dim string) error {
+	if v.isText && w.names == nil || w.isText && v.names == nil {
+		return fmt.Errorf("the labels along %q are text on one side, and numbers on the other. Leave the labels out by WithCoord(%[1]q, nil)", dim)
+	}
 	if v.of != nil && w.of != nil && v.of.Calendar.Counts() != w.of.Calendar.Counts() {
 		return fmt.Errorf("the dates along %q are of the calendars %s and %s. Leave the labels out by WithCoord(%[1]q, nil)", dim, v.of.Calendar, w.of.Calendar)
 	}
@@ -391,7 +394,7 @@ func (f *finder) blockwise(n *graph.Node, d int) (*graph.Node, error) {
 
 // joined are the labels of arrays one after another. Dates that are counted from different ones are counted anew.
 func (f *finder) joined(n *graph.Node, d int) (*graph.Node, error) {
-	all, alike := make([]*graph.Node, len(n.In)), true
+	all, alike, others := make([]*graph.Node, len(n.In)), true, false // texts of other ones
 	packing := func(c *graph.Node) []string { return cf.Packing("", cf.DetailsOf(c), c.DType, true) }
 	for i, in := range n.In {
 		c, err := f.along(in, d)
@@ -401,6 +404,10 @@ func (f *finder) joined(n *graph.Node, d int) (*graph.Node, error) {
 		all[i] = c
 		alike = alike && slices.Equal(packing(c), packing(all[0]))
 		if !maps.Equal(cf.Flags(cf.DetailsOf(c)), cf.Flags(cf.DetailsOf(all[0]))) {
+			if isText(c) && isText(all[0]) {
+				alike, others = false, true
+				continue
+			}
 			return nil, fmt.Errorf("the labels along %q stand for other names in %s than in %s", graph.DimNamesOf(n, f.names)[d], fileOf(in), fileOf(n.In[0]))
 		}
 	}
@@ -410,6 +417,14 @@ func (f *finder) joined(n *graph.Node, d int) (*graph.Node, error) {
 	values, err := f.valuesOf(all)
 	if err != nil {
 		return nil, err
+	}
+	if others {
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, v.texts()...)
+		}
+		attributes, _ := cf.TextAttributes(cf.DetailsOf(all[0]))
+		return textsNode(f.site, texts, attributes)
 	}
 	var dates []cf.Instant
 	for i, v := range values {
@@ -443,4 +458,29 @@ func datesNode(m *graph.Maker, dates []cf.Instant, c cf.Calendar) (*graph.Node, 
 	described := *n
 	described.Details = &d
 	return &described, nil
+}
+
+// open is a stored coordinate as an array.
+func open(site graph.Site, c storage.Labels) (*graph.Node, error) {
+	if c.Texts != nil {
+		return textsNode(site, c.Texts, c.Details.Attributes)
+	}
+	return graph.Open(site, c.Info, "")
+}
+
+// textsNode are texts as an array of integers that stand for them.
+func textsNode(site graph.Site, texts []string, attributes json.RawMessage) (*graph.Node, error) {
+	numbers, d := cf.Texts(texts, attributes)
+	n, err := graph.FromBytes(site, dtype.Bytes(numbers), dtype.Int64, len(numbers))
+	if err != nil {
+		return nil, err
+	}
+	n.Details = d
+	return n, nil
+}
+
+// isText reports labels that are text.
+func isText(c *graph.Node) bool {
+	_, ok := cf.TextAttributes(cf.DetailsOf(c))
+	return ok
 }

@@ -77,7 +77,10 @@ func GroupBy(site graph.Site, n *graph.Node, by string, read op.Labels) (g Group
 		d = cf.Named(cf.Seasons)
 	case !isField && v.names != nil:
 		of := cf.DetailsOf(c)
-		d = &store.Details{Attributes: cf.Only(of.Attributes, "flag_values", "flag_meanings")}
+		d = &store.Details{Attributes: of.Attributes}
+		if !v.isText { // packing is undone
+			d.Attributes = cf.Only(of.Attributes, "flag_values", "flag_meanings")
+		}
 	}
 	return g.labelled(name, d), m.Err
 }

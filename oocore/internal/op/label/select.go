@@ -38,7 +38,7 @@ func selected(site graph.Site, n *graph.Node, by []By, read op.Labels) (*graph.N
 		if err != nil {
 			return nil, err
 		}
-		if places[g.Axis], err = v.places(newFinder(site, read), b.Label); err != nil {
+		if places[g.Axis], err = v.places(newFinder(site, read), b.Dim, b.Label); err != nil {
 			return nil, fmt.Errorf("labels along %q: %w", b.Dim, err)
 		}
 	}
@@ -72,17 +72,26 @@ type places struct {
 }
 
 // places finds a label, or those that are meant by one.
-func (v *values) places(f *finder, label op.Value) (p places, err error) {
+func (v *values) places(f *finder, dim string, label op.Value) (p places, err error) {
 	near, isNear := label.Number.(op.Near)
 	if isNear {
 		label = op.Value(near)
 	}
+	texts, several := label.Number.([]string)
+	isName := label.Text != nil && v.names != nil && slices.Contains(slices.Collect(maps.Values(v.names)), *label.Text)
 	switch {
 	case label.Node != nil && !isNear:
-		return v.listed(f, label.Node)
+		return v.listed(f, dim, label.Node)
 	case isNear:
 		return v.nearest(label)
-	case label.Text != nil && strings.Contains(*label.Text, "/"):
+	case label.Text != nil && v.names != nil && !isName && strings.Contains(*label.Text, ","):
+		for text := range strings.SplitSeq(strings.TrimSuffix(*label.Text, ","), ",") {
+			texts = append(texts, strings.TrimSpace(text))
+		}
+		return v.several(texts)
+	case several:
+		return v.several(texts)
+	case label.Text != nil && !isName && strings.Contains(*label.Text, "/"):
 		low, high, _ := strings.Cut(*label.Text, "/")
 		return v.between(low, high)
 	case label.Text != nil && v.dates != nil:
@@ -147,7 +156,13 @@ func (v *values) key(label op.Value) (*values, error) {
 				return &values{ints: []int64{i}, names: v.names}, nil
 			}
 		}
+		if len(v.names) > 20 {
+			return nil, fmt.Errorf("%q is none of the %d names: %s", *label.Text, len(v.names), v.ends())
+		}
 		return nil, fmt.Errorf("%q is none of the names %q", *label.Text, slices.Sorted(maps.Values(v.names)))
+	}
+	if v.isText {
+		return nil, fmt.Errorf("they are text, in double quotes: %s", v.ends())
 	}
 	if i, is := label.Number.(int64); is {
 		return &values{ints: []int64{i}}, nil
@@ -226,13 +241,33 @@ func (v *values) between(low, high string) (p places, err error) {
 	return p, nil
 }
 
+// several are the places of labels as people write them.
+func (v *values) several(texts []string) (p places, err error) {
+	if len(texts) == 0 {
+		return p, errors.New("the list of labels is empty")
+	}
+	for _, text := range texts {
+		one, err := v.places(nil, "", op.String(text))
+		if err != nil {
+			return p, err
+		}
+		for i := one.first; i < one.end; i++ {
+			p.list = append(p.list, int64(i))
+		}
+	}
+	return p, nil
+}
+
 // listed are the places of an array's labels.
-func (v *values) listed(f *finder, n *graph.Node) (p places, err error) {
+func (v *values) listed(f *finder, dim string, n *graph.Node) (p places, err error) {
 	if len(n.Shape) != 1 || grid.Size(n.Shape) == 0 {
 		return p, errors.New("several are given by an array of one dimension")
 	}
 	of, err := f.values(n)
 	if err != nil {
+		return p, err
+	}
+	if err := v.counts(of, dim); err != nil {
 		return p, err
 	}
 	p.list = make([]int64, of.len())

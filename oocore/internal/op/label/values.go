@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
@@ -21,6 +22,7 @@ type values struct {
 	dates  []cf.Instant // of both, where they are dates
 	of     *cf.Encoding
 	names  map[int64]string // of integers that stand for names
+	isText bool             // the names are all that the labels are
 }
 
 // errUnread is the error where nothing is computed.
@@ -96,7 +98,7 @@ func (f *finder) decoded(n *graph.Node) (*graph.Node, *values, error) {
 	}
 	v := &values{of: e}
 	if n.DType.Integer() {
-		v.names = cf.Flags(cf.DetailsOf(n))
+		v.names, v.isText = cf.Flags(cf.DetailsOf(n)), isText(n)
 	}
 	return numbers, v, nil
 }
@@ -146,15 +148,30 @@ func (v *values) text(i int) string {
 	case v.dates != nil:
 		return v.of.Text(v.dates[i])
 	case v.ints != nil:
-		return cmp.Or(v.names[v.ints[i]], strconv.FormatInt(v.ints[i], 10))
+		if name, is := v.names[v.ints[i]]; is {
+			return name
+		}
+		return strconv.FormatInt(v.ints[i], 10)
 	}
 	return strconv.FormatFloat(v.floats[i], 'g', -1, 64)
+}
+
+// texts are labels as people write them.
+func (v *values) texts() []string {
+	all := make([]string, v.len())
+	for i := range all {
+		all[i] = v.text(i)
+	}
+	return all
 }
 
 // ends says what labels there are.
 func (v *values) ends() string {
 	if v.len() == 0 {
 		return "there are none"
+	}
+	if v.names != nil {
+		return fmt.Sprintf("they are names, %.80q to %.80q", v.text(0), v.text(v.len()-1))
 	}
 	return fmt.Sprintf("they are %s to %s", v.text(0), v.text(v.len()-1))
 }
@@ -200,6 +217,13 @@ func (v *values) less(i int, b *bound) bool {
 func (v *values) bound(text string, last bool) (*bound, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, nil
+	}
+	if v.names != nil {
+		key, err := v.key(op.String(text))
+		if err != nil {
+			return nil, err
+		}
+		return &bound{number: key.number(0), after: last}, nil
 	}
 	if v.dates == nil {
 		f, err := strconv.ParseFloat(text, 64)
