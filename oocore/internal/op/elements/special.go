@@ -80,7 +80,7 @@ func logNdtr(x float64) float64 {
 	case x > -37:
 		return math.Log(math.Erfc(-x/math.Sqrt2) / 2)
 	default:
-		return -x*x/2 - math.Log(-x) - math.Log(2*math.Pi)/2 + math.Log1p(-y*(1-y*(3-y*(15-y*105))))
+		return -x/2*x - math.Log(-x) - math.Log(2*math.Pi)/2 + math.Log1p(-y*(1-y*(3-y*(15-y*105))))
 	}
 }
 
