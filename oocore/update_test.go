@@ -177,7 +177,7 @@ func TestVerifyNamesDamagedChunks(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, c := range []struct{ name, codec string }{{"x.zarr", "zstd"}, {"x.zarr", "none"}, {"x.zarr", "blosc"}} {
 		out := filepath.Join(t.TempDir(), c.name)
-		saved(t, oocore.Random(oocore.Float32, 1, 50, 48).Mul(2), out, oocore.Chunks(10, 8), oocore.Codec(c.codec))
+		want := collect[float32](t, saved(t, oocore.Random(oocore.Float32, 1, 50, 48).Mul(2), out, oocore.Chunks(10, 8), oocore.Codec(c.codec)))
 		for range 20 {
 			row, column := r.IntN(5), r.IntN(6)
 			file := filepath.Join(out, "c", fmt.Sprint(row), fmt.Sprint(column))
@@ -192,7 +192,11 @@ func TestVerifyNamesDamagedChunks(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, err := oocore.Verify(t.Context(), out)
-			if err != nil || len(v.Damaged) != 1 || v.Damaged[0].Start[0] != 10*row || v.Damaged[0].Start[1] != 8*column {
+			if err == nil && v.Whole() { // some bits of a codec's header mean nothing
+				if got := collect[float32](t, oocore.Open(out)); !slices.Equal(got, want) {
+					t.Errorf("%s of %s: bit %d of chunk %d, %d has changed elements, and the array counts as whole", c.name, c.codec, bit, row, column)
+				}
+			} else if err != nil || len(v.Damaged) != 1 || v.Damaged[0].Start[0] != 10*row || v.Damaged[0].Start[1] != 8*column {
 				t.Errorf("%s of %s: bit %d of chunk %d, %d changed: %+v, %v", c.name, c.codec, bit, row, column, v, err)
 			}
 			if err := os.WriteFile(file, whole, 0o666); err != nil {
