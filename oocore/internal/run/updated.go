@@ -148,7 +148,7 @@ func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 		in := resultcache.Input{Array: i, Path: path, Version: j.inputs[i]}
 		v.grids[i] = grid.Whole(a.Shape)
 		if a.Store.Files && a.Chunks != nil {
-			if err := v.list(ctx, &in); err != nil {
+			if err := v.list(ctx, a.Path, &in); err != nil {
 				return nil, err
 			}
 		}
@@ -158,8 +158,8 @@ func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 }
 
 // list takes in the versions of an input's units, if it has such.
-func (v *unitVersions) list(ctx context.Context, in *resultcache.Input) error {
-	stored, err := store.OpenContext(ctx, in.Path)
+func (v *unitVersions) list(ctx context.Context, path string, in *resultcache.Input) error {
+	stored, err := storage.Reopen(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,6 +25,7 @@ import (
 	"syscall"
 	"weak"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -114,8 +114,9 @@ type stack struct {
 	versions string // a digest of their Versions, which are their states then
 }
 
-// fileState is a digest of a file's version, and its number on the disk.
-type fileState struct{ version, inode uint64 }
+// fileState is a digest of a file's version, which nobody can foresee, its number on the disk, and a digest that other processes
+// have too.
+type fileState struct{ version, inode, lasting uint64 }
 
 // stateSeed makes digests that nobody can foresee.
 var stateSeed = maphash.MakeSeed()
@@ -123,10 +124,10 @@ var stateSeed = maphash.MakeSeed()
 func stateOf(id *store.FileVersion) fileState {
 	var b [64]byte
 	for i, v := range [...]uint64{uint64(id.Size), uint64(id.ModTime.Unix()), uint64(id.ModTime.Nanosecond()),
-		uint64(id.ChangeTime.Unix()), uint64(id.ChangeTime.Nanosecond()), id.Device, id.Inode, maphash.String(stateSeed, id.Version)} {
-		binary.NativeEndian.PutUint64(b[8*i:], v)
+		uint64(id.ChangeTime.Unix()), uint64(id.ChangeTime.Nanosecond()), id.Device, id.Inode, xxh3.HashString(id.Version)} {
+		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
-	return fileState{maphash.Bytes(stateSeed, b[:]), id.Inode}
+	return fileState{maphash.Bytes(stateSeed, b[:]), id.Inode, xxh3.Hash(b[:])}
 }
 
 // stacks are those that this process has opened and still uses, by their absolute paths.
@@ -628,26 +629,22 @@ func (s *stack) Units() grid.Grid {
 	return g
 }
 
-// Versions tells that of each file: what its state is digested to, where that tells what it holds.
+// Versions tells that of each file: its state, where that tells what it holds.
 func (s *stack) Versions(ctx context.Context, each func(unit int, version uint64)) error {
 	for i, file := range s.files {
-		var of any
-		st, err := os.Stat(file)
-		if err == nil {
-			of = []any{file, st.Size(), st.ModTime().UnixNano(), disk.ID(st)}
+		if s.alike != nil {
+			each(i, s.states[i].lasting)
+			continue
 		}
-		if err == nil && s.alike == nil {
-			of, err = storage.VersionOf(ctx, file)
-		}
+		v, err := storage.VersionOf(ctx, file)
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(of)
+		text, err := json.Marshal(v)
 		if err != nil {
 			return err
 		}
-		sum := sha256.Sum256(text)
-		each(i, binary.LittleEndian.Uint64(sum[:]))
+		each(i, xxh3.Hash(append(text, file...)))
 	}
 	return ctx.Err()
 }
