@@ -2,7 +2,9 @@ package oocore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -56,6 +58,17 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info, check bool) er
 		}
 		if check {
 			continue
+		}
+		old, err := store.OpenContext(ctx, at)
+		if err == nil {
+			err = old.Close()
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		} else {
+			continue // the group has labels of a type that is not read: they stay
+		}
+		if err != nil {
+			return err
 		}
 		if _, err := made(c, nil).Save(ctx, at, DimNames(saved.Details.Dims[d]), internals{}.Cell(record.Unreported)); err != nil {
 			return err
