@@ -40,7 +40,7 @@ func (j *Job) inNew(output int) bool {
 	return c > 0 && !j.Plan.Collections[c-1].Add
 }
 
-// versionOf is the version of what is at an output's place. The Info of an array in an object store is kept
+// versionOf is the version of what is at an output's place. The Info of the array is kept
 // for info.
 func (j *Job) versionOf(ctx context.Context, output int, place string) (storage.Version, error) {
 	if j.inNew(output) {
@@ -50,12 +50,10 @@ func (j *Job) versionOf(ctx context.Context, output int, place string) (storage.
 	if err != nil {
 		return v, err
 	}
-	if !j.Plan.Arrays[output].Store.Files {
-		if j.infos == nil {
-			j.infos = map[string]store.Info{}
-		}
-		j.infos[place] = a.Info()
+	if j.infos == nil {
+		j.infos = map[string]store.Info{}
 	}
+	j.infos[place] = a.Info()
 	return v, a.Close()
 }
 

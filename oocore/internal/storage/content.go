@@ -62,12 +62,11 @@ func knownContents() string {
 	return strings.Join(names, ", ")
 }
 
-// reading reads a path by the format that its name says. Where that fails, and the first bytes of the file are of another format, it reads by that.
-func reading[T any](ctx context.Context, path string, read func(store.Format) (T, error)) (T, error) {
+// reading reads a path by the format f that its name says. Where that fails, and the first bytes of the file are of another format, it reads by that.
+func reading[T any](ctx context.Context, f store.Format, path string, read func(store.Format) (T, error)) (T, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	f := formatOf(path)
 	v, err := read(f)
 	_, is := f.(unnamed)
 	if is && !blob.PlaceOf(path).Files { // an error that needs no server

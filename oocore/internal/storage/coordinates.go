@@ -50,7 +50,7 @@ func Coordinate(ctx context.Context, info *store.Info, axis int) (found Labels, 
 		if found = (Labels{Info: store.Info{Path: at}}); err == nil {
 			found.Info, err = a.Info(), a.Close()
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			found.Texts, err = reading(ctx, at, func(f store.Format) (all []string, err error) {
+			found.Texts, err = reading(ctx, formatOf(at), at, func(f store.Format) (all []string, err error) {
 				if f, has := f.(texts); has {
 					all, found.Details.Attributes, err = f.Texts(ctx, at)
 				}

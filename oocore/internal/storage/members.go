@@ -36,7 +36,7 @@ type Collection interface {
 // is the collection itself. They are JSON objects, or nil. Where the format has no groups there are none.
 // unread are told of the attributes that JSON has no form for, as GROUP/NAME.
 func Groups(ctx context.Context, path string, unread ...func(attribute string)) (map[string]json.RawMessage, error) {
-	all, err := reading(ctx, path, func(f store.Format) (map[string]json.RawMessage, error) {
+	all, err := reading(ctx, formatOf(path), path, func(f store.Format) (map[string]json.RawMessage, error) {
 		of, ok := f.(interface {
 			Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
 		})
@@ -115,7 +115,7 @@ func Members(ctx context.Context, path string) ([]store.Member, error) {
 }
 
 func members(ctx context.Context, path string) ([]store.Member, error) {
-	return reading(ctx, path, func(f store.Format) ([]store.Member, error) { return membersOf(ctx, f, path) })
+	return reading(ctx, formatOf(path), path, func(f store.Format) ([]store.Member, error) { return membersOf(ctx, f, path) })
 }
 
 func membersOf(ctx context.Context, f store.Format, path string) ([]store.Member, error) {

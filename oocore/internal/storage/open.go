@@ -28,7 +28,7 @@ func OpenContext(ctx context.Context, path string) (store.Array, error) {
 			return nil, PathError("open", path, err)
 		}
 	}
-	a, err := reading(ctx, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
+	a, err := reading(ctx, f, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
 	if err != nil {
 		return nil, PathError("open", path, err)
 	}
@@ -47,7 +47,7 @@ func Describe(path string) (info store.Info, err error) {
 		}
 	} else {
 		ctx := context.Background()
-		a, err = reading(ctx, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
+		a, err = reading(ctx, f, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
 	}
 	if err != nil {
 		return info, PathError("open", path, err)

@@ -47,6 +47,9 @@ func (unnamed) Owns(string) bool { return true }
 // Place returns the file of a path, in which # may stand before an array of it.
 func (unnamed) Place(path string) string {
 	file := Extensions(nil).Place(path)
+	if file == path {
+		return path
+	}
 	if st, err := os.Stat(file); !blob.PlaceOf(file).Files || err == nil && st.Mode().IsRegular() {
 		return file
 	}

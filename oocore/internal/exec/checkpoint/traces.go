@@ -259,7 +259,8 @@ func (j *journal) form(stage int, form [][]int) error {
 			j.number(n)
 		}
 	}
-	return j.append()
+	j.gather()
+	return nil
 }
 
 // trace notes that of a task: of what has read too much for an entry, all from the first unit to the last.
