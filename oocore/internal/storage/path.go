@@ -91,7 +91,7 @@ func unnamedError(path string) error {
 	if err := misnamed(path); err != nil {
 		return err
 	}
-	if st, err := os.Stat(unnamed{}.Place(path)); err == nil && st.Mode().IsRegular() {
+	if path != "" && isFile(unnamed{}.Place(path)) {
 		return fmt.Errorf("neither the name nor the first bytes, which were compared with those of %s, say the format: where it holds bare elements, add ?shape=10,20&dtype=float32", knownContents())
 	}
 	return errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
@@ -183,4 +183,10 @@ func CutQuery(path string) (file, query string, ok bool) {
 		return path, "", false
 	}
 	return file, query, true
+}
+
+// isFile reports a regular file.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
 }

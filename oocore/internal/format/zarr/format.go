@@ -31,9 +31,6 @@ func (f format) Owns(path string) bool {
 	if !blob.PlaceOf(path).Files {
 		return false
 	}
-	if path == "" {
-		return false
-	}
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return false
 	}
