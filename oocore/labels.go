@@ -59,16 +59,12 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info, check bool) er
 		if check {
 			continue
 		}
-		old, err := store.OpenContext(ctx, at)
-		if err == nil {
-			err = old.Close()
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		} else {
+		if old, err := store.OpenContext(ctx, at); err == nil {
+			if err := old.Close(); err != nil {
+				return err
+			}
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			continue // the group has labels of a type that is not read: they stay
-		}
-		if err != nil {
-			return err
 		}
 		if _, err := made(c, nil).Save(ctx, at, DimNames(saved.Details.Dims[d]), internals{}.Cell(record.Unreported)); err != nil {
 			return err

@@ -93,8 +93,8 @@ func (j *Job) last() int {
 // reads what is stored.
 func (j *Job) updatable() bool {
 	first := &j.Plan.Stages[0]
-	if first.Kind == plan.MapStage {
-		return len(j.Plan.Stages) == 1
+	if first.Kind == plan.MapStage { // whose chunks are files that can be taken over
+		return len(j.Plan.Stages) == 1 && j.Plan.Arrays[j.Plan.Output].Layout.Unit != nil
 	}
 	for i := range j.Plan.Stages[1:] {
 		for l := range j.Plan.Stages[i+1].Arrays() {
@@ -345,7 +345,7 @@ func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
 	}
 	g := j.Plan.Stages[0].Grid
 	err = a.Adopt(ctx, func(unit grid.Box) storage.Adoption {
-		makers := checkpoint.Chunks(g, clipped(unit, g.Shape).Region())
+		makers := checkpoint.Chunks(g, grid.Meet(unit, grid.Entire(g.Shape)).Region())
 		switch n := makers.Len() - makers.Without(kept).Len(); n {
 		case 0:
 			return storage.AdoptNothing
@@ -358,15 +358,6 @@ func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
 		return errors.Join(err, w.Abort())
 	}
 	return w.Suspend()
-}
-
-// clipped is the part of a box that lies in a shape.
-func clipped(b grid.Box, shape []int) grid.Box {
-	c := grid.Box{Start: b.Start, Shape: make([]int, len(shape))}
-	for d, n := range shape {
-		c.Shape[d] = min(b.Shape[d], n-b.Start[d])
-	}
-	return c
 }
 
 // changes says what has changed, and what follows.

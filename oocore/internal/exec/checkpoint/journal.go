@@ -134,15 +134,11 @@ func eachEntry(b *bufio.Reader, each func(payload []byte) bool) (bytes int64, er
 	}
 }
 
-// writeEntry writes an entry as the journal has it.
-func writeEntry(w io.Writer, payload []byte) error {
-	head := binary.LittleEndian.AppendUint32(make([]byte, 0, 8), uint32(len(payload)))
-	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(payload))
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
-	_, err := w.Write(payload)
-	return err
+// appendEntry appends an entry as the journal has it.
+func appendEntry(b, payload []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(payload))
+	return append(b, payload...)
 }
 
 // failed is an error of the disk: that the file ends is none.
@@ -282,8 +278,7 @@ func (j *journal) forget(stage int) error {
 }
 
 func (j *journal) begin(kind byte, stage int) {
-	j.buf = append(j.buf[:0], make([]byte, 8)...)
-	j.buf = append(j.buf, kind)
+	j.buf = append(j.buf[:0], kind)
 	j.number(stage)
 }
 
@@ -293,12 +288,7 @@ func (j *journal) append() error {
 }
 
 // gather ends the present entry. It is written with the next flush.
-func (j *journal) gather() {
-	payload := j.buf[8:]
-	binary.LittleEndian.PutUint32(j.buf, uint32(len(payload)))
-	binary.LittleEndian.PutUint32(j.buf[4:], crc32.ChecksumIEEE(payload))
-	j.more = append(j.more, j.buf...)
-}
+func (j *journal) gather() { j.more = appendEntry(j.more, j.buf) }
 
 func (j *journal) flush() error {
 	n, err := j.file.WriteAt(j.more, j.end)

@@ -189,8 +189,14 @@ func (c *Checkpoint) Traces(to io.Writer) error {
 		return err
 	}
 	w := bufio.NewWriter(to)
+	var entry []byte
 	_, err := eachEntry(b, func(payload []byte) bool {
-		return payload[0] != formKind && payload[0] != traceKind || writeEntry(w, payload) == nil
+		if payload[0] != formKind && payload[0] != traceKind {
+			return true
+		}
+		entry = appendEntry(entry[:0], payload)
+		_, err := w.Write(entry)
+		return err == nil // Flush says it again
 	})
 	return errors.Join(err, w.Flush())
 }
