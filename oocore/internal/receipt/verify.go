@@ -135,7 +135,7 @@ func tracesOf(e *resultcache.Entry) ([]checkpoint.Trace, error) {
 
 // restOf opens the traces of a receipt.
 func restOf(e *resultcache.Entry) (io.ReadCloser, error) {
-	rest, err := resultcache.Rest(e.Path, e.Region)
+	rest, err := e.Rest()
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,14 @@ package resultcache
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -23,8 +26,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// Entry says that one version of an output holds what a fingerprint stands for. It is the first line of the
-// output's receipt.
+// Entry says that one version of an output holds what a fingerprint stands for. It begins the output's receipt,
+// behind a line with the checksum of all that follows.
 type Entry struct {
 	Path        string           `json:"path"`   // the output's, absolute
 	Region      string           `json:"region"` // of it; "" is the whole
@@ -37,9 +40,14 @@ type Entry struct {
 	Folded  uint64    `json:"folded,omitempty"`  // of a reduction the digest of its only part
 	Details string    `json:"details,omitempty"` // a digest of what the output is, apart from its elements
 	Inputs  []Input   `json:"inputs,omitempty"`
+	Sum     string    `json:"sha256,omitempty"` // with Folded, where the receipt has cryptographic digests
+	Length  int       `json:"plan,omitempty"`   // of Plan, which follows the entry; 0 for none
+
+	Plan []byte `json:"-"` // as it is encoded, of an entry that is to be written
+	file string // that the entry was read from
 }
 
-// Input is a stored array that a run has read. The entry is followed by the versions of units, input by input, and then by the traces
+// Input is a stored array that a run has read. The plan is followed by the versions of units, input by input, and these by the traces
 // of tasks.
 type Input struct {
 	Array   int             `json:"array"` // index into the plan's arrays
@@ -67,43 +75,129 @@ func (in *Input) Numbers() int {
 	return in.Units + 1
 }
 
-// Lookup returns the entry of an output, if there is one.
+// A receipt's first line is the mark, its version, and a checksum of all that follows.
+const (
+	mark    = "gonbext receipt "
+	version = 1
+	head    = "%s%d, sha256 %x\n"
+)
+
+// Lookup returns the entry of an output, if there is one. It reads no more of the receipt.
 func Lookup(path, region string) (e Entry, ok bool) {
 	name, err := entryFile(path, region)
 	if err != nil {
 		return e, false
 	}
-	f, err := os.Open(name)
+	f, _, e, err := open(name)
 	if err != nil {
-		return e, false
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(f).ReadBytes('\n')
-	if err != nil && err != io.EOF || json.Unmarshal(line, &e) != nil {
 		return Entry{}, false
 	}
-	return e, true
+	return e, f.Close() == nil
 }
 
-// Rest opens what follows an entry.
-func Rest(path, region string) (io.ReadCloser, error) {
-	name, err := entryFile(path, region)
+// Read reads the entry of a receipt, all of which it compares with its checksum.
+func Read(name string) (e Entry, err error) {
+	f, first, e, err := open(name)
+	if err != nil {
+		return e, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(int64(len(first)), io.SeekStart); err != nil {
+		return e, err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return e, err
+	}
+	if first != "" && first != fmt.Sprintf(head, mark, version, sum.Sum(nil)) {
+		return e, fmt.Errorf("%s: %w", name, errDamaged)
+	}
+	return e, nil
+}
+
+// ReadOf is Read of the receipt of an output of this user's runs.
+func ReadOf(path string) (Entry, error) {
+	name, err := entryFile(path, "")
+	if err != nil {
+		return Entry{}, err
+	}
+	return Read(name)
+}
+
+var errDamaged = errors.New("the receipt is damaged: its checksum differs")
+
+// open opens a receipt behind its entry. first is its first line; "" of one that earlier versions wrote, which has none.
+func open(name string) (f *os.File, first string, e Entry, err error) {
+	if f, err = os.Open(name); err != nil {
+		return nil, "", e, err
+	}
+	fail := func(err error) (*os.File, string, Entry, error) {
+		return nil, "", Entry{}, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
+	}
+	start := make([]byte, len(mark))
+	if _, err := io.ReadFull(f, start); err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return fail(err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fail(err)
+	}
+	b, at := bufio.NewReader(f), 0
+	if bytes.HasPrefix(start, []byte(mark)) {
+		if first, err = b.ReadString('\n'); err != nil {
+			return fail(errDamaged)
+		}
+		var made int
+		if _, err := fmt.Sscanf(first, mark+"%d", &made); err != nil {
+			return fail(errDamaged)
+		}
+		if made > version {
+			return fail(fmt.Errorf("the receipt was written by a later version of gonbext"))
+		}
+		at = len(first)
+	} else if start[0] != '{' {
+		return fail(errors.New("this is not a receipt"))
+	}
+	line, err := b.ReadBytes('\n')
+	if err != nil && err != io.EOF {
+		return fail(err)
+	}
+	if json.Unmarshal(line, &e) != nil {
+		return fail(errDamaged)
+	}
+	e.file = name
+	_, err = f.Seek(int64(at+len(line)), io.SeekStart)
+	if err != nil {
+		return fail(err)
+	}
+	return f, first, e, nil
+}
+
+// Rest opens what follows the plan of an entry that was read.
+func (e *Entry) Rest() (io.ReadCloser, error) {
+	f, _, now, err := open(e.file)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	b := bufio.NewReader(f)
-	if _, err := b.ReadBytes('\n'); err != nil {
+	if _, err := f.Seek(int64(now.Length), io.SeekCurrent); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{b, f}, nil
+	return f, nil
 }
+
+// ReadPlan reads the plan of an entry that was read; nil for none.
+func (e *Entry) ReadPlan() ([]byte, error) {
+	f, _, now, err := open(e.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, min(max(now.Length, 0), mostPlan))
+	_, err = io.ReadFull(f, b)
+	return b, err
+}
+
+// mostPlan bounds a plan in a receipt: one that is larger is left out.
+const mostPlan = 16 << 20
 
 // Put stores an entry, and what rest writes after it, in place of an earlier one of the same output. A run goes on
 // where that fails: the next one computes.
@@ -112,24 +206,48 @@ func Put(e Entry, rest func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	dir := filepath.Dir(name)
+	if _, err := os.Lstat(name); err != nil { // one that is replaced adds none
+		evict(dir, mostEntries, mostEntries*9/10, mostKept)
+	}
+	return write(name, 0o600, e, rest)
+}
+
+// Write writes a receipt as a file that others can read.
+func Write(name string, e Entry, rest func(io.Writer) error) error {
+	return write(name, 0o666, e, rest)
+}
+
+func write(name string, mode fs.FileMode, e Entry, rest func(io.Writer) error) error {
+	if e.Length = len(e.Plan); e.Length > mostPlan {
+		e.Length, e.Plan = 0, nil
+	}
 	b, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(name); err != nil { // one that is replaced adds none
-		evict(filepath.Dir(name), mostEntries, mostEntries*9/10, mostKept)
-	}
-	return replace(name, func(f *os.File) error {
-		w := bufio.NewWriter(f)
-		if _, err := w.Write(append(b, '\n')); err != nil {
+	return replace(name, mode, func(f *os.File) error {
+		sum := sha256.New()
+		first := fmt.Appendf(nil, head, mark, version, sum.Sum(nil))
+		if _, err := f.Write(first); err != nil {
 			return err
+		}
+		w := bufio.NewWriter(io.MultiWriter(f, sum))
+		for _, part := range [][]byte{b, {'\n'}, e.Plan} {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
 		}
 		if rest != nil {
 			if err := rest(w); err != nil {
 				return err
 			}
 		}
-		return w.Flush()
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		_, err := f.WriteAt(fmt.Appendf(nil, head, mark, version, sum.Sum(nil)), 0)
+		return err
 	})
 }
 
@@ -154,13 +272,16 @@ func file(folder, key, suffix string) (string, error) {
 	return filepath.Join(dir, folder, hex.EncodeToString(sum[:16])+suffix), nil
 }
 
-// replace writes a file that only its user can read, and renames it to its name when it is whole.
-func replace(name string, write func(*os.File) error) error {
+// replace writes a file, and renames it to its name when it is whole. The folder of one that only its user can read is
+// made where there is none.
+func replace(name string, mode fs.FileMode, write func(*os.File) error) error {
 	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	if mode == 0o600 {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
-	temp, err := os.CreateTemp(dir, ".new-") // mode 0600
+	temp, err := os.OpenFile(filepath.Join(dir, ".new-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}

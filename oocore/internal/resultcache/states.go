@@ -55,7 +55,7 @@ func PutState(key string, state any) error {
 		return err
 	}
 	dir := filepath.Dir(name)
-	err = replace(name, func(f *os.File) error {
+	err = replace(name, 0o600, func(f *os.File) error {
 		w := &bounded{f, sha256.New(), mostState}
 		if disk.InMemory(dir) {
 			w.left = mostInMemory

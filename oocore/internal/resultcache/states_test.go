@@ -107,7 +107,9 @@ func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
 	}
 	t.Setenv("GONBEXT_RUNS", dir)
 	want := Entry{Path: "/data/out.zarr", Region: "0:2", Fingerprint: plan.Fingerprint{Output: "zarr", Expression: "sqrt"}, Version: storage.Version{Objects: "some digest"}}
-	if e, ok := Lookup("/data/out.zarr", "0:2"); !ok || !reflect.DeepEqual(e, want) {
+	e, ok := Lookup("/data/out.zarr", "0:2")
+	e.file = ""
+	if !ok || !reflect.DeepEqual(e, want) {
 		t.Errorf("entry %+v, %t, want %+v", e, ok, want)
 	}
 	var s state

@@ -42,7 +42,7 @@ func updated(next Runner) Runner {
 			if info, err := j.info(ctx, e.Path); err == nil {
 				e.Details = receipt.Details(info)
 			}
-			e.Title, e.Inputs = j.Plan.Title, now.inputs
+			e.Title, e.Inputs, e.Plan = j.Plan.Title, now.inputs, j.portable()
 			e.Stage = j.last()
 			if s := &j.Plan.Stages[e.Stage]; s.Kind == plan.MapStage {
 				e.Grid = s.Grid
@@ -287,7 +287,7 @@ func (j *Job) unaffected(now *unitVersions) (kept checkpoint.Tasks, what string,
 
 // earlierTraces opens the traces of the earlier run's tasks, and returns the units that have changed since, by array.
 func (j *Job) earlierTraces(now *unitVersions) (traces io.ReadCloser, changed map[int]checkpoint.Tasks, err error) {
-	rest, err := resultcache.Rest(j.earlier.Path, j.earlier.Region)
+	rest, err := j.earlier.Rest()
 	if err != nil {
 		return nil, nil, err
 	}
