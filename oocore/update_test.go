@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -135,6 +136,76 @@ func TestReductionsTakeOverWhatIsFolded(t *testing.T) {
 			}
 			if v, err := oocore.Verify(t.Context(), filepath.Join(dir, fmt.Sprint(i, name))); err != nil || !v.Whole() {
 				t.Errorf("%s to %s: %+v, %v", expression, name, v, err)
+			}
+		}
+	}
+}
+
+// What is saved again of arrays that have grown, or were cut, computes what is new, with the bytes of a whole run.
+func TestGrownInputsAreComputedFromTheirEnd(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	for _, c := range []struct {
+		expression string
+		whole      bool // it has to be: all of the result depends on the length
+	}{
+		{"sqrt(x) + 1", false},
+		{"where(x > 0.5, x, w)", false},
+		{"x * reshape(arange(12), 1, 12)", false},
+		{"sum(x)", false},
+		{"mean(x, 0)", false},
+		{"max(sqrt(x), 1)", false},
+		{`slice(x, "::-1") + 1`, true},
+		{`slice(x, "2:20") + 1`, true},
+		{"concatenate(x, w, 0)", true},
+		{"transpose(x, 1, 0) * 2", true},
+	} {
+		for _, codec := range []string{"zstd", "none"} {
+			seed := rand.Uint64()
+			r := rand.New(rand.NewPCG(seed, 0))
+			dir, ctx := t.TempDir(), t.Context()
+			x, w := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "w.zarr")
+			saved(t, oocore.Random(oocore.Float64, 2, 1, 12), w)
+			saved(t, oocore.Random(oocore.Float64, 1, 40, 12), x, oocore.Chunks(4, 12))
+			save := func(to string, opts ...oocore.Option) (ran oocore.RunReport) {
+				names := oocore.Names{"x": oocore.Open(x)}
+				if strings.Contains(c.expression, "w") {
+					names["w"] = oocore.Open(w)
+				}
+				opts = append(opts, oocore.Codec(codec), oocore.Report(&ran))
+				a := oocore.Eval(c.expression, names)
+				if len(a.Shape()) == 2 {
+					opts = append(opts, oocore.Chunks(4, 12))
+				}
+				if _, err := a.Save(ctx, filepath.Join(dir, to), opts...); err != nil {
+					t.Fatalf("%s: %v", c.expression, err)
+				}
+				return ran
+			}
+			save("out.zarr")
+			for round := range 4 {
+				if n := r.IntN(10) + 1; round == 2 {
+					now := oocore.Open(x).Slice(fmt.Sprintf("0:%d", 4*n))
+					saved(t, now, filepath.Join(dir, "short.zarr"), oocore.Chunks(4, 12), oocore.Fresh())
+					if err := errors.Join(os.RemoveAll(x), os.Rename(filepath.Join(dir, "short.zarr"), x)); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					if _, err := oocore.Random(oocore.Float64, uint64(round+9), n, 12).Append(ctx, x, 0); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ran := save("out.zarr")
+				whole := save("whole.zarr", oocore.Fresh())
+				got, want := chunkFiles(t, filepath.Join(dir, "out.zarr")), chunkFiles(t, filepath.Join(dir, "whole.zarr"))
+				if !maps.EqualFunc(got, want, bytes.Equal) {
+					t.Errorf("seed %d, %s, round %d: other chunks than those of a whole run", seed, c.expression, round)
+				}
+				if ran.Computed+ran.Skipped != whole.Computed || c.whole && ran.Skipped > 0 || !c.whole && round != 2 && ran.Skipped == 0 && whole.Computed > 2 {
+					t.Errorf("seed %d, %s, round %d: %d tasks of %d computed, %d skipped", seed, c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
+				}
+				if v, err := oocore.Verify(ctx, filepath.Join(dir, "out.zarr")); err != nil || !v.Whole() {
+					t.Errorf("seed %d, %s, round %d: %+v, %v", seed, c.expression, round, v, err)
+				}
 			}
 		}
 	}

@@ -63,17 +63,27 @@ func (p *Plan) Fingerprint(version string, inputs map[int]storage.Version) Finge
 		Version storage.Version
 	}
 	var read []input
-	what := Plan{Arrays: slices.Clone(p.Arrays), Output: p.Output, Others: p.Others}
-	var outputs []Array
+	for i := range p.Arrays {
+		if p.Arrays[i].Place != InFile {
+			continue
+		}
+		if inputs[i].Unknown {
+			return Fingerprint{}
+		}
+		read = append(read, input{absolute(p.Arrays[i].Path), inputs[i]})
+	}
+	what, outputs := p.bare()
+	return Fingerprint{Revisions: p.Revisions, Arithmetic: p.arithmetic(), Output: digest(outputsOf(outputs, p.Collections)), Inputs: digest(read), Expression: digest([]any{what, version})}
+}
+
+// bare is what the bits of results depend on, apart from inputs, and how the outputs are stored.
+func (p *Plan) bare() (what *Plan, outputs []Array) {
+	what = &Plan{Arrays: slices.Clone(p.Arrays), Output: p.Output, Others: p.Others}
 	for i := range what.Arrays {
 		a := &what.Arrays[i]
 		a.Work, a.Layout.Work = store.Work{}, store.Work{} // this machine's
 		switch a.Place {
 		case InFile:
-			if inputs[i].Unknown {
-				return Fingerprint{}
-			}
-			read = append(read, input{absolute(a.Path), inputs[i]})
 			*a = Array{Place: InFile, Shape: a.Shape, DType: a.DType, Chunks: a.Chunks}
 		case InData:
 			data := sha256.Sum256(a.Data)
@@ -95,7 +105,7 @@ func (p *Plan) Fingerprint(version string, inputs map[int]storage.Version) Finge
 			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
-	return Fingerprint{Revisions: p.Revisions, Arithmetic: p.arithmetic(), Output: digest(outputsOf(outputs, p.Collections)), Inputs: digest(read), Expression: digest([]any{&what, version})}
+	return what, outputs
 }
 
 // outputsOf is what says where outputs go and how they are stored.

@@ -114,13 +114,8 @@ func tracesOf(e *resultcache.Entry) ([]checkpoint.Trace, error) {
 	if e.Folded != 0 {
 		return []checkpoint.Trace{{Digest: e.Folded, Form: wholeForm(e.Grid.Shape)}}, nil
 	}
-	rest, err := restOf(e)
-	if err != nil {
-		return nil, err
-	}
-	defer rest.Close()
 	all := make([]checkpoint.Trace, e.Grid.Len())
-	return all, checkpoint.EachTrace(rest, func(t checkpoint.Trace) bool {
+	return all, EachTrace(e, func(t checkpoint.Trace) bool {
 		if t.Stage != e.Stage {
 			return true
 		}

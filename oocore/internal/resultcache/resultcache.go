@@ -39,6 +39,7 @@ type Entry struct {
 	Stage   int       `json:"stage,omitempty"`   // whose tasks they are
 	Folded  uint64    `json:"folded,omitempty"`  // of a reduction the digest of its only part
 	Details string    `json:"details,omitempty"` // a digest of what the output is, apart from its elements
+	Growing string    `json:"growing,omitempty"` // the plan's, of an expression of arrays that may grow
 	Inputs  []Input   `json:"inputs,omitempty"`
 	Sum     string    `json:"sha256,omitempty"` // with Folded, where the receipt has cryptographic digests
 	Length  int       `json:"plan,omitempty"`   // of Plan, which follows the entry; 0 for none
@@ -53,6 +54,7 @@ type Input struct {
 	Array   int             `json:"array"` // index into the plan's arrays
 	Path    string          `json:"path"`  // absolute
 	Version storage.Version `json:"version"`
+	Shape   []int           `json:"shape"`
 	Units   int             `json:"units,omitempty"`   // 0 where it has no versions but that of the whole
 	Digests bool            `json:"digests,omitempty"` // follow the versions: what the input's own receipt says of its units
 }

@@ -73,7 +73,7 @@ func (j *Job) committed(ctx context.Context, output int) (done bool, why string)
 	if why = j.print.Difference(e.Fingerprint); why == "" && !same {
 		why = "what was saved there has been changed since"
 	}
-	if same && j.print.OtherInputs(e.Fingerprint) {
+	if same && (j.print.OtherInputs(e.Fingerprint) || why != "" && e.Growing != "" && e.Growing == j.Plan.Growing(j.functions)) {
 		j.earlier = &e
 	}
 	return why == "", why

@@ -36,7 +36,7 @@ func (j *Job) foretell(ctx context.Context, version string) (changed string, err
 	if j.inputs, err = versions(ctx, j.Plan.Plan, nil, nil); err != nil {
 		return "", err
 	}
-	j.print = j.Plan.Fingerprint(version, j.inputs)
+	j.functions, j.print = version, j.Plan.Fingerprint(version, j.inputs)
 	done, _ := j.committed(ctx, j.Plan.Output)
 	if done || j.earlier == nil {
 		return "", nil
@@ -45,6 +45,6 @@ func (j *Job) foretell(ctx context.Context, version string) (changed string, err
 	if err != nil {
 		return "", err
 	}
-	_, changed, err = j.unaffected(now)
-	return changed, err
+	_, changed = j.unaffected(now)
+	return changed, nil
 }

@@ -33,11 +33,12 @@ type Job struct {
 	allocate func(n int) []byte // for what is returned; nil where it is saved
 
 	print     plan.Fingerprint                                                             // the zero Fingerprint where versions are not known
+	functions string                                                                       // stands for the Go functions that take part
 	inputs    map[int]storage.Version                                                      // before they were read
 	read      []string                                                                     // versions of files that Go functions read
 	reads     []string                                                                     // their paths
 	infos     map[string]store.Info                                                        // of outputs in object stores whose version was read, by their places
-	earlier   *resultcache.Entry                                                           // of what is in the output's place, where only the inputs were others; nil elsewhere
+	earlier   *resultcache.Entry                                                           // of what is in the output's place, where only the inputs were others, or shorter; nil elsewhere
 	receipt   func(ctx context.Context, e *resultcache.Entry) (rest func(io.Writer) error) // completes the output's entry; nil for a run without traces
 	reason    string                                                                       // why what was saved before is not used
 	folder    error                                                                        // why it is not known where the staging folders are

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/internal/exec/slots"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/plan"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
@@ -42,7 +43,7 @@ func updated(next Runner) Runner {
 			if info, err := j.info(ctx, e.Path); err == nil {
 				e.Details = receipt.Details(info)
 			}
-			e.Title, e.Inputs, e.Plan = j.Plan.Title, now.inputs, j.portable()
+			e.Title, e.Inputs, e.Plan, e.Growing = j.Plan.Title, now.inputs, j.portable(), j.Plan.Growing(j.functions)
 			e.Stage = j.last()
 			if s := &j.Plan.Stages[e.Stage]; s.Kind == plan.MapStage {
 				e.Grid = s.Grid
@@ -145,7 +146,7 @@ func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 		if err != nil {
 			return nil, err
 		}
-		in := resultcache.Input{Array: i, Path: path, Version: j.inputs[i]}
+		in := resultcache.Input{Array: i, Path: path, Version: j.inputs[i], Shape: a.Shape}
 		v.grids[i] = grid.Whole(a.Shape)
 		if a.Store.Files && a.Chunks != nil {
 			if err := v.list(ctx, a.Path, &in); err != nil {
@@ -192,7 +193,8 @@ func (v *unitVersions) write(w io.Writer) error {
 // errAll is that all of an input has changed, or that what it was cannot be compared.
 var errAll = errors.New("all of an input has changed")
 
-// changed reads what write has written of earlier inputs, and returns the units that have other versions now, by array.
+// changed reads what write has written of earlier inputs, and returns the units that are new or have other versions now, by
+// array.
 func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map[int]checkpoint.Tasks, error) {
 	if len(earlier) != len(v.inputs) {
 		return nil, errAll
@@ -200,7 +202,7 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 	changed := map[int]checkpoint.Tasks{}
 	for i, was := range earlier {
 		now := v.inputs[i]
-		if was.Array != now.Array || was.Path != now.Path || was.Units != now.Units {
+		if was.Array != now.Array || was.Path != now.Path || (was.Units == 0) != (now.Units == 0) {
 			return nil, errAll
 		}
 		if was.Units == 0 {
@@ -213,16 +215,19 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 		if err := binary.Read(from, binary.LittleEndian, before); err != nil {
 			return nil, err
 		}
-		same := func(u int) bool {
-			d := u + was.Units + 1
-			return before[u] == after[u] || was.Digests && now.Digests && before[d] == after[d]
+		same := func(was, now int) bool {
+			return before[was] == after[now]
 		}
-		if !same(was.Units) {
+		if was.Digests && now.Digests {
+			old, of := before[was.Units+1:], after[now.Units+1:]
+			same = func(was, now int) bool { return before[was] == after[now] || old[was] == of[now] }
+		}
+		if !same(was.Units, now.Units) {
 			return nil, errAll
 		}
 		var units checkpoint.Tasks
-		for u := range was.Units {
-			if !same(u) {
+		for u := range now.Units {
+			if u >= was.Units || !same(u, u) {
 				units.Add(u, 1)
 			}
 		}
@@ -234,81 +239,45 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 // update takes over what the earlier run's tasks have made that read nothing which has changed, and says what
 // has; "" where nothing is taken over.
 func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
-	kept, changed, err := j.unaffected(now)
-	if err != nil || len(kept) == 0 {
-		return "", err
+	kept, changed := j.unaffected(now)
+	if len(kept) == 0 {
+		return "", nil
 	}
-	folds := j.Plan.Stages[0].Kind == plan.ReduceStage
-	if !folds {
-		switch err := j.adopt(ctx, kept); {
-		case ctx.Err() != nil:
-			return "", context.Cause(ctx)
-		case err != nil: // such as a full disk: all is computed
-			return "", nil
-		}
+	of := func(each func(checkpoint.Trace) bool) error {
+		return j.earlierTasks(now, func(t checkpoint.Trace) bool { return !kept.Has(t.Task) || each(t) })
 	}
-	traces, _, err := j.earlierTraces(now)
-	if err != nil {
-		return "", err
-	}
-	defer traces.Close()
-	if !folds {
-		return changed, j.env.Checkpoint.Adopt(0, kept, traces)
-	}
-	again, _, err := j.earlierTraces(now)
-	if err != nil {
-		return "", err
-	}
-	defer again.Close()
-	j.env.Earlier = map[int][]byte{}
-	err = checkpoint.EachTrace(again, func(t checkpoint.Trace) bool {
-		if t.Stage == 0 && kept.Has(t.Task) {
+	if j.Plan.Stages[0].Kind == plan.ReduceStage {
+		j.env.Earlier = map[int][]byte{}
+		err := of(func(t checkpoint.Trace) bool {
 			j.env.Earlier[t.Task] = t.Folded
-		}
-		return true
-	})
-	return changed, errors.Join(err, j.env.Checkpoint.Recall(0, kept, traces))
+			return true
+		})
+		return changed, errors.Join(err, j.env.Checkpoint.Recall(0, of))
+	}
+	switch err := j.adopt(ctx, kept); {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil: // such as a full disk: all is computed
+		return "", nil
+	}
+	return changed, j.env.Checkpoint.Adopt(0, kept, of)
 }
 
 // unaffected are the tasks whose results can be taken over, and says what has changed; none, and "", where all is to be
 // computed: also where the receipt was removed meanwhile, or is damaged.
-func (j *Job) unaffected(now *unitVersions) (kept checkpoint.Tasks, what string, err error) {
-	traces, changed, err := j.earlierTraces(now)
+func (j *Job) unaffected(now *unitVersions) (kept checkpoint.Tasks, what string) {
+	versions, err := j.earlier.Rest()
 	if err != nil {
-		return nil, "", nil
+		return nil, ""
 	}
-	n := j.Plan.Stages[0].Tasks()
-	kept, err = unaffected(traces, n, changed, j.Plan.Stages[0].Kind == plan.ReduceStage)
-	if err = errors.Join(err, traces.Close()); err != nil || len(kept) == 0 {
-		return nil, "", nil
+	changed, err := now.changed(versions, j.earlier.Inputs)
+	if err = errors.Join(err, versions.Close()); err != nil {
+		return nil, ""
 	}
-	return kept, changes(changed, now, n, kept.Len()), nil
-}
-
-// earlierTraces opens the traces of the earlier run's tasks, and returns the units that have changed since, by array.
-func (j *Job) earlierTraces(now *unitVersions) (traces io.ReadCloser, changed map[int]checkpoint.Tasks, err error) {
-	rest, err := j.earlier.Rest()
-	if err != nil {
-		return nil, nil, err
-	}
-	if changed, err = now.changed(rest, j.earlier.Inputs); err != nil {
-		return nil, nil, errors.Join(err, rest.Close())
-	}
-	return rest, changed, nil
-}
-
-// unaffected are those of n tasks that have traces, if they fold with what they have folded, and have read nothing that has
-// changed.
-func unaffected(traces io.Reader, n int, changed map[int]checkpoint.Tasks, folds bool) (kept checkpoint.Tasks, err error) {
 	const known, affected = 1, 2 // 0: it has no trace
-	of := make([]uint8, n)
-	err = checkpoint.EachTrace(traces, func(t checkpoint.Trace) bool {
-		if t.Stage != 0 {
-			return true
-		}
-		if t.Task >= n {
-			return false
-		}
+	n := j.Plan.Stages[0].Tasks()
+	of, folds := make([]uint8, n), j.Plan.Stages[0].Kind == plan.ReduceStage
+	err = j.earlierTasks(now, func(t checkpoint.Trace) bool {
 		if folds && len(t.Folded) == 0 {
 			return true
 		}
@@ -325,7 +294,52 @@ func unaffected(traces io.Reader, n int, changed map[int]checkpoint.Tasks, folds
 			kept.Add(task, 1)
 		}
 	}
-	return kept, err
+	if err != nil || len(kept) == 0 {
+		return nil, ""
+	}
+	return kept, changes(changed, now, n, kept.Len())
+}
+
+// earlierTasks gives the traces of the earlier run's tasks of the first stage that make what tasks of this run do,
+// by the numbers of these.
+func (j *Job) earlierTasks(now *unitVersions, each func(checkpoint.Trace) bool) error {
+	s := &j.Plan.Stages[0]
+	number := func(task int) int { return task }
+	if was := j.lengthBefore(now); was >= 0 {
+		before, tasks := s.Before(was), make([]int, s.Tasks()) // by chunk
+		for task := range tasks {
+			chunk, _ := slots.ChunkOf(s, task)
+			tasks[chunk] = task
+		}
+		number = func(task int) int {
+			if task >= before.Tasks() {
+				return -1
+			}
+			chunk, box := slots.ChunkOf(before, task)
+			if chunk >= len(tasks) || !slices.Equal(box.Shape, s.Grid.Box(chunk).Shape) {
+				return -1
+			}
+			return tasks[chunk]
+		}
+	}
+	n := s.Tasks()
+	return receipt.EachTrace(j.earlier, func(t checkpoint.Trace) bool {
+		if t.Stage != 0 {
+			return true
+		}
+		t.Task = number(t.Task)
+		return t.Task < 0 || t.Task >= n || each(t)
+	})
+}
+
+// lengthBefore is the length of the first axis that inputs had which have grown, or have shrunk, since; -1 where none has.
+func (j *Job) lengthBefore(now *unitVersions) int {
+	for i, was := range j.earlier.Inputs {
+		if !slices.Equal(was.Shape, now.inputs[i].Shape) {
+			return was.Shape[0]
+		}
+	}
+	return -1
 }
 
 // adopt puts what tasks have made in the staging folder.

@@ -62,7 +62,7 @@ func versioned(version string, reads []string) Layer {
 			if of != "" && len(j.read) > 0 {
 				of += "\n" + fmt.Sprint(j.read)
 			}
-			j.print = j.Plan.Fingerprint(of, j.inputs)
+			j.functions, j.print = of, j.Plan.Fingerprint(of, j.inputs)
 			return next(ctx, j)
 		}
 	}

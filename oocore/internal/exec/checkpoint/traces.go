@@ -220,8 +220,8 @@ func EachTrace(from io.Reader, each func(Trace) bool) error {
 
 // Adopt begins with tasks of a stage that an earlier run of another fingerprint has done, whose results are
 // in the staging folder, and with their traces. The run resumes from there.
-func (c *Checkpoint) Adopt(stage int, done Tasks, earlier io.Reader) error {
-	err := c.Recall(stage, done, earlier)
+func (c *Checkpoint) Adopt(stage int, done Tasks, earlier func(each func(Trace) bool) error) error {
+	err := c.Recall(stage, earlier)
 	if err == nil {
 		err = c.note(stage, done, nil)
 	}
@@ -231,8 +231,8 @@ func (c *Checkpoint) Adopt(stage int, done Tasks, earlier io.Reader) error {
 	return err
 }
 
-// Recall notes the traces of tasks that an earlier run has done.
-func (c *Checkpoint) Recall(stage int, done Tasks, earlier io.Reader) error {
+// Recall notes the traces of tasks of a stage that an earlier run has done.
+func (c *Checkpoint) Recall(stage int, earlier func(each func(Trace) bool) error) error {
 	now, form := c.forms[stage], c.forms[stage]
 	failed := error(nil)
 	note := func(as [][]int) {
@@ -240,10 +240,7 @@ func (c *Checkpoint) Recall(stage int, done Tasks, earlier io.Reader) error {
 			form, failed = as, c.journal.form(stage, as)
 		}
 	}
-	err := EachTrace(earlier, func(t Trace) bool {
-		if t.Stage != stage || !done.Has(t.Task) {
-			return true
-		}
+	err := earlier(func(t Trace) bool {
 		if note(t.Form); failed == nil {
 			failed = c.journal.trace(&t)
 		}

@@ -54,7 +54,10 @@ func TestTracesAreWhatTasksReadAndWrote(t *testing.T) {
 	}
 	next := following(t) // of a run whose tasks write in another form
 	check(t, next.Follow(nil, [][][]int{{{2, 2}}}, false))
-	check(t, next.Adopt(0, Tasks{{7, 8}}, bytes.NewReader(b.Bytes())))
+	check(t, next.Adopt(0, Tasks{{7, 8}}, func(each func(Trace) bool) error {
+		each(want[7])
+		return nil
+	}))
 	next.Observer().Wrote(0, 9, 4)
 	var after bytes.Buffer
 	check(t, next.Traces(&after))

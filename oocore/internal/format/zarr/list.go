@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/zeebo/xxh3"
 )
 
 // Chunks lists the chunks that are stored, with their encoded bytes.
@@ -106,22 +107,24 @@ func (m *meta) keyPrefix() string {
 // Units is the grid of the objects that chunks lie in.
 func (a *array) Units() grid.Grid { return a.meta.objects() }
 
-// Versions tells the version of each object; that of the metadata is number -1.
+// Versions tells the version of each object. Number -1 is what the metadata say, but for the shape; where they are not
+// Zarr's, the version of all that is no chunk.
 func (a *array) Versions(ctx context.Context, each func(unit int, version uint64)) error {
-	index := make([]int, len(a.meta.shape))
-	var rest uint64
-	for e, err := range (withoutOwner{a.bucket}).List(ctx, "") {
+	index, rest, prefix := make([]int, len(a.meta.shape)), a.meta.rest, a.meta.keyPrefix()
+	if rest == 0 {
+		prefix = ""
+	}
+	for e, err := range a.bucket.List(ctx, prefix) {
 		if err != nil {
 			return a.Fail(ctx, err)
 		}
-		version := chunked.VersionOf(e)
 		if a.meta.parseKey(e.Key, index) {
-			each(a.meta.number(index), version)
-		} else {
-			rest += version
+			each(a.meta.number(index), chunked.VersionOf(e))
+		} else if a.meta.rest == 0 && e.Key != ownerKey {
+			rest += chunked.VersionOf(e)
 		}
 	}
-	each(-1, rest)
+	each(-1, rest+xxh3.Hash(a.meta.attributes))
 	return ctx.Err()
 }
 

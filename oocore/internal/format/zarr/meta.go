@@ -27,6 +27,7 @@ type meta struct {
 	attributes json.RawMessage // an object, or nil
 	times      json.RawMessage // attributes of dates and durations, or nil
 	blocks     *Blocks         // nil where it is Zarr's own
+	rest       uint64          // a digest of all that Zarr's metadata say but the shape; 0 for others
 }
 
 // shardLevel is a way in which chunks are put together: a shard of an array, or a part

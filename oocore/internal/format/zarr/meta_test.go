@@ -209,7 +209,7 @@ func TestEncodeRoundTrips(t *testing.T) {
 		}
 		m.attributes, back.attributes = compact(m.attributes), compact(back.attributes)
 		codecs, again := m.pipeline.V3(), back.pipeline.V3()
-		m.pipeline, back.pipeline = nil, nil
+		m.pipeline, back.pipeline, m.rest, back.rest = nil, nil, 0, 0 // the text is another
 		if !reflect.DeepEqual(m, back) || !reflect.DeepEqual(codecs, again) {
 			r.Fatalf("%+v became %+v", m, back)
 		}

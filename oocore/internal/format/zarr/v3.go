@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/zeebo/xxh3"
 )
 
 const v3File = "zarr.json"
@@ -66,7 +68,13 @@ func fromV3(o object) (*meta, error) {
 }
 
 func (m *meta) readShape(o object) (err error) {
-	m.shape, err = o.lengths("shape", 0)
+	if m.shape, err = o.lengths("shape", 0); err != nil {
+		return err
+	}
+	rest := maps.Clone(o)
+	delete(rest, "shape")
+	text, err := json.Marshal(rest)
+	m.rest = xxh3.Hash(text)
 	return err
 }
 

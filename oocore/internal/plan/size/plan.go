@@ -158,6 +158,14 @@ func (s *Stage) Chunks(task grid.Box) iter.Seq[grid.Box] {
 	return task.Align(origin, s.Chunk)
 }
 
+// Before is the stage as one was that ran over a domain of another length along the first axis.
+func (s *Stage) Before(length int) *Stage {
+	of := *s.Stage
+	of.Grid.Shape = slices.Clone(of.Grid.Shape)
+	of.Grid.Shape[0] = length
+	return &Stage{Stage: &of}
+}
+
 // WriteForms are how each stage's tasks write, as a checkpoint.Trace says it; nil of a stage of which that cannot be said.
 func (p *Plan) WriteForms() [][][]int {
 	all := make([][][]int, len(p.Stages))
