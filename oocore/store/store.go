@@ -15,10 +15,14 @@
 //	             Read and written: the regular grid; chunk keys default and v2; codecs
 //	             bytes, transpose, gzip, zstd, blosc, crc32c and sharding_indexed,
 //	             nested too. Missing chunks have the fill value; dimension names and
-//	             attributes are part of copies.
+//	             attributes are part of copies. Read: rectilinear grids, without shards; of numcodecs
+//	             zlib, lz4, bz2, lzma, shuffle, fletcher32, delta, fixedscaleoffset, quantize,
+//	             bitround, packbits and astype.
 //	Zarr v2      The same paths, with a .zarray. Read: C and F order, either separator,
 //	             compressors and filters that are codecs above, .zattrs. New arrays are
 //	             v3.
+//	Zarr in zip  x.zarr.zip, x.zarr.zip/group/array: a store in one archive, as zarr-python's ZipStore.
+//	             Read: stored and deflated members. Written: whole, an array or a collection, on this machine.
 //	OME-Zarr     x.zarr#2: the third level of a group with multiscales, 0.1 to 0.5, with their axes
 //	             as dimension names. Levels have paths of their own too: x.zarr/2.
 //	             Written by Array.Pyramid.
@@ -390,7 +394,8 @@ type Codec interface {
 }
 
 // builtin are the names of codecs that every program has; those of numcodecs have its prefix too.
-var builtin = []string{"none", "bytes", "transpose", "sharding_indexed", "zstd", "gzip", "blosc", "crc32c", "zlib", "lz4", "shuffle", "fletcher32"}
+var builtin = []string{"none", "bytes", "transpose", "sharding_indexed", "zstd", "gzip", "blosc", "crc32c", "zlib", "lz4", "shuffle", "fletcher32",
+	"bz2", "lzma", "packbits", "delta", "fixedscaleoffset", "quantize", "bitround", "astype"}
 
 // RegisterCodec makes a codec known, before any array is opened: packages call it as they are loaded. New arrays have it by oocore.Codec(NAME), or
 // NAME:CONFIGURATION. The error is of a name that is none, or that another codec has.

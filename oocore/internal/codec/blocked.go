@@ -182,21 +182,25 @@ func (bzip) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritte
 
 func (bzip) decode(dst, src []byte) (int, error) {
 	mem := memoryReader(src)
-	r := bzip2.NewReader(&mem)
+	return readAll(dst, bzip2.NewReader(&mem))
+}
+
+// readAll decodes to the end, at which dst is full at the latest.
+func readAll(dst []byte, r io.Reader) (int, error) {
 	n := 0
 	for n < len(dst) {
 		part, err := r.Read(dst[n:])
 		if n += part; err == io.EOF {
 			return n, nil
 		} else if err != nil {
-			return n, err
+			return n, ended(err)
 		}
 	}
 	switch more, err := io.CopyN(io.Discard, r, 1); {
 	case more > 0:
 		return n, errLarge
 	case err != io.EOF:
-		return n, err
+		return n, ended(err)
 	}
 	return n, nil
 }

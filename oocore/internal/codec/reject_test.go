@@ -24,7 +24,12 @@ func TestRejected(t *testing.T) {
 		{`[{"name":"bytes"}]`, "needs an endian"},
 		{`[{"name":"bytes","configuration":{"endian":"middle"}}]`, `"middle"`},
 		{`[` + little + `,{"name":"magic"}]`, `"magic": it is not supported`},
-		{`[` + little + `,{"name":"numcodecs.delta","configuration":{"dtype":"<f4"}}]`, `"numcodecs.delta": it is not supported`},
+		{`[` + little + `,{"name":"numcodecs.delta","configuration":{"dtype":"<f4"}}]`, `"numcodecs.delta": it comes after bytes`},
+		{`[{"name":"numcodecs.delta","configuration":{"dtype":"<f4"}},{"name":"transpose","configuration":{"order":[1,0]}},` + little + `]`, `"transpose": it comes after`},
+		{`[{"name":"numcodecs.fixedscaleoffset","configuration":{"dtype":"<f4","scale":2}},` + little + `]`, "no offset"},
+		{`[{"name":"numcodecs.astype","configuration":{"encode_dtype":"<U3"}},` + little + `]`, `"<U3"`},
+		{`[` + little + `,{"name":"numcodecs.zfpy"}]`, "supported are astype, bitround, blosc"},
+		{`[` + little + `,{"name":"numcodecs.lzma","configuration":{"format":3,"filters":[{"id":3,"dist":4},{"id":33}]}}]`, "LZMA2 alone"},
 		{`[{"name":"sharding_indexed","configuration":{}}]`, `"sharding_indexed"`},
 		{`[` + little + `,{"name":"zstd","configuration":{"level":23}}]`, "level 23"},
 		{`[` + little + `,{"name":"zstd","configuration":{"level":"3"}}]`, `"zstd"`},
@@ -44,8 +49,8 @@ func TestRejected(t *testing.T) {
 		rejected(t, c.codecs, err, c.want)
 	}
 	for _, c := range []struct{ compressor, filters, order, want string }{
-		{`{"id":"bz2","level":1}`, `null`, "C", `"bz2": it is not supported`},
-		{`null`, `[{"id":"delta","dtype":"<f4"}]`, "C", `"delta": it is not supported`},
+		{`{"id":"zfpy"}`, `null`, "C", `"zfpy": it is not supported`},
+		{`null`, `[{"id":"delta","dtype":"|b1"}]`, "C", `"delta": from bool to bool`},
 		{`null`, `[{"id":"fixedscaleoffset"}]`, "C", `"fixedscaleoffset"`},
 		{`null`, `{}`, "C", "filters"},
 		{`"zlib"`, `null`, "C", "no object with an id"},

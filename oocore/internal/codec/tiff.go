@@ -138,7 +138,7 @@ func (p *predictor) decode(dst, src []byte) (int, error) {
 	return len(src), nil
 }
 
-func accumulate[T uint8 | uint16 | uint32 | uint64](all []T, row, apart int) {
+func accumulate[T uint8 | uint16 | uint32 | uint64 | float32 | float64](all []T, row, apart int) {
 	for ; len(all) > 0; all = all[row:] {
 		for i := apart; i < row; i++ {
 			all[i] += all[i-apart]

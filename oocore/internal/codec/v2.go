@@ -95,6 +95,15 @@ func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error)
 		return newCRC32C(), nil
 	case "fletcher32":
 		return newFletcher32(), nil
+	case "bz2":
+		return bzip{}, nil
+	case "lzma":
+		return parseLZMA(raw)
+	case "packbits":
+		return packBits{}, nil
 	}
-	return nil, errors.New("it is not supported: supported are zstd, gzip, zlib, blosc, lz4, shuffle, crc32c and fletcher32")
+	if f, err := parseElementwise(id, raw, element{t: t}); f != nil || err != nil {
+		return f, err
+	}
+	return nil, fmt.Errorf("it is not supported: supported are %s", numcodecNames())
 }

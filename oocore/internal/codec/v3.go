@@ -69,6 +69,7 @@ type bytesConfig struct {
 func parseV3(codecs []json.RawMessage, axes int, t dtype.Type) (order []int, big bool, filters []filter, err error) {
 	order = grid.UpTo(axes)
 	laid := false // by the codec that makes bytes of an array
+	lies := t     // what that codec takes
 	for i, raw := range codecs {
 		var c stated
 		if err := json.Unmarshal(raw, &c); err != nil {
@@ -79,8 +80,8 @@ func parseV3(codecs []json.RawMessage, axes int, t dtype.Type) (order []int, big
 		}
 		switch c.Name {
 		case "transpose":
-			if laid {
-				return fail(errors.New("it comes after bytes, and belongs before it"))
+			if laid || len(filters) > 0 {
+				return fail(errors.New("it comes after bytes or a filter of elements, and belongs before it"))
 			}
 			next, err := parseTranspose(c.Configuration, axes)
 			if err != nil {
@@ -95,18 +96,37 @@ func parseV3(codecs []json.RawMessage, axes int, t dtype.Type) (order []int, big
 				return fail(errors.New("it comes twice"))
 			}
 			laid = true
-			if big, err = parseBytes(c.Configuration, t); err != nil {
+			if big, err = parseBytes(c.Configuration, lies); err != nil {
 				return fail(err)
+			}
+			if n := len(filters); n > 0 { // after which the elements are in the machine's order
+				if e, ok := filters[n-1].(*elementwise); ok {
+					e.stored.big = big
+				}
+				big = false
 			}
 		case "sharding_indexed":
 			return fail(errors.New("it is not supported inside of other codecs"))
 		default:
-			f, err := parseFilter(c, t)
+			f, err := parseFilter(c, lies)
 			if err != nil {
 				return fail(err)
 			}
-			if !laid {
-				return fail(errors.New("it comes before bytes, and belongs after it"))
+			switch f := f.(type) {
+			case *elementwise:
+				f.made.big, f.stored.big = false, false
+				lies = f.stored.t
+			case packBits:
+				lies = dtype.Uint8
+			default:
+				if !laid {
+					return fail(errors.New("it comes before bytes, and belongs after it"))
+				}
+				filters = append(filters, f)
+				continue
+			}
+			if laid {
+				return fail(errors.New("it comes after bytes, and belongs before it"))
 			}
 			filters = append(filters, f)
 		}

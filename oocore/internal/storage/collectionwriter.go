@@ -341,6 +341,8 @@ type NewFolder struct {
 	// put into what is there.
 	Replaces func(folder string) error
 	Finish   func(folder string) error // adds what stands beside the arrays
+	// Pack makes the file of a folder which takes the collection's place; nil where the folder itself does.
+	Pack func(ctx context.Context, folder, file string) error
 }
 
 // folderCollection grows in the staging folder, array by array.
@@ -356,7 +358,8 @@ const (
 	folderID     = "collection.id" // what is being written
 	folderMoving = "moving"        // all arrays are whole
 	folderOut    = "out"           // where the folder is put together
-	folderInode  = "out.inode"     // of that folder, once it is whole
+	folderPacked = "packed"        // the file that is made of it
+	folderInode  = "out.inode"     // of that folder or file, once it is whole
 )
 
 // checkFileName rejects the name of an array whose file would lie outside its folder, or which
@@ -451,7 +454,7 @@ func (c *folderCollection) Abort() error {
 	var errs []error
 	listing := disk.List(ws.Path, func(e fs.DirEntry) bool {
 		number, _, _ := strings.Cut(e.Name(), ".")
-		if _, err := strconv.Atoi(number); err == nil || slices.Contains([]string{folderID, folderMoving, folderOut, folderInode}, e.Name()) {
+		if _, err := strconv.Atoi(number); err == nil || slices.Contains([]string{folderID, folderMoving, folderOut, folderPacked, folderInode}, e.Name()) {
 			errs = append(errs, disk.RemoveAll(ws.Join(e.Name())))
 		}
 		return true
@@ -521,15 +524,22 @@ func (c *folderCollection) commit(ctx context.Context) error {
 	if err := disk.SyncDir(to); err != nil || to == c.target {
 		return err
 	}
-	st, err := os.Lstat(out)
+	made := out
+	if c.of.Pack != nil {
+		made = ws.Join(folderPacked)
+		if err := c.of.Pack(ctx, out, made); err != nil {
+			return err
+		}
+	}
+	st, err := os.Lstat(made)
 	if err == nil {
 		err = disk.WriteFile(ws.Join(folderInode), []byte(strconv.FormatUint(disk.Inode(st), 10)))
 	}
 	if err != nil {
 		return err
 	}
-	if missing(c.target) {
-		if err := disk.Rename(out, c.target); err != nil {
+	if c.of.Pack != nil || missing(c.target) {
+		if err := disk.Rename(made, c.target); err != nil {
 			return err
 		}
 	} else if err := disk.Exchange(out, c.target); err != nil {

@@ -3,6 +3,7 @@
 package chunked
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -22,7 +23,8 @@ type Array struct {
 	Path     string // as it was given to Open
 	Shape    []int
 	Chunk    []int
-	Shard    []int // whole chunks that are stored as one object; nil where each is by itself
+	Runs     [][]Run // of each axis whose chunks differ in length, of which Chunk has the longest; nil where none does
+	Shard    []int   // whole chunks that are stored as one object; nil where each is by itself
 	DType    dtype.Type
 	Pipeline *codec.Pipeline
 	Fill     []byte // one element, little-endian, of chunks that are not stored
@@ -32,31 +34,48 @@ type Array struct {
 	IndexBytes, MoreIndexBytes int64
 
 	closed atomic.Bool
-	edges  sync.Map // pipelines by the axes, as bits, along which their chunks end with the array
+	edges  sync.Map // pipelines of chunks of another shape, by it
 }
 
 // Edge returns the pipeline of a chunk that was stored without what is beyond the array; nil
 // where nothing is.
 func (a *Array) Edge(chunk []int) (*codec.Pipeline, error) {
-	var axes uint64
-	for d, i := range chunk {
-		if i*a.Chunk[d]+a.Chunk[d] > a.Shape[d] {
-			axes |= 1 << d
-		}
-	}
-	if axes == 0 {
-		return nil, nil
-	}
-	if p, ok := a.edges.Load(axes); ok {
-		return p.(*codec.Pipeline), nil
-	}
 	shape := slices.Clone(a.Chunk)
 	for d, i := range chunk {
 		shape[d] = min(shape[d], a.Shape[d]-i*a.Chunk[d])
 	}
+	if slices.Equal(shape, a.Chunk) {
+		return nil, nil
+	}
+	return a.shaped(shape)
+}
+
+// Run is chunks of one length that follow each other along an axis, up to the next run: the first begins at Start and is number Index.
+type Run struct{ Start, Length, Index int }
+
+// chunkAt is the chunk along an axis that has an element: its number, where it begins, and its length.
+func (a *Array) chunkAt(d, at int) (index, start, length int) {
+	r := Run{Length: a.Chunk[d]}
+	if a.Runs != nil && a.Runs[d] != nil {
+		i, found := slices.BinarySearchFunc(a.Runs[d], at, func(r Run, at int) int { return cmp.Compare(r.Start, at) })
+		if !found {
+			i--
+		}
+		r = a.Runs[d][i]
+	}
+	n := (at - r.Start) / r.Length
+	return r.Index + n, r.Start + n*r.Length, r.Length
+}
+
+// shaped is the pipeline of chunks of a shape.
+func (a *Array) shaped(shape []int) (*codec.Pipeline, error) {
+	key := grid.Format(shape)
+	if p, ok := a.edges.Load(key); ok {
+		return p.(*codec.Pipeline), nil
+	}
 	p, err := a.Pipeline.WithChunk(shape)
 	if err == nil {
-		a.edges.Store(axes, p)
+		a.edges.Store(key, p)
 	}
 	return p, err
 }

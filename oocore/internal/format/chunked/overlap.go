@@ -13,7 +13,7 @@ import (
 // buffer they lie stride[d] apart, from element at on.
 type overlap struct {
 	region grid.Region
-	chunks []int // the shape of a chunk of the grid
+	a      *Array
 	shards []int // the shape of a shard, nil where chunks are objects
 	shape  []int // of this chunk as it is stored
 	first  []int // place in the region
@@ -21,6 +21,7 @@ type overlap struct {
 	high   []int
 
 	chunk  []int // index in the grid
+	length []int // of the grid's chunk
 	start  []int
 	count  []int
 	step   []int
@@ -29,17 +30,17 @@ type overlap struct {
 }
 
 func newOverlap(dims int) overlap {
-	ints := make([]int, 8*dims)
+	ints := make([]int, 9*dims)
 	take := func() (s []int) {
 		s, ints = ints[:dims:dims], ints[dims:]
 		return s
 	}
-	return overlap{first: take(), low: take(), high: take(), chunk: take(), start: take(), count: take(), step: take(), stride: take()}
+	return overlap{first: take(), low: take(), high: take(), chunk: take(), length: take(), start: take(), count: take(), step: take(), stride: take()}
 }
 
 // begin goes to the first overlap of a region that is not empty.
-func (p *overlap) begin(r grid.Region, chunks, shards []int) {
-	p.region, p.chunks, p.shards, p.shape, p.at = r, chunks, shards, chunks, 0
+func (p *overlap) begin(r grid.Region, a *Array, shards []int) {
+	p.region, p.a, p.shards, p.shape, p.at = r, a, shards, a.Chunk, 0
 	clear(p.first) // the read before may have ended in the middle
 	stride := 1
 	for d := len(p.count) - 1; d >= 0; d-- {
@@ -74,7 +75,8 @@ func (p *overlap) next() bool {
 func (p *overlap) enterShard(d, i int) {
 	p.low[d], p.high[d] = i, p.region.Count[d]
 	if p.shards != nil {
-		_, n := p.inside(d, i, p.shards[d])
+		length := p.shards[d]
+		_, n := p.inside(d, i, (p.region.Start[d]+i*p.region.Step[d])/length*length, length)
 		p.high[d] = i + n
 	}
 	p.enter(d, i)
@@ -84,14 +86,15 @@ func (p *overlap) enterShard(d, i int) {
 func (p *overlap) enter(d, i int) {
 	p.at += (i - p.first[d]) * p.stride[d]
 	p.first[d] = i
-	p.chunk[d] = (p.region.Start[d] + i*p.step[d]) / p.chunks[d]
-	p.start[d], p.count[d] = p.inside(d, i, p.chunks[d])
+	var begin int
+	p.chunk[d], begin, p.length[d] = p.a.chunkAt(d, p.region.Start[d]+i*p.step[d])
+	p.start[d], p.count[d] = p.inside(d, i, begin, p.length[d])
 }
 
-// inside returns, along one axis, where the region's i-th element lies in its chunk or shard of
-// a length, and how many elements of the region from it on lie there too.
-func (p *overlap) inside(d, i, length int) (start, count int) {
-	start = (p.region.Start[d] + i*p.step[d]) % length
+// inside returns, along one axis, where the region's i-th element lies in its chunk or shard, which begins
+// at a place and has a length, and how many elements of the region from it on lie there too.
+func (p *overlap) inside(d, i, begin, length int) (start, count int) {
+	start = p.region.Start[d] + i*p.step[d] - begin
 	room := start
 	if p.step[d] > 0 {
 		room = length - 1 - start

@@ -15,7 +15,7 @@ func (a *Array) Prefetch(ctx context.Context, p []byte, r grid.Region) (func(ctx
 		return nil, a.Fail(ctx, fs.ErrClosed)
 	}
 	at, chunk := newOverlap(len(a.Shape)), &prefetched{data: p}
-	at.begin(r, a.Chunk, nil)
+	at.begin(r, a, nil)
 	index, ok := a.NewIndex(make([]byte, a.IndexBytes), &chunk.read).(Fetcher)
 	if !ok {
 		return nil, a.Fail(ctx, errors.ErrUnsupported)

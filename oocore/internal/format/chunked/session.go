@@ -139,7 +139,7 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 	if ok {
 		checked.Begin()
 	}
-	s.overlap.begin(r, s.a.Chunk, s.a.Shard)
+	s.overlap.begin(r, s.a, s.a.Shard)
 	for more := true; more && err == nil; more = s.overlap.next() {
 		err = s.readOverlap(ctx, dst)
 	}
@@ -153,12 +153,24 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 
 // readOverlap reads what of the region lies in one chunk.
 func (s *session) readOverlap(ctx context.Context, dst []byte) error {
-	p := &s.overlap
+	p, by := &s.overlap, s.a.Pipeline
 	p.shape = s.a.Chunk
 	if s.kept != nil && slices.Equal(s.kept, p.chunk) {
 		p.shape = s.shape
 		p.gather(dst, s.memory.chunk, s.a)
 		return nil
+	}
+	if s.a.Runs != nil {
+		var err error
+		if by, err = s.a.shaped(p.length); err != nil {
+			return err
+		}
+		p.shape = by.Chunk()
+		if s.decoder != nil {
+			if err := s.decodeBy(by); err != nil {
+				return err
+			}
+		}
 	}
 	if f, ok := s.index.(Fetcher); ok {
 		switch {
@@ -180,7 +192,7 @@ func (s *session) readOverlap(ctx context.Context, dst []byte) error {
 		p.shape = src.Pipeline.Chunk()
 	}
 	if s.decoder != nil {
-		if err := s.decodeBy(cmp.Or(src.Pipeline, s.a.Pipeline)); err != nil {
+		if err := s.decodeBy(cmp.Or(src.Pipeline, by)); err != nil {
 			return src.Fault(ctx, err)
 		}
 	}

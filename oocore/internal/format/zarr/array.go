@@ -22,6 +22,7 @@ type array struct {
 func newArray(path string, b blob.Bucket, m *meta, e blob.Entry) *array {
 	a := &array{bucket: b, meta: m, entry: e}
 	a.Path, a.Shape, a.Chunk, a.DType, a.Pipeline, a.Fill = path, m.shape, m.chunks, m.dtype, m.pipeline, m.fill
+	a.Runs = m.runs
 	if len(m.shards) > 0 {
 		a.Shard, a.IndexBytes, a.MoreIndexBytes = m.unit(), indexBytes(m.shards), m.moreIndexBytes()
 	}
@@ -43,6 +44,9 @@ func (a *array) Info() store.Info {
 	}
 	if m.blocks != nil {
 		info.Format, info.Open = m.blocks.Format, false
+	}
+	if m.runs != nil {
+		info.Format += ", a rectilinear grid"
 	}
 	if m.noFill {
 		info.Details.Fill = ""

@@ -44,7 +44,7 @@ func (format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, err
 	}
 	names := make(map[string]bool, len(m.Members))
 	for _, of := range m.Members {
-		if _, err := bucketOf(m.Path + "/" + of.Name); err != nil {
+		if _, err := BucketIn(strings.TrimSuffix(m.Path, ".zip"), of.Name); err != nil {
 			return nil, err
 		}
 		if slices.Contains(strings.Split(of.Name, "/"), v3File) {
@@ -95,7 +95,12 @@ func (format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, err
 		}
 		return made.plainBytes(), nil
 	}}
-	if !m.Add {
+	switch {
+	case zipped(m.Path) && m.Add:
+		return nil, errZipped
+	case zipped(m.Path):
+		f.Replaces, f.Pack = func(string) error { return nil }, pack
+	case !m.Add:
 		f.Replaces = replaceableGroup
 	}
 	return storage.CreateFolder(m, f)

@@ -86,19 +86,23 @@ func create(path string, m store.Meta) (store.Writer, error) {
 		return nil, err
 	}
 	made.nameDims(ctx, path, m.Details.ChosenDims)
-	bucket, err := bucketOf(path)
-	if err != nil {
-		return nil, err
-	}
 	n := newArrayTarget{ws: storage.StagingDirOf(m), made: made}
 	var t interface {
 		target
 		publisher
 	}
-	if bucket.Can().Replace {
-		t, err = newLocalTarget(path, n)
+	place := blob.PlaceOf(path)
+	if zipped(path) {
+		t, err = newZipTarget(path, n)
 	} else {
-		t = &remoteTarget{newArrayTarget: n, bucket: bucket}
+		bucket, failed := bucketOf(path)
+		switch err = failed; {
+		case err != nil:
+		case place.Replace:
+			t, err = newLocalTarget(path, n)
+		default:
+			t = &remoteTarget{newArrayTarget: n, bucket: bucket}
+		}
 	}
 	if err == nil {
 		err = t.begin(ctx, path, m.Resume)
@@ -106,8 +110,8 @@ func create(path string, m store.Meta) (store.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, chunks := newWriteLayout(made, bucket.Can().Random), t.chunks()
-	if d.open() && bucket.Can().Files {
+	d, chunks := newWriteLayout(made, place.Random), t.chunks()
+	if d.open() && place.Files {
 		return newOpenWriter(path, storage.StagingDirOf(m), t, d, chunks.String()), nil
 	}
 	return &writer{base: base{path: path, ws: storage.StagingDirOf(m), target: t}, d: d, box: d.all(), bucket: chunks, elide: zero(made.fill), seed: maphash.MakeSeed()}, nil

@@ -39,6 +39,9 @@ var errChangedMeanwhile = errors.New("the array was changed meanwhile: append ag
 // growing returns what an array that is there is to be when it has grown by a region.
 func growing(ctx context.Context, path string, m store.Meta) (g growth, err error) {
 	found, parsed, bucket, err := inPlace(ctx, path, "arrays of this machine only are appended to", "there is no array to append to: save it first")
+	if err == nil && found.runs != nil {
+		err = errRectilinear
+	}
 	if err == nil && found.version != 3 {
 		err = errors.New("it is an array of version 2: convert it to append to it")
 	}

@@ -37,6 +37,9 @@ func place(path string) string {
 func groups(path string) (at string, above []string) {
 	path = strings.TrimRight(path, "/")
 	root, inner := split(path)
+	if zipped(path) {
+		return root, nil
+	}
 	if inner == "" || !blob.PlaceOf(path).Files {
 		return path, nil
 	}

@@ -30,6 +30,9 @@ func existing(ctx context.Context, path string, m store.Meta) (*meta, blob.Bucke
 // store, and of none.
 func inPlace(ctx context.Context, path, remote, missing string) (*meta, blob.Entry, blob.Bucket, error) {
 	bucket, err := bucketOf(path)
+	if err == nil && zipped(path) {
+		err = errZipped
+	}
 	if err != nil {
 		return nil, blob.Entry{}, nil, err
 	}
@@ -46,10 +49,14 @@ func inPlace(ctx context.Context, path, remote, missing string) (*meta, blob.Ent
 	return found, e, bucket, err
 }
 
+var errRectilinear = errors.New("its grid is rectilinear: such arrays are read only, convert it first")
+
 // accepts rejects a region that the array cannot take.
 func (m *meta) accepts(want store.Meta) error {
 	d := newWriteLayout(m, true)
 	switch {
+	case m.runs != nil:
+		return errRectilinear
 	case len(m.shards) > 1:
 		return errors.New("its shards lie in shards: regions of such arrays cannot be written")
 	case !slices.Equal(want.Shape, m.shape) || want.DType != m.dtype:

@@ -45,7 +45,7 @@ func (f format) Owns(path string) bool {
 // OwnsName reports a path that ends like an array or a group, or leads into one.
 func (format) OwnsName(path string) bool {
 	root, _ := split(path)
-	return strings.HasSuffix(root, suffix)
+	return strings.HasSuffix(root, suffix) || strings.HasSuffix(root, zipSuffix)
 }
 
 // Open opens an array and reads its metadata only.
@@ -127,7 +127,7 @@ func split(path string) (root, inner string) {
 		if i := strings.IndexByte(path[at:], '/'); i >= 0 {
 			end = at + i
 		}
-		if name := path[at:end]; strings.HasSuffix(name, suffix) {
+		if name := path[at:end]; strings.HasSuffix(name, suffix) || strings.HasSuffix(name, zipSuffix) {
 			return path[:end], strings.Trim(path[end:], "/")
 		}
 		at = end + 1

@@ -104,8 +104,13 @@ func (m *meta) keyPrefix() string {
 	return "c" + m.keys.separator
 }
 
-// Units is the grid of the objects that chunks lie in.
-func (a *array) Units() grid.Grid { return a.meta.objects() }
+// Units is the grid of the objects that chunks lie in; the whole array of a rectilinear one.
+func (a *array) Units() grid.Grid {
+	if a.meta.runs != nil {
+		return grid.Whole(a.meta.shape)
+	}
+	return a.meta.objects()
+}
 
 // Versions tells the version of each object. Number -1 is what the metadata say, but for the shape; where they are not
 // Zarr's, the version of all that is no chunk.
@@ -118,9 +123,10 @@ func (a *array) Versions(ctx context.Context, each func(unit int, version uint64
 		if err != nil {
 			return a.Fail(ctx, err)
 		}
-		if a.meta.parseKey(e.Key, index) {
+		switch {
+		case a.meta.parseKey(e.Key, index) && a.meta.runs == nil:
 			each(a.meta.number(index), chunked.VersionOf(e))
-		} else if a.meta.rest == 0 && e.Key != ownerKey {
+		case a.meta.runs != nil || a.meta.rest == 0 && e.Key != ownerKey:
 			rest += chunked.VersionOf(e)
 		}
 	}

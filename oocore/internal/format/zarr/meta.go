@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/format/raw"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
@@ -17,8 +18,9 @@ type meta struct {
 	version    int // of the format: 2 or 3
 	shape      []int
 	dtype      dtype.Type
-	chunks     []int        // what is encoded at once: in shards their innermost parts
-	shards     []shardLevel // outermost first; nil where each chunk is an object
+	chunks     []int           // what is encoded at once: in shards their innermost parts
+	runs       [][]chunked.Run // of a rectilinear grid, of whose chunks the longest are those of chunks; else nil
+	shards     []shardLevel    // outermost first; nil where each chunk is an object
 	keys       keyEncoding
 	fill       []byte // one element, little-endian
 	noFill     bool   // nobody has said one: it is zero
@@ -64,14 +66,22 @@ func (m *meta) unit() []int {
 // chunkBytes is the size of a decoded chunk.
 func (m *meta) chunkBytes() int64 { return int64(grid.Size(m.chunks)) * int64(m.dtype.Size()) }
 
-// objects is the grid of the objects.
+// count is the number of objects along an axis.
+func (m *meta) count(d int) int {
+	if m.runs == nil || len(m.runs[d]) == 0 {
+		return m.objects().Count(d)
+	}
+	last := m.runs[d][len(m.runs[d])-1]
+	return last.Index + (m.shape[d]-last.Start+last.Length-1)/last.Length
+}
+
+// objects is the grid of the objects; of a rectilinear one about that.
 func (m *meta) objects() grid.Grid { return grid.Grid{Shape: m.shape, Chunks: m.unit()} }
 
 // number is that of an object, in C order of the grid.
 func (m *meta) number(unit []int) (n int) {
-	g := m.objects()
 	for d, i := range unit {
-		n = n*g.Count(d) + i
+		n = n*m.count(d) + i
 	}
 	return n
 }
@@ -108,9 +118,8 @@ func (m *meta) parseKey(key string, index []int) (ok bool) {
 
 // inGrid reports whether an index lies in the grid of units.
 func (m *meta) inGrid(index []int) bool {
-	g := m.objects()
 	for d, i := range index {
-		if i >= g.Count(d) {
+		if i >= m.count(d) {
 			return false
 		}
 	}

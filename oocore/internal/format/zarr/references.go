@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -54,9 +55,20 @@ func BucketIn(root, inner string) (blob.Bucket, error) {
 	if inner != "" && (!fs.ValidPath(inner) || path.Clean(inner) != inner) {
 		return nil, fmt.Errorf("%q does not name an array in %s", inner, path.Base(root))
 	}
-	b, err := blob.At(root)
+	b, err := bucketAt(root)
 	if err != nil || inner == "" {
 		return b, err
 	}
 	return b.Join(inner + "/"), nil
+}
+
+func bucketAt(root string) (blob.Bucket, error) {
+	if !strings.HasSuffix(root, zipSuffix) {
+		return blob.At(root)
+	}
+	a, err := openArchive(context.Background(), root)
+	if err != nil {
+		return nil, err
+	}
+	return zipBucket{a, ""}, nil
 }

@@ -182,7 +182,7 @@ func (format) Members(ctx context.Context, root string) (all []store.Member, err
 	switch _, _, err := loadMeta(ctx, b); {
 	case err == nil:
 		name := path.Base(root)
-		return []store.Member{{Name: strings.TrimSuffix(name, suffix), Path: root}}, nil
+		return []store.Member{{Name: strings.TrimSuffix(strings.TrimSuffix(name, ".zip"), suffix), Path: root}}, nil
 	case err != errGroup:
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/zeebo/xxh3"
 )
@@ -143,8 +144,15 @@ func (m *meta) readGrid(o object) error {
 	if err != nil {
 		return err
 	}
-	if n.name != "regular" {
-		return fmt.Errorf("chunk_grid: %q is not supported, only regular ones are", n.name)
+	switch n.name {
+	case "regular":
+	case "rectilinear":
+		if err := m.readRectilinear(n.configuration); err != nil {
+			return fmt.Errorf("chunk_grid: %w", err)
+		}
+		return nil
+	default:
+		return fmt.Errorf("chunk_grid: %q is not supported: regular and rectilinear ones are", n.name)
 	}
 	if err := n.configuration.field("chunk_shape", &m.chunks); err != nil {
 		return fmt.Errorf("chunk_grid: %w", err)
@@ -153,6 +161,53 @@ func (m *meta) readGrid(o object) error {
 		return fmt.Errorf("chunk_grid: chunk_shape %w", err)
 	}
 	return nil
+}
+
+// readRectilinear reads a grid whose chunks differ in length (zarr-extensions, chunk-grids/rectilinear): of each axis one length, or the length of each
+// chunk, of which equal ones may be a pair of the length and their number. What is beyond the array is stored, too.
+func (m *meta) readRectilinear(o object) error {
+	var kind string
+	var axes []json.RawMessage
+	if err := o.field("kind", &kind); err != nil {
+		return err
+	}
+	if err := o.field("chunk_shapes", &axes); err != nil {
+		return err
+	}
+	if kind != "inline" {
+		return fmt.Errorf("kind %q is not supported, only inline is", shorten([]byte(kind)))
+	}
+	if len(axes) != len(m.shape) {
+		return fmt.Errorf("chunk_shapes has %d axes, the array has %d", len(axes), len(m.shape))
+	}
+	m.chunks, m.runs = make([]int, len(axes)), make([][]chunked.Run, len(axes))
+	for d, raw := range axes {
+		if json.Unmarshal(raw, &m.chunks[d]) == nil {
+			continue
+		}
+		var lengths []json.RawMessage
+		if err := json.Unmarshal(raw, &lengths); err != nil {
+			return fmt.Errorf("chunk_shapes: axis %d has neither a length nor a list of them", d)
+		}
+		at, index := 0, 0
+		for _, raw := range lengths {
+			run := []int{0, 1}
+			if json.Unmarshal(raw, &run[0]) != nil && (json.Unmarshal(raw, &run) != nil || len(run) != 2) || min(run[0], run[1]) < 1 || max(run[0], run[1]) > math.MaxInt32 {
+				return fmt.Errorf("chunk_shapes: %s is neither a length nor a pair of a length and a number", shorten(raw))
+			}
+			if at >= m.shape[d] && index > 0 {
+				break // beyond the array
+			}
+			m.runs[d] = append(m.runs[d], chunked.Run{Start: at, Length: run[0], Index: index})
+			m.chunks[d] = max(m.chunks[d], run[0])
+			at, index = at+run[0]*run[1], index+run[1]
+		}
+		if at < m.shape[d] {
+			return fmt.Errorf("chunk_shapes: the chunks of axis %d are %d long, the array %d", d, at, m.shape[d])
+		}
+		m.chunks[d] = max(m.chunks[d], 1)
+	}
+	return checkChunk(m.chunks, len(m.shape), m.dtype)
 }
 
 func (m *meta) readKeys(o object) error {
@@ -190,6 +245,9 @@ func (m *meta) readCodecs(o object) error {
 	}
 	if err := m.parseCodecs(list, m.chunks, nil); err != nil {
 		return fmt.Errorf("codecs: %w", err)
+	}
+	if m.runs != nil && m.shards != nil {
+		return errors.New("codecs: shards of a rectilinear grid are not supported")
 	}
 	return nil
 }

@@ -103,6 +103,7 @@ func Block(name string) float64 { return max(blocks[name], 0.5) }
 // codecs are those of a byte that is decoded, and that is encoded.
 var codecs = map[string]struct{ decode, encode float64 }{
 	"zstd": {1, 2.2}, "gzip": {3, 20}, "zlib": {3, 20}, "blosc": {0.12, 0.8}, "lz4": {0.3, 0.8},
+	"lzma": {16, 0}, "bzip2": {30, 0}, "delta": {0.4, 0}, "fixedscaleoffset": {0.6, 0}, "quantize": {0.3, 0}, "astype": {0.3, 0}, "bitround": {0.1, 0}, "packbits": {1, 0},
 	"lzw": {5, 0}, "predictor": {0.6, 0}, "floatpredictor": {1.1, 0},
 }
 

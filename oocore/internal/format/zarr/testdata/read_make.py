@@ -124,6 +124,59 @@ for separator in "/.":
     for shape in ((), (9,), (13, 7, 6)):
         python2(values("float32", shape), chunks=tuple(max(1, n // 2) for n in shape), chunk_key_encoding={"name": "v2", "separator": separator})
 
+# zarr-python, filters of elements and the compressors of numcodecs: any shape, chunks, types and order of bytes. What they lose is lost as z is read.
+def filtered(version, a, **options):
+    name = name_of(f"filter{version}-")
+    chunks = tuple(int(rng.integers(1, n + 3)) for n in a.shape)
+    z = zarr.create_array(folder / f"{name}.zarr", shape=a.shape, dtype=a.dtype, chunks=chunks, zarr_format=version, **options)
+    z[...] = a
+    done(name, z[...])
+
+
+def shape():
+    return tuple(int(n) for n in rng.integers(1, 23, rng.integers(1, 4)))
+
+
+def dtype_of(kinds, sizes="1248"):
+    d = np.dtype(rng.choice(list(kinds)) + rng.choice(list(sizes)))
+    return d.newbyteorder(rng.choice(list("<>")))
+
+
+def several_filters():
+    while True:
+        f = [dtype_of("f", "248") for _ in range(2)]
+        i = [dtype_of("iu") for _ in range(2)]
+        yield f[0].newbyteorder("<"), [numcodecs.BitRound(keepbits=int(rng.integers(1, 9)))]
+        yield f[0], [numcodecs.Quantize(digits=int(rng.integers(0, 4)), dtype=f[0], astype=f[1])]
+        yield f[0], [numcodecs.FixedScaleOffset(offset=float(rng.integers(-9, 9)), scale=float(rng.choice([1, 2.5, 10, 3])), dtype=f[0], astype=rng.choice([i[0], f[1]]))]
+        yield i[1], [numcodecs.FixedScaleOffset(offset=int(rng.integers(0, 9)), scale=2, dtype=i[1], astype=f[1])]
+        yield f[0], [numcodecs.Delta(f[0])]
+        yield i[0], [numcodecs.Delta(i[0], astype=i[0].kind + str(max(i[0].itemsize, int(rng.choice([1, 2, 4, 8])))))]
+        yield np.dtype("c8"), [numcodecs.Delta("c8")]
+        yield i[0], [numcodecs.AsType(rng.choice([f[0], i[1]]), i[0])]
+        yield f[0], [numcodecs.AsType(f[1], f[0])]
+        yield np.dtype(bool), [numcodecs.PackBits()]
+        yield f[0], [numcodecs.FixedScaleOffset(offset=0, scale=10, dtype=f[0], astype="<i4"), numcodecs.Delta("<i4", astype="<i2")]
+
+
+with np.errstate(all="ignore"):
+    filtered(2, values("int32", (90, 80)), compressors=numcodecs.LZMA(preset=9))
+    more = [None, numcodecs.Zlib(1), numcodecs.BZ2(3), numcodecs.LZMA(preset=1), numcodecs.LZMA(format=2, preset=1), numcodecs.LZMA(format=3, filters=[{"id": 0x21, "preset": 2}])]
+    for (dtype, filters), compressor in zip(itertools.islice(several_filters(), 154), itertools.cycle(more)):
+        filtered(2, values(dtype, shape()), order=rng.choice(["C", "F"]), filters=filters, compressors=compressor)
+    for dtype, filters in itertools.islice(several_filters(), 88):
+        if dtype.itemsize == 1 and dtype.kind != "b" or any(f.codec_id == "quantize" and f.astype != f.dtype or f.codec_id in ("bitround", "packbits") for f in filters):
+            continue  # which zarr-python itself does not read in version 3, or not write
+        native = [dict(f.get_config(), name="numcodecs." + f.codec_id) for f in filters]
+        for f in native:
+            f.pop("id")
+            for key in ("dtype", "astype", "encode_dtype", "decode_dtype"):
+                if key in f:
+                    f[key] = f[key].replace(">", "<")
+        filtered(3, values(dtype.newbyteorder("<"), shape()), filters=[named(f.pop("name"), **f) for f in native],
+                 serializer=BytesCodec(endian="little"),  # zarr-python takes big-endian elements for little-endian ones
+                 compressors=[[], [ZstdCodec()], [named("numcodecs.bz2", level=1)], [named("numcodecs.lzma")]][len(cases) % 4])
+
 # TensorStore, version 3
 bfloat16 = ml_dtypes.bfloat16
 little, big = named("bytes", endian="little"), named("bytes", endian="big")
