@@ -111,6 +111,79 @@ func TestOnlyWhatChangedIsComputed(t *testing.T) {
 	}
 }
 
+// Expressions of several stages compute, before what has changed of the result, those parts of temporary arrays that it is made
+// of, with the bytes of a whole run.
+func TestUpdatesOfSeveralStages(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	for _, c := range []struct {
+		expression string
+		rows       int  // of x, of which a task of a product or of a sort takes more than 4 MiB
+		all        bool // any change is one of everything
+	}{
+		{`matmul(x, y) + slice(x, ":, :1")`, 12000, false},
+		{"matmul(transpose(y, 1, 0), transpose(x, 1, 0)) * 2", 12000, false},
+		{"x - reshape(mean(x, 1), 600, 1)", 600, false},
+		{"x - mean(x, 0)", 600, true},
+		{"cumsum(x, 0)", 600, true},
+		{"cumsum(x, 1)", 600, false},
+		{"sort(x, 1)", 12000, false},
+		{"softmax(x, 1)", 600, false},
+		{"softmax(x, 0)", 600, true},
+		{"gaussian_filter(matmul(x, y), 1)", 12000, false},
+		{`take(matmul(x, y), astype(floor(reshape(slice(x, "::400, 0"), 30) * 500), "int64"), 0)`, 12000, true},
+		{"matmul(matmul(x, y), transpose(y, 1, 0))", 12000, false},
+	} {
+		seed := rand.Uint64()
+		r := rand.New(rand.NewPCG(seed, 0))
+		dir, ctx := t.TempDir(), t.Context()
+		x, y := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "y.zarr")
+		saved(t, oocore.Random(oocore.Float64, 1, c.rows, 64), x, oocore.Chunks(c.rows/12, 64))
+		saved(t, oocore.Random(oocore.Float64, 2, 64, 100), y, oocore.Chunks(64, 20))
+		save := func(to string, opts ...oocore.Option) (ran oocore.RunReport) {
+			names := oocore.Names{"x": oocore.Open(x)}
+			if strings.Contains(c.expression, "y") {
+				names["y"] = oocore.Open(y)
+			}
+			a := oocore.Eval(c.expression, names)
+			chunks := make([]int, len(a.Shape()))
+			for d := range chunks {
+				chunks[d] = min(c.rows/10, a.Shape()[d])
+			}
+			if _, err := a.Save(ctx, filepath.Join(dir, to), append(opts, oocore.Chunks(chunks...), oocore.Memory("128MiB"), oocore.Report(&ran))...); err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, c.expression, err)
+			}
+			return ran
+		}
+		save("out.zarr")
+		skipped := int64(0)
+		for round := range 2 {
+			if round == 1 && strings.Contains(c.expression, "y") {
+				column := r.IntN(100)
+				saved(t, oocore.Full(r.Float64(), 64, 1), y, oocore.Region(fmt.Sprintf(":, %d:%d", column, column+1)))
+			} else {
+				row, column := r.IntN(c.rows), r.IntN(62)
+				saved(t, oocore.Full(r.Float64(), 1, 2), x, oocore.Region(fmt.Sprintf("%d:%d, %d:%d", row, row+1, column, column+2)))
+			}
+			ran, whole := save("out.zarr"), save("whole.zarr", oocore.Fresh())
+			got, want := chunkFiles(t, filepath.Join(dir, "out.zarr")), chunkFiles(t, filepath.Join(dir, "whole.zarr"))
+			if !maps.EqualFunc(got, want, bytes.Equal) {
+				t.Errorf("seed %d, %s, round %d: other chunks than those of a whole run", seed, c.expression, round)
+			}
+			if ran.Computed+ran.Skipped != whole.Computed {
+				t.Errorf("seed %d, %s, round %d: %d tasks of %d computed, %d skipped", seed, c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
+			}
+			t.Logf("%s, round %d: %d tasks of %d, %d bytes of %d read", c.expression, round, ran.Computed, whole.Computed, ran.Read, whole.Read)
+			skipped += ran.Skipped
+			if v, err := oocore.Verify(ctx, filepath.Join(dir, "out.zarr")); err != nil || !v.Whole() {
+				t.Errorf("seed %d, %s, round %d: %+v, %v", seed, c.expression, round, v, err)
+			}
+		}
+		if !c.all && skipped == 0 {
+			t.Errorf("%s: no task was taken over", c.expression)
+		}
+	}
+}
+
 // A reduction takes over what tasks have folded of what is as it was, with the bits of a whole run: also to a file that
 // is written as a whole.
 func TestReductionsTakeOverWhatIsFolded(t *testing.T) {
@@ -144,7 +217,7 @@ func TestReductionsTakeOverWhatIsFolded(t *testing.T) {
 // What is saved again of arrays that have grown, or were cut, computes what is new, with the bytes of a whole run.
 func TestGrownInputsAreComputedFromTheirEnd(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
-	for _, c := range []struct {
+	for i, c := range []struct {
 		expression string
 		whole      bool // it has to be: all of the result depends on the length
 	}{
@@ -159,53 +232,51 @@ func TestGrownInputsAreComputedFromTheirEnd(t *testing.T) {
 		{"concatenate(x, w, 0)", true},
 		{"transpose(x, 1, 0) * 2", true},
 	} {
-		for _, codec := range []string{"zstd", "none"} {
-			seed := rand.Uint64()
-			r := rand.New(rand.NewPCG(seed, 0))
-			dir, ctx := t.TempDir(), t.Context()
-			x, w := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "w.zarr")
-			saved(t, oocore.Random(oocore.Float64, 2, 1, 12), w)
-			saved(t, oocore.Random(oocore.Float64, 1, 40, 12), x, oocore.Chunks(4, 12))
-			save := func(to string, opts ...oocore.Option) (ran oocore.RunReport) {
-				names := oocore.Names{"x": oocore.Open(x)}
-				if strings.Contains(c.expression, "w") {
-					names["w"] = oocore.Open(w)
-				}
-				opts = append(opts, oocore.Codec(codec), oocore.Report(&ran))
-				a := oocore.Eval(c.expression, names)
-				if len(a.Shape()) == 2 {
-					opts = append(opts, oocore.Chunks(4, 12))
-				}
-				if _, err := a.Save(ctx, filepath.Join(dir, to), opts...); err != nil {
-					t.Fatalf("%s: %v", c.expression, err)
-				}
-				return ran
+		seed, codec := rand.Uint64(), []string{"zstd", "none"}[i%2]
+		r := rand.New(rand.NewPCG(seed, 0))
+		dir, ctx := t.TempDir(), t.Context()
+		x, w := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "w.zarr")
+		saved(t, oocore.Random(oocore.Float64, 2, 1, 12), w)
+		saved(t, oocore.Random(oocore.Float64, 1, 40, 12), x, oocore.Chunks(4, 12))
+		save := func(to string, opts ...oocore.Option) (ran oocore.RunReport) {
+			names := oocore.Names{"x": oocore.Open(x)}
+			if strings.Contains(c.expression, "w") {
+				names["w"] = oocore.Open(w)
 			}
-			save("out.zarr")
-			for round := range 4 {
-				if n := r.IntN(10) + 1; round == 2 {
-					now := oocore.Open(x).Slice(fmt.Sprintf("0:%d", 4*n))
-					saved(t, now, filepath.Join(dir, "short.zarr"), oocore.Chunks(4, 12), oocore.Fresh())
-					if err := errors.Join(os.RemoveAll(x), os.Rename(filepath.Join(dir, "short.zarr"), x)); err != nil {
-						t.Fatal(err)
-					}
-				} else {
-					if _, err := oocore.Random(oocore.Float64, uint64(round+9), n, 12).Append(ctx, x, 0); err != nil {
-						t.Fatal(err)
-					}
+			opts = append(opts, oocore.Codec(codec), oocore.Report(&ran))
+			a := oocore.Eval(c.expression, names)
+			if len(a.Shape()) == 2 {
+				opts = append(opts, oocore.Chunks(4, 12))
+			}
+			if _, err := a.Save(ctx, filepath.Join(dir, to), opts...); err != nil {
+				t.Fatalf("%s: %v", c.expression, err)
+			}
+			return ran
+		}
+		save("out.zarr")
+		for round := range 3 {
+			if n := r.IntN(10) + 1; round == 1 {
+				now := oocore.Open(x).Slice(fmt.Sprintf("0:%d", 4*n))
+				saved(t, now, filepath.Join(dir, "short.zarr"), oocore.Chunks(4, 12), oocore.Fresh())
+				if err := errors.Join(os.RemoveAll(x), os.Rename(filepath.Join(dir, "short.zarr"), x)); err != nil {
+					t.Fatal(err)
 				}
-				ran := save("out.zarr")
-				whole := save("whole.zarr", oocore.Fresh())
-				got, want := chunkFiles(t, filepath.Join(dir, "out.zarr")), chunkFiles(t, filepath.Join(dir, "whole.zarr"))
-				if !maps.EqualFunc(got, want, bytes.Equal) {
-					t.Errorf("seed %d, %s, round %d: other chunks than those of a whole run", seed, c.expression, round)
+			} else {
+				if _, err := oocore.Random(oocore.Float64, uint64(round+9), n, 12).Append(ctx, x, 0); err != nil {
+					t.Fatal(err)
 				}
-				if ran.Computed+ran.Skipped != whole.Computed || c.whole && ran.Skipped > 0 || !c.whole && round != 2 && ran.Skipped == 0 && whole.Computed > 2 {
-					t.Errorf("seed %d, %s, round %d: %d tasks of %d computed, %d skipped", seed, c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
-				}
-				if v, err := oocore.Verify(ctx, filepath.Join(dir, "out.zarr")); err != nil || !v.Whole() {
-					t.Errorf("seed %d, %s, round %d: %+v, %v", seed, c.expression, round, v, err)
-				}
+			}
+			ran := save("out.zarr")
+			whole := save("whole.zarr", oocore.Fresh())
+			got, want := chunkFiles(t, filepath.Join(dir, "out.zarr")), chunkFiles(t, filepath.Join(dir, "whole.zarr"))
+			if !maps.EqualFunc(got, want, bytes.Equal) {
+				t.Errorf("seed %d, %s, round %d: other chunks than those of a whole run", seed, c.expression, round)
+			}
+			if ran.Computed+ran.Skipped != whole.Computed || c.whole && ran.Skipped > 0 || !c.whole && round != 1 && ran.Skipped == 0 && whole.Computed > 2 {
+				t.Errorf("seed %d, %s, round %d: %d tasks of %d computed, %d skipped", seed, c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
+			}
+			if v, err := oocore.Verify(ctx, filepath.Join(dir, "out.zarr")); err != nil || !v.Whole() {
+				t.Errorf("seed %d, %s, round %d: %+v, %v", seed, c.expression, round, v, err)
 			}
 		}
 	}
@@ -324,6 +395,50 @@ func TestUpdateThatFailsResumes(t *testing.T) {
 	}
 	if v, err := oocore.Verify(t.Context(), y); err != nil || !v.Whole() {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// An update of several stages that fails resumes, with the parts of temporary arrays that it had left out.
+func TestUpdateOfSeveralStagesThatFailsResumes(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir, chunks := t.TempDir(), oocore.Chunks(1000, 30)
+	x, y := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "y.zarr")
+	saved(t, oocore.Random(oocore.Float64, 1, 12000, 64), x, oocore.Chunks(1000, 64))
+	var calls, most atomic.Int32
+	most.Store(math.MaxInt32)
+	product := func() *oocore.Array {
+		return oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
+			if calls.Add(1) > most.Load() {
+				return errors.New("it fails")
+			}
+			copy(dst, src)
+			return nil
+		}, oocore.Open(x).MatMul(oocore.Random(oocore.Float64, 2, 64, 30)), oocore.MapOptions{Chunks: []int{1000, 30}})
+	}
+	var ran oocore.RunReport
+	opts := []oocore.Option{chunks, oocore.Version("1"), oocore.Workers(1), oocore.Report(&ran)}
+	saved(t, product(), y, opts...)
+	whole := ran.Computed
+	for round := range 3 {
+		saved(t, oocore.Full(float64(round), 1, 3), x, oocore.Region(fmt.Sprintf("%d:%d, 0:3", 2200+round, 2201+round)))
+		saved(t, oocore.Full(float64(round), 1, 3), x, oocore.Region(fmt.Sprintf("%d:%d, 0:3", 3200+round, 3201+round)))
+		most.Store(calls.Load() + 1)
+		if _, err := product().Save(t.Context(), y, opts...); err == nil || !strings.Contains(err.Error(), "it fails") {
+			t.Fatal(err)
+		}
+		most.Store(math.MaxInt32)
+		saved(t, product(), y, opts...)
+		if ran.Computed >= whole {
+			t.Errorf("%d tasks of %d computed", ran.Computed, whole)
+		}
+		got := collect[float64](t, oocore.Open(y))
+		saved(t, product(), filepath.Join(dir, "whole.zarr"), append(opts, oocore.Fresh())...)
+		if !slices.Equal(got, collect[float64](t, oocore.Open(filepath.Join(dir, "whole.zarr")))) {
+			t.Fatalf("round %d: other elements than those of a whole run", round)
+		}
+		if v, err := oocore.Verify(t.Context(), y); err != nil || !v.Whole() {
+			t.Errorf("%+v, %v", v, err)
+		}
 	}
 }
 

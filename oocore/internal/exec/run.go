@@ -230,6 +230,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil) // when the runner is closed: until then writes may go on
 	s := &r.Plan.Stages[stage]
+	leftOut := r.checkpoint.LeftOut(stage)
+	if n := leftOut.Len(); n > 0 && n == s.Tasks() {
+		r.Counts.Skipped.Add(int64(n))
+		return nil
+	}
 	m, err := newMerger(r, stage)
 	if err != nil {
 		return err
@@ -261,7 +266,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 			defer func() { err = errors.Join(err, r.ranges.free()) }()
 		}
 	}
-	tasks := Tasks{{First: 0, End: s.Tasks()}}
+	tasks := Tasks{{First: 0, End: s.Tasks()}}.Without(leftOut)
 	if done := r.checkpoint.Done(stage); len(done) > 0 {
 		tasks = tasks.Without(done)
 	}

@@ -193,7 +193,7 @@ func (s *temporaries) fillsMemory(stage int) bool {
 // part of its arrays in memory, where costly says that they take long to compute, or where that frees
 // more of the disk.
 func (s *temporaries) saves(stage int, costly bool) bool {
-	return s.checkpoint.Enabled() && !s.uncopied && stage < len(s.Plan.Stages)-1 && (costly || !s.fillsMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
+	return s.checkpoint.Enabled() && len(s.checkpoint.LeftOut(stage)) == 0 && !s.uncopied && stage < len(s.Plan.Stages)-1 && (costly || !s.fillsMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
 }
 
 // end makes the temporary arrays that a stage filled readable, and frees those that no later stage

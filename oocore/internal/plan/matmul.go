@@ -49,3 +49,19 @@ func (m *MatMul) Panels() grid.Grid {
 	g.Chunks = append(g.Chunks, m.TileK)
 	return g
 }
+
+// OperandBox is the part of an operand's domain, of the first or the second, that a box of a product's result is made of.
+func (s *Stage) OperandBox(operand int, result grid.Box) grid.Box {
+	domain := s.Programs[operand].Domain
+	box, n := grid.Entire(slices.Clone(domain)), len(domain)-2
+	if batch := len(result.Shape) - 2; batch > 0 {
+		for d := range n - len(s.MatMul.Summed) {
+			if at := d - (n - len(s.MatMul.Summed)) + batch; domain[d] > 1 {
+				box.Start[d], box.Shape[d] = result.Start[at], result.Shape[at]
+			}
+		}
+	}
+	at := len(result.Shape) - 2 + operand // the rows of the first, the columns of the second
+	box.Start[n+operand], box.Shape[n+operand] = result.Start[at], result.Shape[at]
+	return box
+}

@@ -14,7 +14,7 @@ func foretold(version string) Layer {
 	return func(next Runner) Runner {
 		return func(ctx context.Context, j *Job) (Result, error) {
 			r, err := next(ctx, j)
-			if err == nil && r.Header != nil && j.traceable() && j.updatable() && !slices.ContainsFunc(j.Plan.Arrays, elsewhere) {
+			if err == nil && r.Header != nil && j.traceable() && !slices.ContainsFunc(j.Plan.Arrays, elsewhere) {
 				r.Header.Changed, err = j.foretell(ctx, version)
 			}
 			return r, err
@@ -45,6 +45,8 @@ func (j *Job) foretell(ctx context.Context, version string) (changed string, err
 	if err != nil {
 		return "", err
 	}
-	_, changed = j.unaffected(now)
+	if again := j.again(now); again != nil {
+		changed = again.what
+	}
 	return changed, nil
 }

@@ -2,9 +2,7 @@ package run
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -20,7 +18,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // updated notes what tasks read, by units of the inputs, digests of what they write, and
@@ -34,7 +31,7 @@ func updated(next Runner) Runner {
 		}
 		now, err := j.readVersions(ctx)
 		if err == nil {
-			err = c.Follow(now.grids, j.Plan.WriteForms(), j.keepsFolded())
+			err = c.Follow(j.units(now), j.Plan.WriteForms(), j.keepsFolded())
 		}
 		if err != nil {
 			return Result{}, err
@@ -52,7 +49,7 @@ func updated(next Runner) Runner {
 			}
 			return func(w io.Writer) error { return errors.Join(now.write(w), c.Traces(w)) }
 		}
-		if j.earlier != nil && c.Tasks() == 0 && j.updatable() {
+		if j.earlier != nil && c.Tasks() == 0 {
 			changed, err := j.update(ctx, now)
 			if err != nil {
 				return Result{}, err
@@ -90,23 +87,6 @@ func (j *Job) last() int {
 	return slices.IndexFunc(j.Plan.Stages, func(s size.Stage) bool { return slices.Contains(s.Outputs, j.Plan.Output) })
 }
 
-// updatable reports a job that can take over what tasks of its first stage have made: of one map, or of a reduction, if that alone
-// reads what is stored.
-func (j *Job) updatable() bool {
-	first := &j.Plan.Stages[0]
-	if first.Kind == plan.MapStage { // whose chunks are files that can be taken over
-		return len(j.Plan.Stages) == 1 && j.Plan.Arrays[j.Plan.Output].Layout.Unit != nil
-	}
-	for i := range j.Plan.Stages[1:] {
-		for l := range j.Plan.Stages[i+1].Arrays() {
-			if j.Plan.Arrays[l.Array].Place == plan.InFile {
-				return false
-			}
-		}
-	}
-	return j.keepsFolded()
-}
-
 // mostFolded bounds the accumulators of all tasks that a receipt keeps: they are in memory while it is made.
 const mostFolded = 1 << 20
 
@@ -123,189 +103,55 @@ func (j *Job) keepsFolded() bool {
 	return each <= mostFolded/max(s.Tasks(), 1)
 }
 
-// unitVersions are the versions of the inputs of a run and, where they have such, of their units.
-type unitVersions struct {
-	inputs []resultcache.Input
-	grids  map[int]grid.Grid // of units, by array: one, the whole, where there are no versions of others
-	of     map[int][]uint64  // by array: those of all units and then that of everything else, and as many digests where they are known
-}
-
-// mostUnits bounds the units of an input, whose versions are in memory.
-const mostUnits = 1 << 20
-
-// readVersions lists the inputs on this machine that have versions of their units. That these are of what is read
-// follows from the versions of the whole, which are asked for before and after.
-func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
-	v := &unitVersions{grids: map[int]grid.Grid{}, of: map[int][]uint64{}}
-	for i := range j.Plan.Arrays {
-		a := &j.Plan.Arrays[i]
-		if a.Place != plan.InFile {
-			continue
-		}
-		path, err := storage.Absolute(a.Path)
-		if err != nil {
-			return nil, err
-		}
-		in := resultcache.Input{Array: i, Path: path, Version: j.inputs[i], Shape: a.Shape}
-		v.grids[i] = grid.Whole(a.Shape)
-		if a.Store.Files && a.Chunks != nil {
-			if err := v.list(ctx, a.Path, &in); err != nil {
-				return nil, err
-			}
-		}
-		v.inputs = append(v.inputs, in)
-	}
-	return v, nil
-}
-
-// list takes in the versions of an input's units, if it has such.
-func (v *unitVersions) list(ctx context.Context, path string, in *resultcache.Input) error {
-	stored, err := storage.Reopen(ctx, path)
-	if err != nil {
-		return err
-	}
-	if a, ok := stored.(storage.Versioned); ok && a.Units().Len() <= mostUnits {
-		in.Units = a.Units().Len()
-		all := make([]uint64, in.Units+1)
-		err = a.Versions(ctx, func(unit int, version uint64) {
-			if unit < 0 {
-				unit = in.Units
-			}
-			all[unit] = version
-		})
-		digests := receipt.Digests(in.Path, in.Version, a.Units())
-		in.Digests = digests != nil
-		v.grids[in.Array], v.of[in.Array] = a.Units(), append(all, digests...)
-	}
-	return errors.Join(err, stored.Close())
-}
-
-// write writes the versions of all units, in the order of inputs.
-func (v *unitVersions) write(w io.Writer) error {
-	for i := range v.inputs {
-		if err := binary.Write(w, binary.LittleEndian, v.of[v.inputs[i].Array]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// errAll is that all of an input has changed, or that what it was cannot be compared.
-var errAll = errors.New("all of an input has changed")
-
-// changed reads what write has written of earlier inputs, and returns the units that are new or have other versions now, by
-// array.
-func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map[int]checkpoint.Tasks, error) {
-	if len(earlier) != len(v.inputs) {
-		return nil, errAll
-	}
-	changed := map[int]checkpoint.Tasks{}
-	for i, was := range earlier {
-		now := v.inputs[i]
-		if was.Array != now.Array || was.Path != now.Path || (was.Units == 0) != (now.Units == 0) {
-			return nil, errAll
-		}
-		if was.Units == 0 {
-			if !was.Version.Equal(now.Version) {
-				changed[now.Array] = checkpoint.Tasks{{First: 0, End: 1}}
-			}
-			continue
-		}
-		before, after := make([]uint64, was.Numbers()), v.of[now.Array]
-		if err := binary.Read(from, binary.LittleEndian, before); err != nil {
-			return nil, err
-		}
-		same := func(was, now int) bool {
-			return before[was] == after[now]
-		}
-		if was.Digests && now.Digests {
-			old, of := before[was.Units+1:], after[now.Units+1:]
-			same = func(was, now int) bool { return before[was] == after[now] || old[was] == of[now] }
-		}
-		if !same(was.Units, now.Units) {
-			return nil, errAll
-		}
-		var units checkpoint.Tasks
-		for u := range now.Units {
-			if u >= was.Units || !same(u, u) {
-				units.Add(u, 1)
-			}
-		}
-		changed[now.Array] = units
-	}
-	return changed, nil
-}
-
-// update takes over what the earlier run's tasks have made that read nothing which has changed, and says what
+// update takes over what the earlier run's tasks have made that depends on nothing which has changed, and says what
 // has; "" where nothing is taken over.
 func (j *Job) update(ctx context.Context, now *unitVersions) (string, error) {
-	kept, changed := j.unaffected(now)
-	if len(kept) == 0 {
+	again := j.again(now)
+	if again == nil {
 		return "", nil
 	}
-	of := func(each func(checkpoint.Trace) bool) error {
-		return j.earlierTasks(now, func(t checkpoint.Trace) bool { return !kept.Has(t.Task) || each(t) })
+	c, last := j.env.Checkpoint, j.last()
+	if again.adopts {
+		switch err := j.adopt(ctx, again.kept(last)); {
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case err != nil: // such as a full disk: all is computed
+			return "", nil
+		}
 	}
-	if j.Plan.Stages[0].Kind == plan.ReduceStage {
-		j.env.Earlier = map[int][]byte{}
-		err := of(func(t checkpoint.Trace) bool {
-			j.env.Earlier[t.Task] = t.Folded
-			return true
-		})
-		return changed, errors.Join(err, j.env.Checkpoint.Recall(0, of))
+	j.env.Earlier = map[int][]byte{}
+	for stage := range j.Plan.Stages {
+		kept := again.kept(stage)
+		of := func(each func(checkpoint.Trace) bool) error {
+			return j.earlierTasks(now, stage, func(t checkpoint.Trace) bool {
+				recalled := stage == 0 && again.recalled.Has(t.Task)
+				if recalled {
+					j.env.Earlier[t.Task] = t.Folded
+				}
+				return !recalled && !kept.Has(t.Task) || each(t)
+			})
+		}
+		var err error
+		switch {
+		case stage == last && again.adopts:
+			err = c.Adopt(stage, kept, of)
+		default:
+			c.LeaveOut(stage, kept, j.made(stage, kept))
+			err = c.Recall(stage, of)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	switch err := j.adopt(ctx, kept); {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil: // such as a full disk: all is computed
-		return "", nil
-	}
-	return changed, j.env.Checkpoint.Adopt(0, kept, of)
+	return again.what, nil
 }
 
-// unaffected are the tasks whose results can be taken over, and says what has changed; none, and "", where all is to be
-// computed: also where the receipt was removed meanwhile, or is damaged.
-func (j *Job) unaffected(now *unitVersions) (kept checkpoint.Tasks, what string) {
-	versions, err := j.earlier.Rest()
-	if err != nil {
-		return nil, ""
-	}
-	changed, err := now.changed(versions, j.earlier.Inputs)
-	if err = errors.Join(err, versions.Close()); err != nil {
-		return nil, ""
-	}
-	const known, affected = 1, 2 // 0: it has no trace
-	n := j.Plan.Stages[0].Tasks()
-	of, folds := make([]uint8, n), j.Plan.Stages[0].Kind == plan.ReduceStage
-	err = j.earlierTasks(now, func(t checkpoint.Trace) bool {
-		if folds && len(t.Folded) == 0 {
-			return true
-		}
-		of[t.Task] = known
-		for _, r := range t.Reads {
-			if changed[r.Array].Meets(r.Units) {
-				of[t.Task] = affected
-			}
-		}
-		return true
-	})
-	for task, is := range of {
-		if is == known {
-			kept.Add(task, 1)
-		}
-	}
-	if err != nil || len(kept) == 0 {
-		return nil, ""
-	}
-	return kept, changes(changed, now, n, kept.Len())
-}
-
-// earlierTasks gives the traces of the earlier run's tasks of the first stage that make what tasks of this run do,
-// by the numbers of these.
-func (j *Job) earlierTasks(now *unitVersions, each func(checkpoint.Trace) bool) error {
-	s := &j.Plan.Stages[0]
+// earlierTasks gives the traces of the earlier run's tasks of a stage that make what tasks of this run do, by the numbers
+// of these.
+func (j *Job) earlierTasks(now *unitVersions, stage int, each func(checkpoint.Trace) bool) error {
+	s := &j.Plan.Stages[stage]
 	number := func(task int) int { return task }
-	if was := j.lengthBefore(now); was >= 0 {
+	if was := j.lengthBefore(now); was >= 0 && stage == 0 {
 		before, tasks := s.Before(was), make([]int, s.Tasks()) // by chunk
 		for task := range tasks {
 			chunk, _ := slots.ChunkOf(s, task)
@@ -324,7 +170,7 @@ func (j *Job) earlierTasks(now *unitVersions, each func(checkpoint.Trace) bool) 
 	}
 	n := s.Tasks()
 	return receipt.EachTrace(j.earlier, func(t checkpoint.Trace) bool {
-		if t.Stage != 0 {
+		if t.Stage != stage {
 			return true
 		}
 		t.Task = number(t.Task)
@@ -357,7 +203,7 @@ func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
 	if !ok {
 		return errors.Join(errors.ErrUnsupported, w.Abort())
 	}
-	g := j.Plan.Stages[0].Grid
+	g := j.Plan.Stages[j.last()].Grid
 	err = a.Adopt(ctx, func(unit grid.Box) storage.Adoption {
 		makers := checkpoint.Chunks(g, grid.Meet(unit, grid.Entire(g.Shape)).Region())
 		switch n := makers.Len() - makers.Without(kept).Len(); n {
@@ -372,18 +218,4 @@ func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
 		return errors.Join(err, w.Abort())
 	}
 	return w.Suspend()
-}
-
-// changes says what has changed, and what follows.
-func changes(changed map[int]checkpoint.Tasks, now *unitVersions, tasks, kept int) string {
-	n, of := 0, 0
-	for a, g := range now.grids {
-		n, of = n+changed[a].Len(), of+g.Len()
-	}
-	task := "tasks"
-	if tasks-kept == 1 {
-		task = "task"
-	}
-	return fmt.Sprintf("%s of %s chunks changed, %s %s of %s", units.Count(int64(n)), units.Count(int64(of)),
-		units.Count(int64(tasks-kept)), task, units.Count(int64(tasks)))
 }

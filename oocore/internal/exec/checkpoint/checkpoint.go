@@ -67,6 +67,7 @@ type Checkpoint struct {
 	resumes bool
 	forms   [][][]int // how the tasks of each stage write
 	traces  *traces   // nil where nobody asks what tasks read and write
+	leftOut map[int]Tasks
 	invalid bool
 	left    bool // tasks go on after this process
 }

@@ -36,6 +36,7 @@ type Read struct {
 type traces struct {
 	units map[int]grid.Grid // of the arrays that are followed
 	folds bool              // accumulators are kept
+	holes map[int]Tasks     // units of temporary arrays that are not made
 	mu    sync.Mutex
 	of    map[taskOf]*trace
 }
@@ -64,7 +65,7 @@ func (c *Checkpoint) Follow(units map[int]grid.Grid, forms [][][]int, folds bool
 
 // Observer is told what tasks read and write.
 type Observer interface {
-	Read(stage, task, array int, region grid.Region)
+	Read(stage, task, array int, region grid.Region) error
 	Wrote(stage, task int, digest uint64)
 	Folded(stage, task int, states [][]byte)
 }
@@ -77,10 +78,14 @@ func (c *Checkpoint) Observer() Observer {
 	return c.traces
 }
 
-func (r *traces) Read(stage, task, array int, region grid.Region) {
+// Read fails where a part of an array that was left out is read: it holds nothing.
+func (r *traces) Read(stage, task, array int, region grid.Region) error {
 	g, ok := r.units[array]
 	if !ok || slices.Contains(region.Count, 0) {
-		return
+		return nil
+	}
+	if holes := r.holes[array]; len(holes) > 0 && holes.Meets(Chunks(g, region)) {
+		return errors.New("a part of a temporary array is read that no task has made: save afresh (--fresh), and report this")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,6 +94,7 @@ func (r *traces) Read(stage, task, array int, region grid.Region) {
 		t.reads[array] = new(Tasks)
 	}
 	addChunks(t.reads[array], g, region)
+	return nil
 }
 
 func (r *traces) Wrote(stage, task int, digest uint64) {
@@ -252,6 +258,21 @@ func (c *Checkpoint) Recall(stage int, earlier func(each func(Trace) bool) error
 	}
 	return errors.Join(err, c.journal.flush())
 }
+
+// LeaveOut has the run leave out tasks of a stage, which make parts of its results that no other task reads. What the stage makes is
+// not kept for a run that resumes.
+func (c *Checkpoint) LeaveOut(stage int, tasks, made Tasks) {
+	if c.leftOut == nil {
+		c.leftOut, c.traces.holes = map[int]Tasks{}, map[int]Tasks{}
+	}
+	c.leftOut[stage] = tasks
+	for _, a := range c.plan.Stages[stage].Outputs {
+		c.traces.holes[a] = made
+	}
+}
+
+// LeftOut are the tasks of a stage that the run leaves out.
+func (c *Checkpoint) LeftOut(stage int) Tasks { return c.leftOut[stage] }
 
 // form notes how the tasks of a stage write whose traces follow.
 func (j *journal) form(stage int, form [][]int) error {

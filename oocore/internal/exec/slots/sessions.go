@@ -38,7 +38,9 @@ func (src *source) Read(ctx context.Context, dst []byte, region grid.Region) (er
 		return level.read(dst, region)
 	}
 	if o := s.Run.Observer; o != nil {
-		o.Read(int(s.Row.Stage), s.task, src.array, region)
+		if err := o.Read(int(s.Row.Stage), s.task, src.array, region); err != nil {
+			return err
+		}
 	}
 	t := time.Now()
 	n := int64(len(dst))
