@@ -44,8 +44,9 @@
 //	             NetCDF-4 is HDF5. Read only.
 //	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored. Read only.
 //	NIfTI        x.nii: likewise, with dimension names x, y, z, t.
-//	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate and
-//	             Zstandard, predictors, planes. Pages of one layout are one array, with the axes of
+//	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate,
+//	             Zstandard, LZMA, PackBits, CCITT Group 3 and 4, JPEG of 8 bits and WebP without losses, predictors, planes,
+//	             1 to 64 bits, indices of palettes. Pages of one layout are one array, with the axes of
 //	             OME-XML and ImageJ as dimension names, else i, y, x and s for samples; x.tif#pages is all pages whatever their
 //	             description says. Read only.
 //	Kerchunk     refs.json#name, and refs.parq#name where package oocore/adapters/arrow is imported:

@@ -2,17 +2,18 @@ package codec
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"hash/crc64"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -281,20 +282,18 @@ func dictionary(n int64) int64 { return max(n, lzma.MinDictCap) }
 
 func (l *lzmaFilter) decode(dst, src []byte) (int, error) {
 	form, most := l.form, int(min(dictionary(int64(len(dst))), lzma.MaxDictCap))
-	magic := []byte("\xfd7zXZ\x00")
 	if form == 0 {
-		if form = 2; bytes.HasPrefix(src, magic) {
+		if form = 2; bytes.HasPrefix(src, []byte(xzMagic)) {
 			form = 1
 		}
+	}
+	if form == 1 {
+		return unxz(dst, src, most)
 	}
 	mem := memoryReader(src)
 	var r io.Reader
 	var err error
 	switch form {
-	case 1:
-		if err = shrinkXZ(src, most); err == nil {
-			r, err = xz.ReaderConfig{DictCap: most}.NewReader(&mem)
-		}
 	case 2:
 		if len(src) < lzma.HeaderLen {
 			return 0, ErrShort
@@ -312,39 +311,103 @@ func (l *lzmaFilter) decode(dst, src []byte) (int, error) {
 	return readAll(dst, r)
 }
 
-// shrinkXZ lets the first block of an xz file (tukaani.org/xz/xz-file-format.txt, 3.1) have no larger dictionary than it needs. Python writes one block.
-func shrinkXZ(src []byte, most int) error {
-	const start = 12 // of the block's header, behind the stream's
-	if len(src) < start+1 || src[start] == 0 {
-		return nil // without a block, or too short: the library says so
+const xzMagic = "\xfd7zXZ\x00"
+
+// unxz decodes an xz file (tukaani.org/xz/xz-file-format.txt) of blocks by LZMA2, before which there may be a difference of bytes, as libtiff has it.
+func unxz(dst, src []byte, most int) (n int, err error) {
+	const header, checkFlag = 12, 7
+	if len(src) < header {
+		return 0, ErrShort
 	}
-	end := start + 4*int(src[start]) // of the header, without its checksum
-	if end+4 > len(src) {
-		return ErrShort
+	if string(src[:len(xzMagic)]) != xzMagic || crc32.ChecksumIEEE(src[6:8]) != binary.LittleEndian.Uint32(src[8:]) {
+		return 0, errors.New("it does not begin as an xz file")
 	}
-	head := src[start:end]
-	if crc32.ChecksumIEEE(head) != binary.LittleEndian.Uint32(src[end:]) {
-		return errors.New("the checksum of a block's header is another")
+	check := src[checkFlag]
+	checkBytes, ok := map[byte]int{0: 0, 1: 4, 4: 8, 10: 32}[check]
+	if !ok {
+		return 0, fmt.Errorf("check %d is not known", check)
 	}
-	at := 2
-	for _, bit := range []byte{0x40, 0x80} { // sizes of the block
+	for at := header; ; {
+		if at >= len(src) {
+			return n, ErrShort
+		}
+		if src[at] == 0 { // the index
+			return n, nil
+		}
+		distance, size, err := xzBlock(src[at:])
+		if err != nil {
+			return n, err
+		}
+		at += size
+		mem := memoryReader(src[at:])
+		r, err := lzma.Reader2Config{DictCap: most}.NewReader2(&mem)
+		if err != nil {
+			return n, ended(err)
+		}
+		k, err := readAll(dst[n:], r)
+		if err != nil {
+			return n, err
+		}
+		block := dst[n : n+k]
+		for i := distance; distance > 0 && i < k; i++ {
+			block[i] += block[i-distance]
+		}
+		n += k
+		at = (len(src) - len(mem) + 3) &^ 3
+		if at+checkBytes > len(src) {
+			return n, ErrShort
+		}
+		good := true
+		switch sum := src[at : at+checkBytes]; check {
+		case 1:
+			good = crc32.ChecksumIEEE(block) == binary.LittleEndian.Uint32(sum)
+		case 4:
+			good = crc64.Checksum(block, crc64.MakeTable(crc64.ECMA)) == binary.LittleEndian.Uint64(sum)
+		case 10:
+			good = sha256.Sum256(block) == [32]byte(sum)
+		}
+		if !good {
+			return n, errors.New("the checksum of a block is another: the data are damaged")
+		}
+		at += checkBytes
+	}
+}
+
+// xzBlock reads the header of a block, of so many bytes: the distance of its difference, 0 for none.
+func xzBlock(src []byte) (distance, size int, err error) {
+	size = 4 * (int(src[0]) + 1)
+	if size > len(src) {
+		return 0, 0, ErrShort
+	}
+	head := src[:size-4]
+	if crc32.ChecksumIEEE(head) != binary.LittleEndian.Uint32(src[size-4:]) {
+		return 0, 0, errors.New("the checksum of a block's header is another: the data are damaged")
+	}
+	rest := head[2:]
+	number := func() (v uint64) {
+		v, n := binary.Uvarint(rest)
+		rest = rest[max(n, 0):]
+		return v
+	}
+	for _, bit := range []byte{0x40, 0x80} { // the block's sizes
 		if head[1]&bit != 0 {
-			for at < len(head) && head[at]&0x80 != 0 {
-				at++
-			}
-			at++
+			number()
 		}
 	}
-	if head[1]&3 != 0 || at+2 >= len(head) || head[at] != 0x21 || head[at+1] != 1 {
-		return errors.New("filters before LZMA2, such as delta and those of programs, are not supported")
-	}
-	for code := byte(0); code < head[at+2]; code++ {
-		if size, err := lzma.DecodeDictCap(code); err == nil && size >= int64(most) {
-			head[at+2] = code
-			binary.LittleEndian.PutUint32(src[end:], crc32.ChecksumIEEE(head))
+	const delta, lzma2 = 3, 0x21
+	for filters := int(head[1]&3) + 1; filters > 0; filters-- {
+		id, length := number(), number()
+		switch {
+		case length != 1 || len(rest) == 0:
+			return 0, 0, fmt.Errorf("its filter %#x is not supported", id)
+		case id == delta && filters == 2 && distance == 0:
+			distance = int(rest[0]) + 1
+		case id != lzma2 || filters != 1:
+			return 0, 0, fmt.Errorf("its filter %#x is not supported", id)
 		}
+		rest = rest[1:]
 	}
-	return nil
+	return distance, size, nil
 }
 
 // numcodecNames are the codecs of numcodecs that are read.

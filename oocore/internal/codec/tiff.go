@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"golang.org/x/image/ccitt"
 	tifflzw "golang.org/x/image/tiff/lzw"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -146,40 +149,99 @@ func accumulate[T uint8 | uint16 | uint32 | uint64 | float32 | float64](all []T,
 	}
 }
 
-// FromTIFF makes the pipeline of a strip or tile of TIFF, with the values that the file has for
-// Compression and Predictor. A row of the chunk has width pixels of so many samples.
-func FromTIFF(compression, predict, width, samples int, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
+// TIFF is what a file says of a strip or tile, with the values of its tags.
+type TIFF struct {
+	Compression, Predictor, Photometric, T4Options int
+	Tables                                         string // of JPEG
+	Width, Samples                                 int    // a row of the chunk has Width pixels of so many samples
+	Bits                                           int    // of a sample
+	Reversed                                       bool   // FillOrder 2
+	Big                                            bool
+}
+
+// tiffCodings are the compressions that are read.
+var tiffCodings = map[int]struct {
+	name string
+	make func(c TIFF) filter // nil where the values of other tags are not supported
+}{
+	3: {"CCITT Group 3 of one dimension", func(c TIFF) filter {
+		if c.T4Options&3 != 0 || c.Bits != 1 {
+			return nil
+		}
+		return fax(ccitt.Group3, c.Width)
+	}},
+	4: {"CCITT Group 4", func(c TIFF) filter {
+		if c.Bits != 1 {
+			return nil
+		}
+		return fax(ccitt.Group4, c.Width)
+	}},
+	5: {"LZW", func(TIFF) filter { return &lzw{} }},
+	7: {"JPEG of 8 bits, grey or of three colours", func(c TIFF) filter {
+		if c.Bits != 8 || c.Samples != 1 && c.Samples != 3 {
+			return nil
+		}
+		return jpegPicture(c.Tables, c.Width, c.Samples, c.Photometric == 6)
+	}},
+	8:     {"deflate", func(TIFF) filter { return &deflate{"zlib", defaultDeflate} }},
+	32946: {"deflate", func(TIFF) filter { return &deflate{"zlib", defaultDeflate} }},
+	32773: {"PackBits", func(TIFF) filter { return packedRuns() }},
+	34925: {"LZMA", func(TIFF) filter { return &lzmaFilter{form: 1} }},
+	34926: {"Zstandard", func(TIFF) filter { return &zstd{level: defaultZstd} }},
+	50000: {"Zstandard", func(TIFF) filter { return &zstd{level: defaultZstd} }},
+	50001: {"WebP without losses, of 8 bits", func(c TIFF) filter {
+		if c.Bits != 8 || c.Samples != 3 && c.Samples != 4 {
+			return nil
+		}
+		return webpPicture(c.Width, c.Samples)
+	}},
+}
+
+// FromTIFF makes the pipeline of a strip or tile.
+func FromTIFF(c TIFF, chunk []int, t dtype.Type) (*Pipeline, error) {
 	var all []filter
-	switch predict {
-	case 1:
-	case 2, 3:
-		if compression == 1 {
-			return nil, errors.New("a predictor without compression is not supported")
-		}
-		if predict == 3 && t.Kind() != dtype.KindFloat || t.Kind() == dtype.KindComplex {
-			return nil, fmt.Errorf("predictor %d for elements of %s is not supported", predict, t)
-		}
-		all = append(all, &predictor{float: predict == 3, big: big, size: t.Size(), row: width * samples, apart: samples})
+	big, packed := c.Big, c.Bits != 8*t.Size()
+	switch {
+	case c.Predictor == 1:
+	case c.Predictor != 2 && c.Predictor != 3:
+		return nil, fmt.Errorf("predictor %d is not supported: supported are 1, 2 and 3", c.Predictor)
+	case c.Compression == 1:
+		return nil, errors.New("a predictor without compression is not supported")
+	case c.Predictor == 3 && t.Kind() != dtype.KindFloat || t.Kind() == dtype.KindComplex || packed:
+		return nil, fmt.Errorf("predictor %d for elements of %s, of %d bits, is not supported", c.Predictor, t, c.Bits)
+	default:
+		all = append(all, &predictor{float: c.Predictor == 3, big: big, size: t.Size(), row: c.Width * c.Samples, apart: c.Samples})
 		big = false
-	default:
-		return nil, fmt.Errorf("predictor %d is not supported: supported are 1, 2 and 3", predict)
 	}
-	names := map[int]string{2: "CCITT RLE", 3: "CCITT Group 3", 4: "CCITT Group 4", 6: "JPEG (old)", 7: "JPEG", 32773: "PackBits", 33003: "JPEG 2000",
-		33004: "JPEG 2000", 33005: "JPEG 2000", 34712: "JPEG 2000", 34887: "LERC", 34892: "lossy JPEG", 34925: "LZMA", 34933: "PNG", 34934: "JPEG XR", 50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL"}
-	switch compression {
-	case 1:
-	case 5:
-		all = append(all, &lzw{})
-	case 8, 32946:
-		all = append(all, &deflate{"zlib", defaultDeflate})
-	case 50000, 34926:
-		all = append(all, &zstd{level: defaultZstd})
-	default:
-		name, ok := names[compression]
-		if !ok {
-			name = fmt.Sprintf("number %d", compression)
+	if packed {
+		all = append(all, packedRows(c.Width*c.Samples, c.Bits, t.Size()))
+		big = false
+	}
+	if c.Compression != 1 {
+		coding, ok := tiffCodings[c.Compression]
+		var f filter
+		if ok {
+			f = coding.make(c)
 		}
-		return nil, fmt.Errorf("the compression %s of TIFF is not supported: supported are none, LZW, deflate and Zstandard", name)
+		if f == nil {
+			names := map[int]string{2: "CCITT RLE", 3: "CCITT Group 3 of two dimensions", 4: "CCITT Group 4 of several bits", 6: "JPEG (old)", 7: fmt.Sprintf("JPEG of %d samples of %d bits", c.Samples, c.Bits), 9: "JBIG",
+				10: "JBIG", 32766: "NeXT", 32809: "ThunderScan", 32909: "PixarFilm", 33003: "JPEG 2000", 33004: "JPEG 2000", 33005: "JPEG 2000", 34661: "JBIG", 34676: "SGILog", 34677: "SGILog24", 34712: "JPEG 2000",
+				34887: "LERC", 34892: "lossy JPEG", 34933: "PNG", 34934: "JPEG XR", 48124: "Jetraw", 50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL", 65000: "EER", 65001: "EER", 65002: "EER"}
+			name, ok := names[c.Compression]
+			if !ok {
+				name = fmt.Sprintf("number %d", c.Compression)
+			}
+			var known []string
+			for _, c := range tiffCodings {
+				known = append(known, c.name)
+			}
+			slices.Sort(known)
+			return nil, fmt.Errorf("the compression %s of TIFF is not supported: supported are none, %s: write it anew with one of them, as by tiffcp -c zip", name, strings.Join(slices.Compact(known), ", "))
+		}
+		all = append(all, f)
+	}
+	if c.Reversed {
+		all = append(all, reversedBits())
 	}
 	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, all)
 }

@@ -11,13 +11,15 @@
 //
 //	NewSubfileType, SubfileType  pages that are all smaller versions or masks are arrays that x.tif does not mean.
 //	ImageWidth, ImageLength      are the shape; 0 or none is an error.
-//	BitsPerSample, SampleFormat  are the dtype: 8 to 64 bits, floats of 16 to 64, complex floats. Fewer bits, odd
-//	                             ones, complex integers and samples of different types are an error.
-//	Compression                  none, LZW, deflate, Zstandard; others are an error, with the tags that go with them
-//	                             (T4Options, T6Options, JPEGTables, JPEGProc and so on).
+//	BitsPerSample, SampleFormat  are the dtype: 8 to 64 bits, floats of 16 to 64, complex floats; unsigned integers of any bits
+//	                             below 32 in the smallest type that has them, one bit as bool. Complex integers and samples of different
+//	                             types are an error.
+//	Compression, T4Options,      none, LZW, deflate, Zstandard, LZMA, PackBits, CCITT Group 3 of one dimension and Group 4, JPEG of 8
+//	JPEGTables                   bits, grey or of three colours, as Go decodes it, WebP without losses; others are an error by name.
 //	PhotometricInterpretation    numbers are as they are stored, as in tifffile: WhiteIsZero, CMYK, CIELab, ICCLab, ITULab, CFA,
-//	                             LinearRaw and masks are named by the attribute photometric. Palettes, YCbCr and others are an error.
-//	FillOrder                    2 is an error.
+//	                             LinearRaw and masks are named by the attribute photometric, and so are palettes, whose indices are read. YCbCr is
+//	                             made RGB in JPEG; elsewhere it is named, and where it has fewer places (YCbCrSubSampling), and of others, an error.
+//	FillOrder                    2 is a reversed order of bits.
 //	StripOffsets, TileOffsets,   have a value for each chunk; those of tiles may stand in the tags of strips. Chunks beyond
 //	StripByteCounts,             the file or across each other, and compressed ones without counts, are an error. Offset and count
 //	TileByteCounts               0 is a chunk that is not stored.
@@ -200,8 +202,12 @@ func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, er
 	if chunks := float64(a.chunks()); chunks > float64(a.file.size/2) {
 		return nil, fmt.Errorf("%g chunks are more than a file of %d bytes has places of: it is damaged", chunks, a.file.size)
 	}
-	if err = a.lay(); err == nil && a.compression == compressionNone {
+	switch err = a.lay(); {
+	case err != nil:
+	case a.plain():
 		err = a.merge()
+	case a.compression == compressionNone:
+		err = a.load()
 	}
 	return a, err
 }
@@ -264,7 +270,8 @@ func (a *stored) lay() (err error) {
 			a.Chunk[d] = 1
 		}
 	}
-	a.Pipeline, err = codec.FromTIFF(a.compression, a.predictor, a.chunkWidth, samples, a.file.order == binary.BigEndian, a.Chunk, a.DType)
+	a.Pipeline, err = codec.FromTIFF(codec.TIFF{Compression: a.compression, Predictor: a.predictor, Photometric: a.photometric, T4Options: a.t4, Tables: a.tables,
+		Width: a.chunkWidth, Samples: samples, Bits: a.bits, Reversed: a.reversed, Big: a.file.order == binary.BigEndian}, a.Chunk, a.DType)
 	return err
 }
 
@@ -357,7 +364,7 @@ func (a *stored) read(p page) error {
 	_, rows, columns := a.grid()
 	for i := range all {
 		q := &all[i]
-		whole := a.ChunkBytes()
+		whole := a.Pipeline.MaxEncoded()
 		least := whole
 		if row := i / columns % rows; !a.tiled && row == rows-1 {
 			least = whole / int64(a.chunkRows) * int64(a.length-row*a.chunkRows)
@@ -412,7 +419,7 @@ func (a *stored) extent() (storage.Header, error) {
 		axes = axes[:last]
 	}
 	_, rows, columns := a.grid()
-	run := a.compression == compressionNone && rows == 1 && columns == 1 && a.chunkRows == a.length && a.chunkWidth == a.width &&
+	run := a.plain() && rows == 1 && columns == 1 && a.chunkRows == a.length && a.chunkWidth == a.width &&
 		slices.IsSorted(axes) && grid.Size(a.Shape) > 0
 	next := int64(0) // where the next chunk is
 	for _, p := range a.places {

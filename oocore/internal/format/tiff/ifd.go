@@ -53,6 +53,9 @@ type layout struct {
 	compression, predictor   int
 	photometric, orientation int
 	alpha                    int    // the first value of ExtraSamples; -1 without the tag
+	t4                       int    // T4Options
+	reversed                 bool   // FillOrder 2
+	tables                   string // JPEGTables
 	nodata                   string // GDAL's mark of missing values
 	unsupported              string // what the page has that cannot be read; "" is nothing
 }
@@ -85,6 +88,7 @@ const (
 	tagXResolution
 	tagYResolution
 	tagPlanar
+	tagT4
 	tagPredictor
 	tagTileWidth
 	tagTileLength
@@ -93,7 +97,9 @@ const (
 	tagSubIFDs
 	tagExtraSamples
 	tagSampleFormat
+	tagJPEGTables
 	tagOldJPEG
+	tagSubsampling
 	tagDepth
 	tagTileDepth
 	tagPixelScale
@@ -114,8 +120,8 @@ var tags = [knownTags]struct {
 	{254, "NewSubfileType"}, {255, "SubfileType"}, {256, "ImageWidth"}, {257, "ImageLength"}, {258, "BitsPerSample"}, {259, "Compression"},
 	{262, "PhotometricInterpretation"}, {266, "FillOrder"}, {270, "ImageDescription"}, {273, "StripOffsets"}, {274, "Orientation"},
 	{277, "SamplesPerPixel"}, {278, "RowsPerStrip"}, {279, "StripByteCounts"}, {282, "XResolution"}, {283, "YResolution"},
-	{284, "PlanarConfiguration"}, {317, "Predictor"}, {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"}, {330, "SubIFDs"},
-	{338, "ExtraSamples"}, {339, "SampleFormat"}, {513, "JPEGInterchangeFormat"}, {32997, "ImageDepth"}, {32998, "TileDepth"},
+	{284, "PlanarConfiguration"}, {292, "T4Options"}, {317, "Predictor"}, {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"}, {330, "SubIFDs"},
+	{338, "ExtraSamples"}, {339, "SampleFormat"}, {347, "JPEGTables"}, {513, "JPEGInterchangeFormat"}, {530, "YCbCrSubSampling"}, {32997, "ImageDepth"}, {32998, "TileDepth"},
 	{33550, "ModelPixelScale"}, {33629, "UIC2tag"}, {33922, "ModelTiepoint"}, {34264, "ModelTransformation"}, {34735, "GeoKeyDirectory"},
 	{42112, "GDAL_METADATA"}, {42113, "GDAL_NODATA"},
 }
@@ -133,12 +139,14 @@ const (
 	maxDescription  = 64 << 20
 	maxNodata       = 64
 	compressionNone = 1
+	compressionJPEG = 7
+	yCbCr           = 6
 	minIsBlack      = 1
 )
 
 // photometrics are the values of PhotometricInterpretation whose numbers are read as they are stored, with names for the
 // attribute photometric; those of 1 and 2 need none.
-var photometrics = map[int]string{0: "WhiteIsZero", minIsBlack: "", 2: "", 4: "mask", 5: "separated", 8: "CIELab", 9: "ICCLab", 10: "ITULab", 32803: "CFA", 34892: "LinearRaw"}
+var photometrics = map[int]string{0: "WhiteIsZero", minIsBlack: "", 2: "", 3: "palette", 4: "mask", 5: "separated", yCbCr: "YCbCr", 8: "CIELab", 9: "ICCLab", 10: "ITULab", 32803: "CFA", 34892: "LinearRaw"}
 
 // kindBytes are the sizes of values, by their kinds.
 var kindBytes = [...]uint64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
@@ -397,6 +405,7 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 	l.compression, l.predictor = number(tagCompression, compressionNone), number(tagPredictor, 1)
 	l.photometric, l.orientation, l.alpha = number(tagPhotometric, minIsBlack), number(tagOrientation, 1), number(tagExtraSamples, -1)
 	planar := number(tagPlanar, 1)
+	l.t4, l.reversed = number(tagT4, 0), number(tagFillOrder, 1) == 2
 	l.separate = planar == 2 && l.samples > 1
 	if l.sampleFormat == 4 { // not said
 		l.sampleFormat = 1
@@ -422,7 +431,18 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 	if v := all[tagNodata]; v.kind == 2 && v.count <= maxNodata && err == nil {
 		l.nodata, err = f.text(v)
 	}
+	if v := all[tagJPEGTables]; l.compression == compressionJPEG && v.kind == 7 && v.count <= math.MaxUint16 && err == nil {
+		var b []byte
+		b, err = f.take(v.at, int64(v.count))
+		l.tables = string(b)
+	}
 	_, known := photometrics[l.photometric]
+	if l.photometric == yCbCr && l.compression != compressionJPEG { // without tables of what is in between
+		known = all[tagSubsampling].count == 2 && number(tagSubsampling, 2) == 1
+		if v, failed := f.number(all[tagSubsampling], 1); known {
+			known = failed == nil && v == 1
+		}
+	}
 	switch {
 	case err != nil:
 		return l, err
@@ -443,14 +463,12 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 	case p.counts.kind == 0 && l.compression != compressionNone:
 		fail("it has no StripByteCounts or TileByteCounts, which say where compressed chunks end")
 	case l.unsupported != "":
-	case !known && l.photometric == 3:
-		l.unsupported = "palettes (PhotometricInterpretation 3)"
-	case !known && l.photometric == 6:
-		l.unsupported = "YCbCr colours (PhotometricInterpretation 6)"
+	case !known && l.photometric == yCbCr:
+		l.unsupported = "YCbCr colours of fewer places (YCbCrSubSampling) without JPEG"
 	case !known:
 		l.unsupported = fmt.Sprintf("colours of PhotometricInterpretation %d", l.photometric)
-	case number(tagFillOrder, 1) != 1:
-		l.unsupported = "a reversed order of bits (FillOrder)"
+	case number(tagFillOrder, 1) > 2:
+		fail("FillOrder is %d", number(tagFillOrder, 1))
 	case number(tagDepth, 1) != 1 || number(tagTileDepth, 1) != 1:
 		l.unsupported = "depth (ImageDepth)"
 	case all[tagStack].count > 1:
@@ -551,11 +569,27 @@ func (l layout) dtype() (dtype.Type, error) {
 		{2, 8}: dtype.Int8, {2, 16}: dtype.Int16, {2, 32}: dtype.Int32, {2, 64}: dtype.Int64,
 		{3, 16}: dtype.Float16, {3, 32}: dtype.Float32, {3, 64}: dtype.Float64, {6, 64}: dtype.Complex64, {6, 128}: dtype.Complex128,
 	}[[2]int{l.sampleFormat, l.bits}]
+	if !ok && l.sampleFormat == 1 && l.bits > 0 && l.bits < 32 { // packed, in the smallest type that has them
+		ok, t = true, dtype.Uint32
+		for _, in := range []struct {
+			bits int
+			t    dtype.Type
+		}{{16, dtype.Uint16}, {8, dtype.Uint8}, {1, dtype.Bool}} {
+			if l.bits <= in.bits {
+				t = in.t
+			}
+		}
+	}
 	if !ok {
 		kind := cmp.Or(map[int]string{1: "unsigned integers", 2: "integers", 3: "floats", 5: "complex integers", 6: "complex floats"}[l.sampleFormat], "an unknown kind")
 		return t, fmt.Errorf("elements of %d bits (%s) are not supported", l.bits, kind)
 	}
 	return t, nil
+}
+
+// plain reports elements that lie as they are.
+func (l layout) plain() bool {
+	return l.compression == compressionNone && l.bits%8 == 0 && l.bits != 24 && !l.reversed
 }
 
 // grid is how many chunks a page has along samples, rows and columns.

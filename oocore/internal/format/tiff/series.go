@@ -584,7 +584,7 @@ func (s *series) attributes() (json.RawMessage, error) {
 	if known {
 		all["axes"] = axes
 	}
-	if name := photometrics[s.photometric]; name != "" {
+	if name := photometrics[s.photometric]; name != "" && (s.photometric != yCbCr || s.compression != compressionJPEG) {
 		all["photometric"] = name
 	}
 	if s.orientation != 1 {

@@ -1,10 +1,12 @@
 """Writes TIFF files by tifffile, and their numbers as it reads them: make.py FOLDER SEED FILES."""
 import json
 import logging
+import lzma
 import sys
 
 import numpy as np
 import tifffile
+from PIL import Image
 
 logging.disable(logging.ERROR)
 out, seed, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -74,6 +76,39 @@ while k < files:
     add(name)
     k += 1
 
+# Codings of pictures, few bits, and palettes, in strips and tiles of any size.
+for n in range(files // 2):
+    name, bits = f"coded{n}.tif", pick(1, 1, 2, 4, 6, 10, 12, 14)
+    page = [int(random.integers(1, 70)), int(random.integers(1, 70))]
+    how = {"photometric": "minisblack", "metadata": None, "byteorder": pick("<", ">"), **pick({"tile": (16 * int(random.integers(1, 3)), 32)}, {"rowsperstrip": int(random.integers(1, page[0] + 1))})}
+    kind = pick("bits", "packbits", "lzma", "webp", "palette", "fax")
+    data = values(page, pick("u1", "i2", "f4"))
+    if kind == "bits":
+        data = np.abs(values(page, "i4")) % (1 << bits)
+        data = data > 0 if bits == 1 else data.astype("u1" if bits <= 8 else "u2")
+        how |= {} if bits == 1 else {"bitspersample": bits}
+        how |= pick({}, {"compression": pick("packbits", "zlib", "lzw")}) if bits == 1 else {}
+    elif kind == "fax":  # which Pillow's libtiff writes
+        Image.fromarray(np.cumsum(random.random(page) < 0.2, axis=1) % 2 > 0).save(f"{out}/{name}", compression=pick("group3", "group4"))
+        add(name)
+        continue
+    elif kind == "webp":
+        data = values(page + [pick(3, 4)], "u1")
+        how |= {"photometric": "rgb", "compression": "webp", "compressionargs": {"lossless": True}} | ({"extrasamples": ["unassalpha"]} if data.shape[2] == 4 else {})
+    elif kind == "palette":
+        data, how = values(page, "u1"), how | {"photometric": "palette", "colormap": np.zeros((3, 256), "u2"), "compression": pick(None, "lzw")}
+    else:
+        how |= {"compression": kind} | ({"predictor": pick(1, 2)} if data.dtype.kind != "f" else {})
+    tifffile.imwrite(f"{out}/{name}", data, **how)
+    add(name)
+# libtiff's LZMA differs from tifffile's: a difference of bytes comes before it.
+for n, check in enumerate((lzma.CHECK_NONE, lzma.CHECK_CRC32, lzma.CHECK_CRC64, lzma.CHECK_SHA256)):
+    data = values((40, 30), "u2")
+    packed = lzma.compress(data.tobytes(), check=check, filters=[{"id": lzma.FILTER_DELTA, "dist": n + 1}, {"id": lzma.FILTER_LZMA2, "preset": 1}])
+    with tifffile.TiffWriter(f"{out}/delta{n}.tif") as t:
+        t.write(iter([packed]), shape=data.shape, dtype=data.dtype, compression="lzma", rowsperstrip=40, photometric="minisblack", metadata=None)
+    add(f"delta{n}.tif")
+
 # What is not one series, and what cannot be read.
 with tifffile.TiffWriter(out + "/several.tif") as t:
     for shape in ((5, 6), (7, 8), (5, 6)):
@@ -90,13 +125,11 @@ tifffile.imwrite(out + "/truncated.tif", values((4, 5, 6), "f4"), truncate=True,
 add("truncated.tif")
 picture = values((16, 16, 3), "u1")
 for name, what, how in (
-    ("palette.tif", "palettes (PhotometricInterpretation 3) in TIFF are not supported", {"photometric": "palette", "colormap": np.zeros((3, 256), "u2")}),
-    ("bits.tif", "elements of 1 bits (unsigned integers) are not supported", {}),
-    ("jpeg.tif", "YCbCr colours (PhotometricInterpretation 6) in TIFF are not supported", {"photometric": "ycbcr", "compression": "jpeg", "subsampling": (1, 1)}),
-    ("packbits.tif", "the compression PackBits of TIFF is not supported", {"compression": "packbits"}),
+    ("subsampled.tif", "the compression JPEG of 4 samples of 8 bits of TIFF is not supported", {"photometric": "separated", "compression": "jpeg"}),
+    ("lerc.tif", "the compression LERC of TIFF is not supported", {"compression": "lerc"}),
     ("jpeg2000.tif", "the compression JPEG 2000 of TIFF is not supported", {"photometric": "rgb", "compression": "jpeg2000"}),
 ):
-    data = picture if how.get("photometric") in ("rgb", "ycbcr") else picture[:, :, 0]
-    tifffile.imwrite(f"{out}/{name}", data > 3 if name == "bits.tif" else data, **{"metadata": None} | how)
+    data = {"rgb": picture, "separated": np.dstack([picture, picture[:, :, :1]])}.get(how.get("photometric"), picture[:, :, 0])
+    tifffile.imwrite(f"{out}/{name}", data, **{"metadata": None} | how)
     cases.append({"path": name, "want": "error: " + what})
 json.dump(cases, open(out + "/cases.json", "w"))
