@@ -1,13 +1,15 @@
 package codec
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
 // Blocks in a core's cache; bytes are those of the floats.
 func BenchmarkGGML(b *testing.B) {
-	for _, name := range []string{"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"} {
+	for _, name := range slices.Sorted(maps.Keys(ggmls)) {
 		g := ggmls[name]
 		src, dst := make([]byte, 1<<16/g.floats*g.bytes), make([]byte, 4<<16)
 		r := rand.New(rand.NewPCG(1, 2))

@@ -46,7 +46,7 @@ func held(t *testing.T, file, floats string) {
 	raw := testcases.ReadFile(t, floats)
 	want := dtype.Slice[float32](raw)
 	members, err := storage.Members(t.Context(), file)
-	if err != nil || len(members) != 11 {
+	if err != nil || len(members) != 26 {
 		t.Fatalf("%d tensors, %v", len(members), err)
 	}
 	for _, m := range members {
@@ -169,9 +169,9 @@ func TestRejectsHostileHeaders(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.gguf")
-	testcases.WriteFile(t, path, file(start(1, 0), tensor("t", 10, 0, 256)), 0o666)
-	if _, err := store.Open(path); err == nil || !strings.Contains(err.Error(), "Q2_K cannot be read") {
-		t.Errorf("Q2_K: %v", err)
+	testcases.WriteFile(t, path, file(start(1, 0), tensor("t", 15, 0, 256)), 0o666)
+	if _, err := store.Open(path); err == nil || !strings.Contains(err.Error(), "Q8_K cannot be read") {
+		t.Errorf("Q8_K: %v", err)
 	}
 }
 

@@ -17,13 +17,17 @@ w.add_array("tokenizer.ggml.scores", [0.5, -1.0, 2.0])
 w.add_bool("made", True)
 w.add_float32("llama.rope.freq_base", 10000.0)
 T = gguf.GGMLQuantizationType
-halves = {T.Q4_0: [0], T.Q4_1: [0, 2], T.Q5_0: [0], T.Q5_1: [0, 2], T.Q8_0: [0], T.Q4_K: [0, 2], T.Q5_K: [0, 2], T.Q6_K: [208]}
+halves = {T.Q4_0: [0], T.Q4_1: [0, 2], T.Q5_0: [0], T.Q5_1: [0, 2], T.Q8_0: [0], T.Q4_K: [0, 2], T.Q5_K: [0, 2], T.Q6_K: [208],
+          T.Q2_K: [80, 82], T.Q3_K: [108], T.TQ1_0: [52], T.TQ2_0: [64], T.MXFP4: [], T.NVFP4: [], T.IQ4_NL: [0], T.IQ4_XS: [0],
+          T.IQ2_XXS: [0], T.IQ2_XS: [0], T.IQ2_S: [0], T.IQ3_XXS: [0], T.IQ3_S: [0], T.IQ1_S: [0], T.IQ1_M: []}
 expected = []
 for number, (t, at) in enumerate(halves.items()):
     block, size = gguf.GGML_QUANT_SIZES[t]
     raw = rng.integers(0, 256, (3, 512 // block, size), dtype=np.uint8)
     for a in at:
         raw[..., a:a + 2] = (rng.standard_normal((3, 512 // block, 1)) / 8).astype(np.float16).view(np.uint8)
+    if t == T.IQ1_M:
+        raw[..., 55] = raw[..., 55] & 0x3f  # so that the scale's exponent is not that of infinity
     raw = raw.reshape(3, -1)
     w.add_tensor(f"blk.{number}.{t.name}.weight", raw, raw_dtype=t)
     expected.append(gguf.dequantize(raw, t))
