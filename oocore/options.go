@@ -42,6 +42,8 @@ type settings struct {
 	run.Options
 	output.Settings
 
+	receipt string // path of a file; "" for none
+
 	target *string // of the whole expression; nil where nobody has told
 }
 
@@ -247,6 +249,7 @@ type OptionError = types.OptionError
 var unstored = option(func(s *settings) error {
 	s.Chunks, s.Shards, s.Codec, s.Region = nil, nil, "", ""
 	s.Dims, s.Attributes, s.Fill = nil, nil, nil
+	s.receipt = ""
 	return nil
 })
 
@@ -257,7 +260,7 @@ func (s *settings) unusable() error {
 		set  bool
 	}{
 		{"Shards", s.Shards != nil}, {"Codec", s.Codec != ""}, {"Region", s.Region != ""},
-		{"DimNames", s.Dims != nil}, {"Attributes", s.Attributes != nil}, {"FillValue", s.Fill != nil},
+		{"DimNames", s.Dims != nil}, {"Attributes", s.Attributes != nil}, {"FillValue", s.Fill != nil}, {"Receipt", s.receipt != ""},
 	} {
 		if o.set {
 			return &OptionError{Err: fmt.Errorf("%s says how a result is stored, and this call stores none: leave it out, or Save", o.name)}

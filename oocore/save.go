@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/op/label"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
+	"github.com/gonbext/gonbext/oocore/internal/receipt"
 	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -50,6 +51,14 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	saved, err := r.saveOne(ctx, "save")
 	if err != nil || r.MakesNothing() || r.Region != "" {
 		return saved, err
+	}
+	if r.receipt != "" {
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		if err := receipt.Export(ctx, path, r.receipt); err != nil {
+			return nil, &Error{Op: "save", Site: site, Err: fmt.Errorf("%s is saved, and its receipt is not: %w", path, err)}
+		}
 	}
 	n, err := saved.expression()
 	if err != nil || n.Kind != graph.Source {
@@ -143,6 +152,9 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...compile.Output
 	j, err := s.Prepare(site, op, s.Warnings, outputs...)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.checkReceipt(op, j); err != nil {
+		return nil, &Error{Op: op, Site: site, Err: err}
 	}
 	return &request{s, j}, nil
 }

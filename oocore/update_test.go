@@ -302,7 +302,7 @@ func TestUpdatesGoOnAlongSaves(t *testing.T) {
 			saved(t, oocore.Full(float64(round+2), 2, 3), x, oocore.Region([]string{"4:6, 0:3", "9:11, 20:23"}[round]))
 		}
 	}
-	l, err := oocore.Why(ctx, z, 0, 2)
+	l, err := oocore.Why(ctx, z, []int{0, 2})
 	if err != nil || l.Expression != "y.zarr + 1" || len(l.Inputs) != 1 || l.Inputs[0].Expression != "sqrt(x.zarr)" || len(l.Inputs[0].Inputs) != 1 || l.Inputs[0].Inputs[0].Changed != "" {
 		t.Fatalf("%+v, %v", l, err)
 	}

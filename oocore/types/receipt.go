@@ -8,6 +8,14 @@ type Verification struct {
 	Unknown int      // parts of which the receipt does not tell
 	// Details says that shape, type, codec or attributes are not those of what was written.
 	Details bool
+	// Trusted says that all parts have cryptographic digests, which nobody can change the array to.
+	Trusted bool
+	// Recomputed is how many parts were computed anew from the inputs; those that came out otherwise are among Damaged.
+	Recomputed int
+	// Repaired are the parts that were damaged and are computed again.
+	Repaired []Box
+	// Changed are inputs that are not as they were read: parts that were computed anew of them, and came out otherwise, count as Unknown.
+	Changed []string
 }
 
 // Whole reports an array that is as it was written.

@@ -45,6 +45,7 @@ type job struct {
 	cluster               cluster.Options
 	detached              bool   // the run goes on
 	report                string // path of the page
+	receipt               string // path of a receipt for others
 	asJSON                bool
 	noClobber             bool
 	pipes
@@ -79,6 +80,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.BoolVar(&j.fresh, "fresh", false, "compute anew, also where the same result, or a part of it, was saved before")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
+	f.StringVar(&j.receipt, "receipt", "", "write the output's receipt, with digests by SHA-256, also to this file, for others: verify and why take it")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
 	f.BoolVar(&j.asJSON, "json", false, "print one JSON object: status, value and figures of the run, or its error")
 }
@@ -189,6 +191,11 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.fresh {
 		opts = append(opts, oocore.Fresh())
 	}
+	receipt, err := receiptOptions(c, j.receipt)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, receipt...)
 	if j.plan {
 		opts = append(opts, host.PlanOnly())
 	}

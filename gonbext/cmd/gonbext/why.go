@@ -14,6 +14,7 @@ import (
 
 func newWhy() *cobra.Command {
 	var asJSON bool
+	var file string
 	c := &cobra.Command{
 		Use:   "why PATH[#CHUNK]",
 		Short: "Tell what a saved array was made of: the expression, its inputs, and theirs",
@@ -27,7 +28,11 @@ The exit status is 2 where the array has no receipt.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, chunk := cutChunk(args[0])
-			l, err := oocore.Why(c.Context(), path, chunk...)
+			opts, err := receiptOptions(c, file)
+			if err != nil {
+				return err
+			}
+			l, err := oocore.Why(c.Context(), path, chunk, opts...)
 			if err != nil {
 				return usageError{failure(err)}
 			}
@@ -38,6 +43,7 @@ The exit status is 2 where the array has no receipt.`,
 			return nil
 		},
 	}
+	receiptFlag(c, &file)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }

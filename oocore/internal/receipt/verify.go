@@ -3,12 +3,14 @@
 package receipt
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"runtime"
 	"slices"
@@ -39,32 +41,73 @@ func Details(info store.Info) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Verify reads an array once, and compares the digest of each part that a task has written. It takes a part's memory, or a
-// decoded chunk's, for each processor. The error is ErrNone where there is no receipt.
-func Verify(ctx context.Context, path string) (*types.Verification, error) {
-	place, err := storage.Absolute(path)
+// Verify reads the array once, and compares the digest of each part that a task has written. It takes a part's memory, or a
+// decoded chunk's, for each processor.
+func (r *Receipt) Verify(ctx context.Context) (*types.Verification, error) {
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	return r.compare(ctx, nil)
+}
+
+// Again compares parts that were computed again with what the receipt told before that.
+func (r *Receipt) Again(ctx context.Context, parts checkpoint.Tasks) (*types.Verification, error) {
+	return r.compare(ctx, func(task int) bool { return parts.Has(task) })
+}
+
+// load reads the traces.
+func (r *Receipt) load() (err error) {
+	if r.Grid.Shape == nil {
+		return fmt.Errorf("%s: %w", r.Place, ErrNone)
+	}
+	if r.traces, err = tracesOf(&r.Entry); err != nil {
+		return fmt.Errorf("%s: %w", r.Place, ErrNone)
+	}
+	return nil
+}
+
+// compare compares the parts that are asked for; nil asks for all.
+func (r *Receipt) compare(ctx context.Context, asked func(task int) bool) (v *types.Verification, err error) {
+	a, err := store.OpenContext(ctx, r.Place)
 	if err != nil {
 		return nil, err
 	}
-	e, ok := resultcache.Lookup(place, "")
-	if !ok || e.Grid.Shape == nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrNone)
+	defer func() { err = errors.Join(err, a.Close()) }()
+	info := a.Info()
+	v = &types.Verification{Details: Details(info) != r.Details}
+	if !slices.Equal(info.Shape, r.Grid.Shape) {
+		if r.File != "" {
+			return nil, fmt.Errorf("%s is the receipt of an array of shape %s, and %s has %s: it is of another", r.File, grid.Format(r.Grid.Shape), r.Place, grid.Format(info.Shape))
+		}
+		v.Unknown = r.Grid.Len()
+		return v, nil
 	}
-	traces, err := tracesOf(&e)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrNone)
+	faults := map[int]string{}
+	err = r.digests(ctx, a, false, func(task int) bool {
+		if asked != nil && !asked(task) {
+			return false
+		}
+		if r.traces[task].Form == nil {
+			v.Unknown++
+			return false
+		}
+		v.Chunks++
+		return true
+	}, func(task int, sum uint64, sha []byte, err error) {
+		switch t := &r.traces[task]; {
+		case err != nil:
+			faults[task] = err.Error()
+		case sum != t.Digest || t.Sum != nil && !bytes.Equal(sha, t.Sum):
+			faults[task] = ""
+		}
+	})
+	for task := range r.traces {
+		if why, ok := faults[task]; ok {
+			v.Damaged, v.Faults = append(v.Damaged, r.Grid.Box(task)), append(v.Faults, why)
+		}
 	}
-	a, err := store.OpenContext(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	v := &types.Verification{Details: Details(a.Info()) != e.Details}
-	if !slices.Equal(a.Info().Shape, e.Grid.Shape) {
-		v.Unknown = e.Grid.Len()
-		return v, a.Close()
-	}
-	err = compare(ctx, v, a, &e, traces)
-	return v, errors.Join(err, a.Close())
+	v.Trusted = r.File != "" && !slices.ContainsFunc(r.traces, func(t checkpoint.Trace) bool { return t.Sum == nil })
+	return v, err
 }
 
 // Digests are what the receipt of an array says of its units, which have versions of their own, where it is of that version and
@@ -101,7 +144,7 @@ func Whole(ctx context.Context, path string) (sum uint64, ok bool) {
 	info := a.Info()
 	if ok = grid.Size(info.Shape)*info.DType.Size() <= mostWhole; ok {
 		var buf []byte
-		sum, err = digest(grid.Entire(info.Shape), wholeForm(info.Shape), info.DType.Size(), &buf, func(dst []byte, r grid.Region) error { return a.Read(ctx, dst, r) })
+		sum, err = digest(grid.Entire(info.Shape), wholeForm(info.Shape), info.DType.Size(), &buf, nil, func(dst []byte, r grid.Region) error { return a.Read(ctx, dst, r) })
 	}
 	return sum, errors.Join(err, a.Close()) == nil && ok
 }
@@ -112,7 +155,11 @@ func wholeForm(shape []int) [][]int { return [][]int{grid.Auto(shape, 1, 64<<10)
 // tracesOf are the traces of tasks in a receipt, by task; one without a form is of a task of which nothing is known.
 func tracesOf(e *resultcache.Entry) ([]checkpoint.Trace, error) {
 	if e.Folded != 0 {
-		return []checkpoint.Trace{{Digest: e.Folded, Form: wholeForm(e.Grid.Shape)}}, nil
+		t := checkpoint.Trace{Stage: e.Stage, Digest: e.Folded, Form: wholeForm(e.Grid.Shape)}
+		if sum, err := hex.DecodeString(e.Sum); err == nil && len(sum) == sha256.Size {
+			t.Sum = sum
+		}
+		return []checkpoint.Trace{t}, nil
 	}
 	all := make([]checkpoint.Trace, e.Grid.Len())
 	return all, EachTrace(e, func(t checkpoint.Trace) bool {
@@ -145,15 +192,15 @@ func restOf(e *resultcache.Entry) (io.ReadCloser, error) {
 	return rest, nil
 }
 
-// compare compares all parts, some at once.
-func compare(ctx context.Context, v *types.Verification, a store.Array, e *resultcache.Entry, traces []checkpoint.Trace) error {
+// digests reads the parts that are asked for, some at once, and calls each with their digests, with sha all of them also with
+// the cryptographic one. asked and each are not called at the same time.
+func (r *Receipt) digests(ctx context.Context, a store.Array, sha bool, asked func(task int) bool, each func(task int, sum uint64, sha []byte, err error)) error {
 	var mu sync.Mutex
 	next := 0
-	faults := map[int]string{}
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(runtime.GOMAXPROCS(0), max(len(traces), 1)) {
+	for range min(runtime.GOMAXPROCS(0), max(len(r.traces), 1)) {
 		group.Go(func() (err error) {
-			read, end, err := reader(a)
+			read, end, err := Reader(a)
 			if err != nil {
 				return err
 			}
@@ -161,48 +208,42 @@ func compare(ctx context.Context, v *types.Verification, a store.Array, e *resul
 			var buf []byte
 			for {
 				mu.Lock()
+				for next < len(r.traces) && !asked(next) {
+					next++
+				}
 				task := next
 				next++
 				mu.Unlock()
-				if task >= len(traces) {
+				if task >= len(r.traces) {
 					return nil
 				}
 				if err := ctx.Err(); err != nil {
 					return context.Cause(ctx)
 				}
-				t := &traces[task]
-				var sum uint64
-				if t.Form != nil {
-					sum, err = digest(e.Grid.Box(task), t.Form, a.Info().DType.Size(), &buf, func(dst []byte, r grid.Region) error { return read(ctx, dst, r) })
+				t := &r.traces[task]
+				var h hash.Hash
+				if sha || t.Sum != nil {
+					h = sha256.New()
 				}
+				sum, err := digest(r.Grid.Box(task), t.Form, a.Info().DType.Size(), &buf, h, func(dst []byte, r grid.Region) error { return read(ctx, dst, r) })
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
-				mu.Lock()
-				switch v.Chunks++; {
-				case t.Form == nil:
-					v.Chunks--
-					v.Unknown++
-				case err != nil:
-					faults[task] = err.Error()
-				case sum != t.Digest:
-					faults[task] = ""
+				var long []byte
+				if h != nil {
+					long = h.Sum(nil)
 				}
+				mu.Lock()
+				each(task, sum, long, err)
 				mu.Unlock()
 			}
 		})
 	}
-	err := group.Wait()
-	for task := range traces {
-		if why, ok := faults[task]; ok {
-			v.Damaged, v.Faults = append(v.Damaged, e.Grid.Box(task)), append(v.Faults, why)
-		}
-	}
-	return err
+	return group.Wait()
 }
 
-// reader reads regions of an array, one after the other, with memory of its own.
-func reader(a store.Array) (read func(ctx context.Context, dst []byte, r grid.Region) error, end func() error, err error) {
+// Reader reads regions of an array, one after the other, with memory of its own.
+func Reader(a store.Array) (read func(ctx context.Context, dst []byte, r grid.Region) error, end func() error, err error) {
 	coded, ok := a.(storage.Coded)
 	if !ok {
 		return a.Read, func() error { return nil }, nil
@@ -218,8 +259,8 @@ func reader(a store.Array) (read func(ctx context.Context, dst []byte, r grid.Re
 	}, s.Close, nil
 }
 
-// digest is that of the elements of a task's box, in the order in which it has written them.
-func digest(task grid.Box, form [][]int, item int, buf *[]byte, read func(dst []byte, r grid.Region) error) (uint64, error) {
+// digest is that of the elements of a task's box, in the order in which it has written them. They go to sha, too, where there is one.
+func digest(task grid.Box, form [][]int, item int, buf *[]byte, sha hash.Hash, read func(dst []byte, r grid.Region) error) (uint64, error) {
 	var h xxh3.Hasher
 	var of func(b grid.Box, form [][]int) error
 	of = func(b grid.Box, form [][]int) error {
@@ -239,6 +280,9 @@ func digest(task grid.Box, form [][]int, item int, buf *[]byte, read func(dst []
 			return err
 		}
 		h.Write((*buf)[:n])
+		if sha != nil {
+			sha.Write((*buf)[:n])
+		}
 		return nil
 	}
 	err := of(task, form)

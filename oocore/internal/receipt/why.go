@@ -14,44 +14,47 @@ import (
 // deepest bounds how far back a lineage goes.
 const deepest = 32
 
-// Why returns what an array was made of, back through the arrays that have receipts; with a chunk, an index in the grid of
-// the array's tasks, also which task made it and what that has read. The error is ErrNone where the array has no receipt.
-func Why(ctx context.Context, path string, chunk []int) (*types.Lineage, error) {
-	place, err := storage.Absolute(path)
-	if err != nil {
-		return nil, err
+// Why returns what the array was made of, back through the arrays that have receipts; with a chunk, an index in the grid of
+// the array's tasks, also which task made it and what that has read.
+func (r *Receipt) Why(ctx context.Context, chunk []int) (_ *types.Lineage, err error) {
+	l := r.lineage(ctx, 0)
+	if r.File == "" {
+		l.Changed = changedSince(ctx, r.Place, &r.Version)
 	}
-	e, ok := resultcache.Lookup(place, "")
-	if !ok || e.Title == "" {
-		return nil, fmt.Errorf("%s: %w", path, ErrNone)
+	if chunk != nil {
+		l.Task, err = makerOf(&r.Entry, chunk)
 	}
-	l := lineage(ctx, place, &e.Version, 0)
-	if chunk == nil {
-		return &l, nil
-	}
-	l.Task, err = makerOf(&e, chunk)
-	return &l, err
+	return l, err
 }
 
-// lineage is that of an array, which had a version when it was read.
-func lineage(ctx context.Context, place string, was *storage.Version, depth int) types.Lineage {
-	l := types.Lineage{Path: place}
-	now, err := storage.VersionOf(ctx, place)
-	switch {
-	case err != nil:
-		l.Changed = "gone"
-	case !now.Equal(*was):
-		l.Changed = "changed"
-	}
-	e, ok := resultcache.Lookup(place, "")
-	if !ok || e.Title == "" || !e.Version.Equal(*was) || depth > deepest { // what is known is of another version
-		return l
-	}
-	l.Expression = e.Title
-	for _, in := range e.Inputs {
-		l.Inputs = append(l.Inputs, lineage(ctx, in.Path, &in.Version, depth+1))
+// lineage is that of the array of a receipt. Of a receipt from elsewhere it is not known which versions the inputs have here,
+// unless they are gone.
+func (r *Receipt) lineage(ctx context.Context, depth int) *types.Lineage {
+	l := &types.Lineage{Path: r.Place, Expression: r.Title}
+	for _, in := range r.Inputs {
+		of := &types.Lineage{Path: in.Path, Changed: changedSince(ctx, in.Path, &in.Version)}
+		if r.File != "" && of.Changed == "changed" {
+			of.Changed = ""
+		}
+		if next, err := Find(in.Path, ""); err == nil && next.Version.Equal(in.Version) && depth < deepest { // else what is known is of another version
+			next.Place = in.Path
+			whole := next.lineage(ctx, depth+1)
+			of.Expression, of.Inputs = whole.Expression, whole.Inputs
+		}
+		l.Inputs = append(l.Inputs, *of)
 	}
 	return l
+}
+
+// changedSince says what has become of an array that had a version: "changed", "gone", or "" for nothing.
+func changedSince(ctx context.Context, place string, was *storage.Version) string {
+	switch now, err := storage.VersionOf(ctx, place); {
+	case err != nil:
+		return "gone"
+	case !now.Equal(*was):
+		return "changed"
+	}
+	return ""
 }
 
 // makerOf is the task that made a chunk.

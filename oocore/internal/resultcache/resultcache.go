@@ -126,6 +126,18 @@ func ReadOf(path string) (Entry, error) {
 	return Read(name)
 }
 
+// Is reports a file that begins as receipts do.
+func Is(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, len(mark))
+	_, err = io.ReadFull(f, start)
+	return err == nil && string(start) == mark
+}
+
 var errDamaged = errors.New("the receipt is damaged: its checksum differs")
 
 // open opens a receipt behind its entry. first is its first line; "" of one that earlier versions wrote, which has none.

@@ -14,7 +14,7 @@ func foretold(version string) Layer {
 	return func(next Runner) Runner {
 		return func(ctx context.Context, j *Job) (Result, error) {
 			r, err := next(ctx, j)
-			if err == nil && r.Header != nil && j.traceable() && !slices.ContainsFunc(j.Plan.Arrays, elsewhere) {
+			if err == nil && r.Header != nil && j.Traceable() && !slices.ContainsFunc(j.Plan.Arrays, elsewhere) {
 				r.Header.Changed, err = j.foretell(ctx, version)
 			}
 			return r, err

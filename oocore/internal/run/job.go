@@ -40,6 +40,7 @@ type Job struct {
 	infos     map[string]store.Info                                                        // of outputs in object stores whose version was read, by their places
 	earlier   *resultcache.Entry                                                           // of what is in the output's place, where only the inputs were others, or shorter; nil elsewhere
 	receipt   func(ctx context.Context, e *resultcache.Entry) (rest func(io.Writer) error) // completes the output's entry; nil for a run without traces
+	repair    func(ctx context.Context) error                                              // begins with what is not damaged; nil for what is no repair
 	reason    string                                                                       // why what was saved before is not used
 	folder    error                                                                        // why it is not known where the staging folders are
 	elsewhere bool                                                                         // the tasks run in processes that outlive this one

@@ -26,7 +26,7 @@ import (
 func updated(next Runner) Runner {
 	return func(ctx context.Context, j *Job) (Result, error) {
 		c := j.env.Checkpoint
-		if !c.Enabled() || !j.traceable() {
+		if !c.Enabled() || !j.Traceable() {
 			return next(ctx, j)
 		}
 		now, err := j.readVersions(ctx)
@@ -49,6 +49,11 @@ func updated(next Runner) Runner {
 			}
 			return func(w io.Writer) error { return errors.Join(now.write(w), c.Traces(w)) }
 		}
+		if j.repair != nil && c.Tasks() == 0 {
+			if err := j.repair(ctx); err != nil {
+				return Result{}, err
+			}
+		}
 		if j.earlier != nil && c.Tasks() == 0 {
 			changed, err := j.update(ctx, now)
 			if err != nil {
@@ -60,8 +65,8 @@ func updated(next Runner) Runner {
 	}
 }
 
-// traceable reports a job whose output is one file that a stage writes in this process, and that it does not read.
-func (j *Job) traceable() bool {
+// Traceable reports a job whose output is one file that a stage writes in this process, and that it does not read.
+func (j *Job) Traceable() bool {
 	p := j.Plan
 	out, last := &p.Arrays[p.Output], j.last()
 	if last < 0 || len(p.Others) > 0 || j.env.Executor != nil || out.Place != plan.InResult || out.Collection > 0 || out.Region != nil || !out.Store.Files {
@@ -201,7 +206,7 @@ func (j *Job) adopt(ctx context.Context, kept checkpoint.Tasks) error {
 	}
 	a, ok := w.(storage.Adopter)
 	if !ok {
-		return errors.Join(errors.ErrUnsupported, w.Abort())
+		return j.copyParts(ctx, w, kept)
 	}
 	g := j.Plan.Stages[j.last()].Grid
 	err = a.Adopt(ctx, func(unit grid.Box) storage.Adoption {

@@ -32,6 +32,7 @@ const (
 	forgetKind
 	formKind
 	traceKind
+	sumKind // a trace with a cryptographic digest
 )
 
 // State is what a journal says.
@@ -181,7 +182,7 @@ func (s *State) apply(payload []byte) bool {
 	case tasksKind:
 		s.add(stage, e.tasks(math.MaxInt)...)
 		return !e.bad
-	case formKind, traceKind: // for a later run
+	case formKind, traceKind, sumKind: // for a later run
 	case stageKind:
 		s.Finished[stage] = true
 	case forgetKind:

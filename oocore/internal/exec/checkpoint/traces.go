@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -17,6 +18,8 @@ type Trace struct {
 	Stage, Task int
 	// Digest is that of the elements which it has written, in the order of Form.
 	Digest uint64
+	// Sum is their SHA-256, in the same order; nil where the receipt has none.
+	Sum []byte
 	// Form is how a task's box is written: cut into boxes of the first lengths, each of these into boxes of
 	// the next, and so on.
 	Form [][]int
@@ -197,7 +200,7 @@ func (c *Checkpoint) Traces(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	var entry []byte
 	_, err := eachEntry(b, func(payload []byte) bool {
-		if payload[0] != formKind && payload[0] != traceKind {
+		if payload[0] != formKind && payload[0] != traceKind && payload[0] != sumKind {
 			return true
 		}
 		entry = appendEntry(entry[:0], payload)
@@ -289,10 +292,15 @@ func (j *journal) form(stage int, form [][]int) error {
 
 // trace notes that of a task: of what has read too much for an entry, all from the first unit to the last.
 func (j *journal) trace(t *Trace) error {
+	kind := traceKind
+	if len(t.Sum) == sha256.Size {
+		kind = sumKind
+	}
 	write := func(units func(Tasks) Tasks) {
-		j.begin(traceKind, t.Stage)
+		j.begin(kind, t.Stage)
 		j.number(t.Task)
 		j.buf = binary.LittleEndian.AppendUint64(j.buf, t.Digest)
+		j.buf = append(j.buf, t.Sum...)
 		j.number(len(t.Reads))
 		for _, r := range t.Reads {
 			r.Units = units(r.Units)
@@ -305,10 +313,20 @@ func (j *journal) trace(t *Trace) error {
 	if write(func(u Tasks) Tasks { return u }); len(j.buf) > maxEntry {
 		write(func(u Tasks) Tasks { return Tasks{{u[0].First, u[len(u)-1].End}} })
 	}
-	if j.gather(); len(j.more) < flushBytes {
+	if j.gather(); len(j.more) < flushBytes || j.file == nil {
 		return nil
 	}
 	return j.flush()
+}
+
+// WriteTrace writes that of a task, with its form, for EachTrace.
+func WriteTrace(w io.Writer, t *Trace) error {
+	var j journal
+	if err := errors.Join(j.form(t.Stage, t.Form), j.trace(t)); err != nil {
+		return err
+	}
+	_, err := w.Write(j.more)
+	return err
 }
 
 func parseForm(payload []byte) (stage int, form [][]int, ok bool) {
@@ -329,10 +347,14 @@ func parseForm(payload []byte) (stage int, form [][]int, ok bool) {
 func parseTrace(payload []byte) (t Trace, ok bool) {
 	e := entry{rest: payload[1:]}
 	t.Stage, t.Task = e.next(), e.next()
-	if payload[0] != traceKind || e.bad || len(e.rest) < 8 {
+	long := 8
+	if payload[0] == sumKind {
+		long += sha256.Size
+	}
+	if payload[0] != traceKind && payload[0] != sumKind || e.bad || len(e.rest) < long {
 		return t, false
 	}
-	t.Digest, e.rest = binary.LittleEndian.Uint64(e.rest), e.rest[8:]
+	t.Digest, t.Sum, e.rest = binary.LittleEndian.Uint64(e.rest), append(t.Sum, e.rest[8:long]...), e.rest[long:]
 	for n := e.next(); n > 0 && !e.bad; n-- {
 		r := Read{Array: e.next()}
 		r.Units = e.tasks(e.next())
