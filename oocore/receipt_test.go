@@ -168,7 +168,7 @@ func TestRepairBringsBackWhatWasWritten(t *testing.T) {
 				found, err := oocore.Verify(ctx, out)
 				var ran oocore.Progress
 				v, failed := oocore.Repair(ctx, out, oocore.OnProgress(func(p oocore.Progress) { ran = p }))
-				if failed != nil && err != nil && strings.Contains(failed.Error(), "remove it first") { // what cannot be recognised is not replaced
+				if failed != nil && err != nil && strings.Contains(failed.Error(), "remove it") { // what cannot be recognised is not replaced
 					if _, err := oocore.Verify(ctx, out); err == nil {
 						t.Fatalf("%v damaged: %v", hit, failed)
 					}

@@ -3,7 +3,6 @@ package receipt
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -115,9 +114,6 @@ func moved(p *plan.Plan, to func(path string) (string, error)) (err error) {
 	}
 	return err
 }
-
-// Traces opens the traces of a receipt.
-func (r *Receipt) Traces() (io.ReadCloser, error) { return restOf(&r.Entry) }
 
 // Sound are the parts that a verification has found as they were written.
 func (r *Receipt) Sound(v *types.Verification) (all checkpoint.Tasks) {

@@ -203,12 +203,9 @@ func (j *Job) takeOver(ctx context.Context, r *receipt.Receipt, sound checkpoint
 		}
 		return nil
 	}
-	traces, err := r.Traces()
-	if err != nil {
-		return err
-	}
-	defer traces.Close()
-	return j.env.Checkpoint.Adopt(s, sound, traces)
+	return j.env.Checkpoint.Adopt(s, sound, func(each func(checkpoint.Trace) bool) error {
+		return receipt.EachTrace(&r.Entry, func(t checkpoint.Trace) bool { return t.Stage != s || !sound.Has(t.Task) || each(t) })
+	})
 }
 
 // madeAgain returns an error, before the array is put in its place, where other elements were computed than the receipt tells.
