@@ -6,6 +6,8 @@ import (
 	"go/ast"
 	"go/scanner"
 	"go/token"
+	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,8 +29,12 @@ const ending = "}}"
 // block of their own, so that nothing generated can clash with what they declare.
 func (r *rewriting) opening(face, function string, line int, settings []setting) string {
 	r.began = true
+	load := r.carrying.load
+	if ui := r.displays(); ui != "" {
+		load = "defer " + ui + ".Sync(); " + load
+	}
 	if function == "" {
-		return "func main() { " + r.carrying.load + "{"
+		return "func main() { " + load + "{"
 	}
 	var b strings.Builder
 	deferred, call := "defer ", "()"
@@ -50,8 +56,26 @@ func (r *rewriting) opening(face, function string, line int, settings []setting)
 		}
 		fmt.Fprintf(&b, ", %s.%s(%s)", face, s.option, value)
 	}
-	b.WriteString(")" + call + "; " + r.carrying.load + "{")
+	b.WriteString(")" + call + "; " + load + "{")
 	return b.String()
+}
+
+const displayPath = "github.com/janpfeifer/gonb/gonbui"
+
+// displays is the name of GoNB's package of displays in a cell that has it: what a program has displayed just before it ends GoNB may
+// drop unread.
+func (r *rewriting) displays() string {
+	if r.nominal != nil {
+		return ""
+	}
+	n := readNames(tokens(r.lines))
+	for _, name := range append(slices.Sorted(maps.Keys(n.qualifies)), path.Base(displayPath)) {
+		m, at := r.scope.find(name)
+		if at != nil && m.path == displayPath || at == nil && n.qualifies[name] && name == path.Base(displayPath) { // goimports finds it
+			return name
+		}
+	}
+	return ""
 }
 
 // goToken is a token of the cell's Go text with its place and the depth of brackets around

@@ -190,7 +190,7 @@ func (r *rewriting) begin(at position) {
 		r.uses = strings.Repeat("_, ", len(names)-1) + "_ = " + strings.Join(names, ", ")
 	}
 	first := &r.lines[at.line]
-	if r.main == nil && !arrays && r.keep() == "" {
+	if r.main == nil && !arrays && r.keep() == "" && r.displays() == "" {
 		return // to GoNB
 	}
 	if r.main == nil {

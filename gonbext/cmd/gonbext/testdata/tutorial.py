@@ -24,7 +24,7 @@ notebook = nbformat.read(sys.argv[1], as_version=4)
 notebook.cells = [cell for cell in notebook.cells if "gonbui/widgets" not in cell.source]  # which wait for a browser
 for cell in notebook.cells:
     main = re.split("^%%$", cell.source, flags=re.M)
-    if len(main) == 2 and "gonbui." in main[1]:  # GoNB drops what it has not read of the display when the program ends
+    if sys.argv[2] == "gonb" and len(main) == 2 and "gonbui." in main[1]:  # it drops what it has not read when the program ends
         cell.source += "\ngonbui.Sync()"
 notebook.cells.insert(0, nbformat.v4.new_code_cell("%autoget"))
 NotebookClient(notebook, kernel_name=sys.argv[2], timeout=600, allow_errors=True).execute()
