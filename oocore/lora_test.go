@@ -140,10 +140,13 @@ func TestMergeLoRARejects(t *testing.T) {
 		"one factor":       {config, map[string]*Array{lora + ".lora_A.weight": one(2, 4)}, "alone"},
 		"other ranks":      {config, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 1)}, "no one rank"},
 		"another shape":    {config, map[string]*Array{lora + ".lora_A.weight": one(2, 5), lora + ".lora_B.weight": one(3, 2)}, "to a weight of shape (3, 4)"},
-		"an embedding":     {config, map[string]*Array{lora + ".lora_embedding_A": one(2, 4)}, "linear layers"},
+		"an embedding":     {config, map[string]*Array{lora + ".lora_embedding_A": one(2, 4)}, "alone"},
+		"another factor":   {config, map[string]*Array{lora + ".lora_E": one(2, 4)}, "of LoRA only lora_A, lora_B"},
+		"biased":           {config, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2), lora + ".lora_B.bias": one(3)}, "has none in the collection"},
+		"no magnitudes":    {`{"peft_type":"LORA","r":2,"use_dora":true}`, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2)}, "lora_magnitude_vector says otherwise"},
+		"few magnitudes":   {`{"peft_type":"LORA","r":2,"use_dora":true}`, map[string]*Array{lora + ".lora_A.weight": one(2, 4), lora + ".lora_B.weight": one(3, 2), lora + ".lora_magnitude_vector": one(2)}, "for 3 rows"},
 		"an unknown whole": {config, map[string]*Array{"base_model.model.new.weight": one(2)}, "for no array"},
 		"another method":   {`{"peft_type":"IA3"}`, map[string]*Array{"x": one(1)}, `"IA3" is not LORA`},
-		"DoRA":             {`{"peft_type":"LORA","use_dora":true}`, map[string]*Array{"x": one(1)}, "DoRA"},
 		"activated":        {`{"peft_type":"LORA","alora_invocation_tokens":[1]}`, map[string]*Array{"x": one(1)}, "aLoRA"},
 		"PiSSA":            {`{"peft_type":"LORA","init_lora_weights":"pissa_niter_4"}`, map[string]*Array{"x": one(1)}, `"pissa_niter_4" changes the weights`},
 		"replicated":       {`{"peft_type":"LORA","layer_replication":[[0,4],[2,5]]}`, map[string]*Array{"x": one(1)}, "layer_replication"},
@@ -164,5 +167,107 @@ func TestMergeLoRARejects(t *testing.T) {
 	}
 	if err := OpenAll(base).MergeLoRA(t.TempDir()).Err(); err == nil || !strings.Contains(err.Error(), "adapter_config.json") {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestMergeLoRAKinds holds each kind of layer to PEFT's formula, in float64.
+func TestMergeLoRAKinds(t *testing.T) {
+	rng := testcases.Rand(t)
+	for range 20 {
+		r, out, in := 1+rng.IntN(4), 1+rng.IntN(9), 1+rng.IntN(9)
+		kernel := make([]int, rng.IntN(4)) // of a convolution; none is linear
+		places := 1
+		for d := range kernel {
+			kernel[d] = 1 + rng.IntN(3)
+			places *= kernel[d]
+		}
+		random := func(n int) []float32 {
+			v := make([]float32, n)
+			for i := range v {
+				v[i] = float32(rng.NormFloat64())
+			}
+			return v
+		}
+		w, bias, a, b, m, lift := random(out*in*places), random(out), random(r*in*places), random(out*r), random(out), random(out)
+		dora, embedding, weight := rng.IntN(2) == 0, len(kernel) == 0 && rng.IntN(3) == 0, 1.
+		if embedding {
+			dora = false
+		}
+		if !dora {
+			weight = 0.5
+		}
+		scale := 3. / float64(r) * weight
+		delta := func(o, i int) (sum float64) { // of the weight at an output and what is behind it
+			for k := range r {
+				sum += float64(b[o*r+k]) * float64(a[k*in*places+i])
+			}
+			return sum * scale
+		}
+		want := make([]float64, len(w))
+		for o := range out {
+			norm := 0.
+			for i := range in * places {
+				at := o*in*places + i
+				if embedding {
+					at = i*out + o
+				}
+				want[at] = float64(w[at]) + delta(o, i)
+				norm += want[at] * want[at]
+			}
+			for i := range in * places {
+				if dora {
+					want[o*in*places+i] *= float64(m[o]) / math.Sqrt(norm)
+				}
+			}
+		}
+		shape := append([]int{out, in}, kernel...)
+		const module = "base_model.model.layer"
+		tensors := map[string]*Array{
+			module + ".lora_A.weight": FromSlice(a, append([]int{r, in}, kernel...)...),
+			module + ".lora_B.weight": FromSlice(b, append([]int{out, r}, slices.Repeat([]int{1}, len(kernel))...)...), module + ".lora_B.bias": FromSlice(lift, out),
+		}
+		if embedding {
+			shape = []int{in, out}
+			tensors = map[string]*Array{module + ".lora_embedding_A": FromSlice(a, r, in), module + ".lora_embedding_B": FromSlice(b, out, r)}
+		}
+		config := `{"peft_type":"LORA","lora_alpha":3}`
+		if dora {
+			config = `{"peft_type":"LORA","lora_alpha":3,"use_dora":true}`
+			tensors[module+".lora_magnitude_vector"] = FromSlice(m, append([]int{1, out}, slices.Repeat([]int{1}, len(kernel))...)...)
+		}
+		dir := t.TempDir()
+		base := filepath.Join(dir, "m.safetensors")
+		if _, err := SaveAll(t.Context(), []Output{{Array: FromSlice(w, shape...), Path: base + "#layer.weight"}, {Array: FromSlice(bias, out), Path: base + "#layer.bias"}}); err != nil {
+			t.Fatal(err)
+		}
+		adapter := newAdapter(t, config, tensors)
+		merged := OpenAll(base)
+		if dora {
+			merged = merged.MergeLoRA(adapter)
+		} else {
+			merged = merged.MergeLoRA(adapter + "=0.25").MergeLoRA(adapter + "=0.25") // which are half in all
+		}
+		saved, err := merged.Save(t.Context(), filepath.Join(dir, "o.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := func(name string, want func(i int) float64) {
+			got, err := Collect[float32](t.Context(), saved.Get(name))
+			for i, v := range got {
+				if math.Abs(float64(v)-want(i)) > 1e-4*(1+math.Abs(want(i))) {
+					t.Fatalf("%s of %v, rank %d, dora %v, embedding %v: element %d is %v, not %v", name, shape, r, dora, embedding, i, v, want(i))
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		near("layer.weight", func(i int) float64 { return want[i] })
+		near("layer.bias", func(i int) float64 {
+			if embedding {
+				return float64(bias[i])
+			}
+			return float64(bias[i]) + float64(lift[i])*scale
+		})
 	}
 }

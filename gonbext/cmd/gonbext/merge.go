@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -24,7 +25,8 @@ const mergeExpressions = `  linear
 func newMerge() *cobra.Command {
 	var j job
 	var e each
-	var adapter, to string
+	var adapters []string
+	var to string
 	c := &cobra.Command{
 		Use:   "merge BASE --lora ADAPTER -o DST",
 		Short: "Merge a LoRA adapter into a checkpoint, within a budget",
@@ -32,30 +34,40 @@ func newMerge() *cobra.Command {
 
 ADAPTER is the folder of a PEFT adapter, with adapter_config.json and adapter_model.safetensors. A weight W that
 it is for becomes W + B·A · alpha / r (alpha / √r where use_rslora is set), with the values of PEFT's
-merge_and_unload; all other tensors are copied. BASE and DST are collections, as convert has them. --dtype, --only
+merge_and_unload, DoRA, embeddings, biases and convolutions too; all other tensors are copied. --lora ADAPTER=0.5
+adds half; several are merged one after the other. BASE and DST are collections, as convert has them. --dtype, --only
 and --except say in which type the merged tensors are written.
 
 Whole models a and b of one base w are merged by definitions for compute --each, to mergekit's values:
 
 ` + mergeExpressions,
 		Example: `  gonbext merge model.safetensors.index.json --lora adapter -o merged/model.safetensors.index.json --memory 512MiB
+  gonbext merge model.safetensors --lora style=0.7 --lora subject -o merged.safetensors
   gonbext merge model.safetensors --lora adapter -o merged.gguf --template model.gguf --codec q8_0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if adapter == "" || to == "" {
+			if len(adapters) == 0 || to == "" {
 				return usagef("--lora says which adapter, and -o where the result goes: gonbext merge BASE --lora ADAPTER -o DST")
 			}
 			if err := notPiped("merge", args[0], to); err != nil {
 				return err
 			}
-			if err := j.checkReport(args[0], filepath.Join(adapter, "adapter_model.safetensors"), to); err != nil {
+			paths := []string{args[0], to}
+			for _, adapter := range adapters {
+				folder, _, _ := strings.Cut(adapter, "=")
+				paths = append(paths, filepath.Join(folder, "adapter_model.safetensors"))
+			}
+			if err := j.checkReport(paths...); err != nil {
 				return err
 			}
 			base, err := openAll(args[0])
 			if err != nil {
 				return err
 			}
-			all := base.MergeLoRA(adapter)
+			all := base
+			for _, adapter := range adapters {
+				all = all.MergeLoRA(adapter)
+			}
 			if err := all.Err(); err != nil {
 				return failure(err)
 			}
@@ -65,7 +77,7 @@ Whole models a and b of one base w are merged by definitions for compute --each,
 			return j.saveCollection(c, all, &e, to)
 		},
 	}
-	c.Flags().StringVar(&adapter, "lora", "", "folder of a PEFT adapter")
+	c.Flags().StringArrayVar(&adapters, "lora", nil, "folder of a PEFT adapter, or FOLDER=WEIGHT; given again for each of several")
 	c.Flags().StringVarP(&to, "output", "o", "", "where the merged checkpoint goes")
 	c.Flags().StringVar(&e.dtype, "dtype", "", "element type of the output (default that of BASE)")
 	e.flags(c)

@@ -101,8 +101,6 @@ func Read(path string) (c Config, err error) {
 		return c, fmt.Errorf("adapter_config.json: %w", err)
 	case !strings.EqualFold(c.Type, "LORA"):
 		return c, fmt.Errorf("adapter_config.json: peft_type %.40q is not LORA", c.Type)
-	case c.DoRA:
-		return c, errors.New("adapter_config.json: DoRA adapters cannot be merged")
 	case len(c.Activated) > 0:
 		return c, errors.New("adapter_config.json: activated adapters (aLoRA) cannot be merged")
 	case len(c.Replicated) > 0:
@@ -121,7 +119,7 @@ func Read(path string) (c Config, err error) {
 
 // Scale is alpha / r of a layer whose lora_A and lora_B have these shapes. A pattern may name alpha.
 func (c *Config) Scale(module string, a, b []int) (float64, error) {
-	if len(a) != 2 || len(b) != 2 || a[0] != b[1] || a[0] == 0 {
+	if len(a) < 2 || len(a) != len(b) || a[0] != b[1] || a[0] == 0 || grid.Size(b) != b[0]*b[1] {
 		return 0, fmt.Errorf("lora_A of shape %s and lora_B of shape %s are of no one rank", grid.Format(a), grid.Format(b))
 	}
 	rank, err := c.RankPattern.find(module, c.Rank)

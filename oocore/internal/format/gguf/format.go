@@ -1,6 +1,6 @@
 // Package gguf reads and writes the tensors of .gguf files, as x.gguf#tensor; the name may be left out
 // where there is one tensor. Tensors in blocks of few bits are arrays of float32, which are decoded as
-// they are read: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K. Written are the types of elements
+// they are read: all that ggml decodes. Written are the types of elements
 // that the format has, and Q8_0.
 //
 // A file is a header of key-value pairs and tensors, and then the tensors' elements, each aligned
