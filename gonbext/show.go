@@ -72,6 +72,9 @@ func showArray(a *oocore.Array) {
 		if len(card.Labels) > 0 {
 			card.Text += strings.Join(card.Labels, ", ") + "\n"
 		}
+		if card.Receipt = host.Receipt(ctx, a); card.Receipt == "changed since" {
+			card.Text += "Changed since it was saved.\n"
+		}
 		card.Sample, card.Within = sample(a)
 		card.Stats = stats(a)
 		card.Text += sampleText(card)

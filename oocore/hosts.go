@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/door"
+	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/op/cf"
 	"github.com/gonbext/gonbext/oocore/internal/output"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
+	"github.com/gonbext/gonbext/oocore/internal/receipt"
 	"github.com/gonbext/gonbext/oocore/internal/run"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -68,6 +70,16 @@ func (internals) Warnings(a *Array) []string {
 	}
 	all, _ := (&output.Settings{}).Warnings([]compile.Output{{Root: root}}) // which writes into no array
 	return all
+}
+
+// Receipt says what versions tell of a stored array and its receipt; "" of what is not stored.
+func (internals) Receipt(ctx context.Context, a *Array) string {
+	root, err := a.expression()
+	if err != nil || root.Kind != graph.Source {
+		return ""
+	}
+	state, _ := receipt.State(ctx, root.Stored.Info.Path) // an array that cannot be opened says so when it is read
+	return state
 }
 
 // Attributes returns the attributes that an array would be saved with; nil where it has none.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -367,5 +368,26 @@ func TestForeignReceipts(t *testing.T) {
 	}
 	if v, err := oocore.Repair(ctx, at("y.zarr"), by); err == nil || !strings.Contains(err.Error(), "chunk [10:20, 8:16] of "+at("y.zarr")+", computed anew, is not what the receipt tells") {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// What a card says of an array follows from versions: whether it is as it was saved.
+func TestCardsTellWhetherAnArrayIsAsItWasSaved(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir, ctx := t.TempDir(), t.Context()
+	for _, name := range []string{"x.zarr", "x.npy"} {
+		path := filepath.Join(dir, name)
+		tell := func() string { return host.Receipt(ctx, oocore.Open(path)) }
+		x := saved(t, oocore.Random(oocore.Float64, 1, 50, 48), path)
+		if got := tell(); got != "verified" || host.Receipt(ctx, x) != got || host.Receipt(ctx, x.Add(1)) != "" {
+			t.Errorf("%s, as it was saved: %q", name, got)
+		}
+		saved(t, oocore.Full(1.5, 1, 1), path, oocore.Region("0:1, 0:1"))
+		if got := tell(); got != "changed since" {
+			t.Errorf("%s, written to: %q", name, got)
+		}
+		if path = filepath.Join(elsewhere(t, dir), name); tell() != "no receipt" {
+			t.Errorf("%s, elsewhere: %q", name, tell())
+		}
 	}
 }

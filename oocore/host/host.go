@@ -4,6 +4,7 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -59,6 +60,10 @@ func Warn(f func(warning string)) oocore.Option { return internals.Warn(f) }
 
 // Warnings returns what the plan of collecting an array would warn of.
 func Warnings(a *oocore.Array) []string { return internals.Warnings(a) }
+
+// Receipt says of a stored array "verified" where it is as the run left it which has its receipt, "changed since" or "no receipt": as
+// versions of files tell, no elements are read. It is "" of what is not stored.
+func Receipt(ctx context.Context, a *oocore.Array) string { return internals.Receipt(ctx, a) }
 
 // Attributes returns the attributes of an array as a JSON object: what long_name, units and the like it would be saved
 // with (see oocore.Attributes). It is nil where it has none.

@@ -19,13 +19,15 @@ type Card struct {
 	Labels []string   `json:"labels,omitempty"` // of the axes that have some, the first and the last
 	DType  string     `json:"dtype"`
 	Bytes  int64      `json:"bytes"`
-	Sample [][]string `json:"sample"`           // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
-	Within string     `json:"within"`           // which elements these are of
-	Stats  []string   `json:"stats,omitempty"`  // minimum, mean and maximum, where they are known, and how many NaN they leave out, if any
-	Notes  []string   `json:"notes,omitempty"`  // what its numbers stand for, where that is not themselves
-	Arrays [][]string `json:"arrays,omitempty"` // of a collection, which has no elements here: name, shape, type and bytes of those at its ends
-	Text   string     `json:"text"`             // the same for terminals
-	Figure *Figure    `json:"figure,omitempty"`
+	Sample [][]string `json:"sample"`          // elements at the ends of its last two axes, by rows, each padded to its column's decimal point
+	Within string     `json:"within"`          // which elements these are of
+	Stats  []string   `json:"stats,omitempty"` // minimum, mean and maximum, where they are known, and how many NaN they leave out, if any
+	Notes  []string   `json:"notes,omitempty"` // what its numbers stand for, where that is not themselves
+	// Receipt says whether a stored array is as it was saved: "verified", "changed since", "no receipt"; "" of others.
+	Receipt string     `json:"receipt,omitempty"`
+	Arrays  [][]string `json:"arrays,omitempty"` // of a collection, which has no elements here: name, shape, type and bytes of those at its ends
+	Text    string     `json:"text"`             // the same for terminals
+	Figure  *Figure    `json:"figure,omitempty"`
 }
 
 // StatsLine returns the statistics of all elements as one line.

@@ -44,6 +44,9 @@ func cardLine(c *record.Card) string {
 	if len(c.Chunks) > 0 {
 		line += " · " + cardChunks(c)
 	}
+	if c.Receipt != "" {
+		line += " · " + plain(c.Receipt)
+	}
 	return line
 }
 

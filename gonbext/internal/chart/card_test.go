@@ -11,13 +11,13 @@ func TestCardShowsShapeChunksAndCorner(t *testing.T) {
 	out, err := Card(&record.Card{
 		Title: "sqrt(x)" + hostile,
 		Shape: []int{3, 4000, 1000}, Chunks: []int{1, 1000, 300}, DType: "float32", Bytes: 48_000_000,
-		Sample: [][]string{{"1.5 ", "…"}, {"3.25", "<b>"}}, Within: "[0]", Stats: []string{"1.5", "2", "3.25", "1,500"}, Labels: []string{"lat 60 … -60", "lon" + hostile}, Text: "sqrt(x)\n1 2\n",
+		Sample: [][]string{{"1.5 ", "…"}, {"3.25", "<b>"}}, Within: "[0]", Stats: []string{"1.5", "2", "3.25", "1,500"}, Labels: []string{"lat 60 … -60", "lon" + hostile}, Receipt: "changed since", Text: "sqrt(x)\n1 2\n",
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// 3 × 4 × 4 chunks; 1000 × 300 elements of 4 bytes are 1,200,000 bytes
-	for _, want := range []string{"3 × 4,000 × 1,000 float32", "48,000,000 bytes, 45.8 MiB", "48 chunks of 1 × 1,000 × 300, 1.14 MiB each", "&lt;b&gt;", "…", "1.5 <", "The elements at [0]", "<p>lat 60 … -60 · lon", "minimum 1.5 · mean 2 · maximum 3.25, without 1,500 NaN"} {
+	for _, want := range []string{"3 × 4,000 × 1,000 float32", "48,000,000 bytes, 45.8 MiB", "48 chunks of 1 × 1,000 × 300, 1.14 MiB each · changed since", "&lt;b&gt;", "…", "1.5 <", "The elements at [0]", "<p>lat 60 … -60 · lon", "minimum 1.5 · mean 2 · maximum 3.25, without 1,500 NaN"} {
 		if !strings.Contains(strings.ReplaceAll(out.HTML, "\u00a0", " "), want) {
 			t.Errorf("no %q in %s", want, out.HTML)
 		}

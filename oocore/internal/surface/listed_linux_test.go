@@ -450,6 +450,7 @@ var listed = []exported{
 	{name: "host.PlanOf", value: host.PlanOf},
 	{name: "host.PlanOnly", value: host.PlanOnly},
 	{name: "host.Predict", value: host.Predict},
+	{name: "host.Receipt", value: host.Receipt},
 	{name: "host.Relocate", value: host.Relocate},
 	{name: "host.Remote", value: host.Remote},
 	{name: "host.Serve", value: host.Serve},
