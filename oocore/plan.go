@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
+	"github.com/gonbext/gonbext/oocore/internal/plan/bill"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -23,6 +24,11 @@ type Plan struct {
 	Stages        []record.Stage // in the order of the run
 	Passes        int            // over stored data: of stages that share no array, those of one
 	Read, Written int64          // bytes from and to files
+	// Traffic is what the run asks object stores and web servers for, by place, with the opening of inputs: as of a run from a cold
+	// start, to places where nothing lies, of inputs without missing chunks. TrafficAbout says why it may be somewhat more or less;
+	// "" where it is exact.
+	Traffic      []record.Traffic
+	TrafficAbout string
 	// Deprecated: Plan is the plan itself.
 	Plan *Plan
 
@@ -69,6 +75,7 @@ func shown(s *size.Plan) *Plan {
 	for _, stage := range h.Stages {
 		p.Read, p.Written = p.Read+stage.Read, p.Written+stage.Written
 	}
+	p.Traffic, p.TrafficAbout = bill.Of(s)
 	p.Plan = p
 	return p
 }

@@ -95,25 +95,26 @@ type request struct {
 	build func(context.Context) (*http.Request, error)
 }
 
-// do sends a request until it is answered, tries are used up or ctx ends.
-func (c *client) do(ctx context.Context, q request) error {
+// do sends a request until it is answered, tries are used up or ctx ends. It returns how many bytes
+// the answers were of.
+func (c *client) do(ctx context.Context, q request) (came int64, _ error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 	began := time.Now() // or got nearer to the end
 	for failed := 0; ; {
-		err := c.try(ctx, q, min(silence, max(c.retry.total-time.Since(began), time.Second)))
-		if err == nil {
-			return nil
+		n, err := c.try(ctx, q, min(silence, max(c.retry.total-time.Since(began), time.Second)))
+		if came += n; err == nil {
+			return came, nil
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return came, ctx.Err()
 		}
 		if !isRetryable(err) {
-			return err
+			return came, err
 		}
 		if failed++; q.progress != nil && q.progress() {
 			failed, began = 0, time.Now()
@@ -122,14 +123,14 @@ func (c *client) do(ctx context.Context, q request) error {
 			began = time.Now()
 		}
 		if err := c.retry.pause(ctx, failed, time.Since(began), err); err != nil {
-			return err
+			return came, err
 		}
 	}
 }
 
 // try sends a request once, in bounded time, and gives it up where the server is silent
 // for too long.
-func (c *client) try(ctx context.Context, q request, silent time.Duration) error {
+func (c *client) try(ctx context.Context, q request, silent time.Duration) (came int64, _ error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slow := func() { cancel(errSlow) }
@@ -139,7 +140,7 @@ func (c *client) try(ctx context.Context, q request, silent time.Duration) error
 	sign := func() { quiet.Reset(silent) }
 	req, err := q.build(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	body, lends := req.Body.(*lent)
 	if lends {
@@ -158,6 +159,7 @@ func (c *client) try(ctx context.Context, q request, silent time.Duration) error
 		}
 		drip.Stop()
 		resp.Body.Close()
+		came = max(resp.ContentLength, 0)
 	}
 	tooSlow := context.Cause(ctx) == errSlow
 	if lends { // the memory goes back to the caller
@@ -166,13 +168,13 @@ func (c *client) try(ctx context.Context, q request, silent time.Duration) error
 	}
 	switch {
 	case err == nil:
-		return nil
+		return came, nil
 	case tooSlow:
-		return errSlow
+		return came, errSlow
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the server broke the connection off: %w", io.ErrUnexpectedEOF)
+		return came, fmt.Errorf("the server broke the connection off: %w", io.ErrUnexpectedEOF)
 	}
-	return err
+	return came, err
 }
 
 // heard is an answer's body that tells of each sign of the server, and of each slowest bytes.

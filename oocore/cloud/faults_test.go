@@ -262,7 +262,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	c.slots <- struct{}{}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := c.do(ctx, request{}); !errors.Is(err, context.Canceled) {
+	if _, err := c.do(ctx, request{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting for others: %v", err)
 	}
 }

@@ -17,13 +17,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/requests"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 const (
 	// pieceBytes is the most that one request asks for, and inFlight how many requests
 	// of one ReadAt are under way at once.
-	pieceBytes = 8 << 20
+	pieceBytes = requests.PieceBytes
 	inFlight   = 4
 	// smallBytes is how much of an object is read whole, and kept, where the server
 	// cannot read ranges.

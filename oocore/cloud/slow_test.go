@@ -383,6 +383,11 @@ func serveSlow(network string) error {
 	return nil
 }
 
+// Handler is such a server without delay, in this process: it gives objects of parts the tags that it lists.
+func Handler() http.Handler {
+	return &slowS3{objects: map[string]stored{}, uploads: map[string]map[int]stored{}, use: Usage{Requests: map[string]int{}}}
+}
+
 // StartSlow runs a slow server in a process of its own, and sets what is needed to
 // reach it. It returns what asks for its Usage.
 func StartSlow(b *testing.B, delay time.Duration) func() Usage {

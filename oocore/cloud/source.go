@@ -17,6 +17,7 @@ import (
 	"github.com/aws/smithy-go/encoding/httpbinding"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/requests"
 )
 
 // source is where objects are read from: what s3:// and http:// have in common.
@@ -41,14 +42,49 @@ func (s *source) send(ctx context.Context, q request) error {
 	}
 	q.build = func(ctx context.Context) (*http.Request, error) { return s.build(ctx, q) }
 	tried := *s.region.name.Load()
-	err := s.client.do(ctx, q)
+	err := s.do(ctx, q)
 	if e, ok := errors.AsType[*statusError](err); ok && s.region.learn(e.region, tried) {
-		err = s.client.do(ctx, q)
+		err = s.do(ctx, q)
 	}
 	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.credentials != nil && s.credentials.drop() {
-		err = s.client.do(ctx, q)
+		err = s.do(ctx, q)
 	}
 	return err
+}
+
+// do sends a request, and counts it.
+func (s *source) do(ctx context.Context, q request) error {
+	came, err := s.client.do(ctx, q)
+	kind, written := q.kind(), int64(0)
+	if kind != requests.Get && kind != requests.RangedGet || err != nil {
+		came = 0
+	}
+	if kind == requests.Put || kind == requests.Part {
+		written = int64(len(q.body))
+	}
+	requests.Count(ctx, blob.PlaceOf(s.name).Server(), kind, came, written)
+	return err
+}
+
+// kind is what the request counts as.
+func (q *request) kind() string {
+	switch {
+	case q.query.Has("list-type"):
+		return requests.List
+	case q.query.Has("delete") || q.method == http.MethodDelete:
+		return requests.Delete
+	case q.method == http.MethodPost:
+		return requests.Post
+	case q.query.Has("partNumber"):
+		return requests.Part
+	case q.method == http.MethodPut:
+		return requests.Put
+	case q.method == http.MethodHead:
+		return requests.Head
+	case q.header.Get("Range") != "":
+		return requests.RangedGet
+	}
+	return requests.Get
 }
 
 // build makes a request for one try.

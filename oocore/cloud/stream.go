@@ -7,16 +7,9 @@ import (
 	"net/http"
 	"sync"
 	"time"
-)
 
-const (
-	// streamBelow is the size of reads that are taken from one answer where they
-	// follow one another: larger ones are worth a request each.
-	streamBelow = 512 << 10
-	// streamAfter is how many reads have to follow one another before.
-	streamAfter = 2
-	// streamMost bounds what one answer is asked for.
-	streamMost = 64 << 20
+	"github.com/gonbext/gonbext/oocore/internal/blob"
+	"github.com/gonbext/gonbext/oocore/internal/requests"
 )
 
 // stream serves small reads that follow one another, as of a chunk that is decoded
@@ -36,7 +29,7 @@ type stream struct {
 // read reads the beginning of p, as far as reads follow one another and nothing
 // goes wrong. What it leaves is read by requests of their own.
 func (s *stream) read(ctx context.Context, o *object, p []byte, at int64) (n int) {
-	if len(p) > streamBelow || !s.mu.TryLock() {
+	if len(p) > requests.StreamBelow || !s.mu.TryLock() {
 		return 0
 	}
 	defer s.mu.Unlock()
@@ -44,7 +37,7 @@ func (s *stream) read(ctx context.Context, o *object, p []byte, at int64) (n int
 		s.end()
 		s.reads, s.bytes = 0, 0
 	}
-	if s.reads >= streamAfter && s.left == 0 {
+	if s.reads >= requests.StreamAfter && s.left == 0 {
 		s.end()
 		s.begin(ctx, o, at, int64(len(p)))
 	}
@@ -64,7 +57,7 @@ func (s *stream) read(ctx context.Context, o *object, p []byte, at int64) (n int
 
 // begin asks for the bytes from a place on. Where that fails there is no body.
 func (s *stream) begin(ctx context.Context, o *object, at, need int64) {
-	size := min(2*s.bytes, streamMost, o.entry.Size-at)
+	size := min(2*s.bytes, requests.StreamMost, o.entry.Size-at)
 	if size <= need {
 		return
 	}
@@ -82,6 +75,7 @@ func (s *stream) begin(ctx context.Context, o *object, at, need int64) {
 		cancel()
 		return
 	}
+	requests.Count(ctx, blob.PlaceOf(o.source.name).Server(), requests.RangedGet, size, 0)
 	resp, err := o.source.client.http.Do(req)
 	late.Stop()
 	if err != nil {

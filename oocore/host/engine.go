@@ -16,6 +16,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
+	"github.com/gonbext/gonbext/oocore/internal/requests"
 	"github.com/gonbext/gonbext/oocore/internal/simd"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -43,6 +44,12 @@ func Predict(h *record.Header) {
 	if h != nil {
 		rates.Predict(h, machine.Read())
 	}
+}
+
+// CountRequests returns a context whose requests to object stores and web servers are counted, and a function that returns the counts.
+func CountRequests(ctx context.Context) (counting context.Context, asked func() []record.Traffic) {
+	counting, tally := requests.Counting(ctx)
+	return counting, tally.Sum
 }
 
 // Site is a line of the user's program.

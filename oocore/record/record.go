@@ -85,6 +85,8 @@ type Header struct {
 	Seconds   *Seconds        `json:"predicted_seconds,omitempty"` // of the run; nil where no run has told
 	Resume    string          `json:"resume,omitempty"`            // why it starts over where an earlier run left something
 	Changed   string          `json:"changed,omitempty"`           // what of the inputs has changed since an earlier run, whose result is updated
+	Traffic   []Traffic       `json:"traffic,omitempty"`           // predicted, of object stores and web servers, from a cold start; nil where none is asked
+	About     string          `json:"traffic_about,omitempty"`     // why Traffic may be somewhat more or less; "" where it is exact
 	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
 	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
 	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of

@@ -111,6 +111,7 @@ func (e *each) changed(of *oocore.Collection, f func(name string, x *oocore.Arra
 
 // saveCollection saves a collection, and tells of it.
 func (j *job) saveCollection(c *cobra.Command, of *oocore.Collection, e *each, path string) error {
+	j.asked = nil // what a collection's opening has asked for is not counted
 	opts, err := j.options(c)
 	if err != nil {
 		return err

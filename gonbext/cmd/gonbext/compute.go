@@ -55,7 +55,7 @@ needed at the most. cp, tucker and hosvd run first, too: --plan leaves their own
 
 "need" of --json is the smallest budget that would do, of the whole process: under a memory limit of that size, and with
 --memory of as many bytes, the run finishes. With --processes it is of all processes together, and "predicted_peak" is what all workers may reserve, also those for which
-there is no task. gonbext fits asks for nothing else.`,
+there is no task. gonbext fits asks for nothing else.` + ratesHelp,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
@@ -80,6 +80,9 @@ there is no task. gonbext fits asks for nothing else.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if list {
 				return listOperations(c.OutOrStdout(), j.asJSON)
+			}
+			if err := j.count(c); err != nil {
+				return err
 			}
 			if file != "" {
 				text, err := expressionFrom(c, file)

@@ -51,6 +51,9 @@ the dimension names of SRC; --dims gives those of an array without names. They a
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := j.count(c); err != nil {
+				return err
+			}
 			if err := j.checkReport(stacked(args[0]), args[1]); err != nil {
 				return err
 			}

@@ -31,12 +31,20 @@ type figures struct {
 	WrittenBytes  int64           `json:"written_bytes"`
 	Cluster       *record.Cluster `json:"cluster,omitempty"` // of a plan for one the budget and the peak are those of each worker
 	Device        deviceFigures   `json:"device"`
-	Resume        string          `json:"resume,omitempty"`   // why it started over where an earlier run left something
-	Changed       string          `json:"changed,omitempty"`  // what of the inputs has changed since an earlier run, whose result is updated
-	Value         *result         `json:"value,omitempty"`    // without an output: nested lists of an array's elements
-	Warnings      []string        `json:"warnings,omitempty"` // about what the expression makes of its inputs
-	Stdin         *stdinFigures   `json:"stdin,omitempty"`    // where an array comes from standard input
-	Error         string          `json:"error,omitempty"`    // of what had to be done after the run
+	// Requests are those to object stores and web servers, by kind: of a plan as counted from a cold start, of a run as this process
+	// has sent them; null of one in other processes. Traffic has them by place. RequestsAbout says why a run may ask for somewhat
+	// more or less than its plan.
+	Requests      map[string]int64 `json:"requests"`
+	RequestsAbout string           `json:"requests_about,omitempty"`
+	Traffic       []record.Traffic `json:"traffic,omitempty"`
+	Cost          *cost            `json:"cost,omitempty"`
+	WorkerSeconds float64          `json:"worker_seconds,omitempty"` // of a plan for a cluster
+	Resume        string           `json:"resume,omitempty"`         // why it started over where an earlier run left something
+	Changed       string           `json:"changed,omitempty"`        // what of the inputs has changed since an earlier run, whose result is updated
+	Value         *result          `json:"value,omitempty"`          // without an output: nested lists of an array's elements
+	Warnings      []string         `json:"warnings,omitempty"`       // about what the expression makes of its inputs
+	Stdin         *stdinFigures    `json:"stdin,omitempty"`          // where an array comes from standard input
+	Error         string           `json:"error,omitempty"`          // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
 	// PredictedSeconds is of all runs together; nil where no earlier run has told. A range of

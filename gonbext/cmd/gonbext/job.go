@@ -41,7 +41,10 @@ type job struct {
 	attributes            []string // KEY=JSON
 	workers, processes    int
 	fresh, plan, explain  bool
-	on                    string // a batch system; "" for this machine
+	rates                 string // path of a rate card
+	card                  *rateCard
+	asked                 func() []record.Traffic // what object stores were asked for; nil where nobody counts
+	on                    string                  // a batch system; "" for this machine
 	cluster               cluster.Options
 	detached              bool   // the run goes on
 	report                string // path of the page
@@ -79,6 +82,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.BoolVar(&j.noClobber, "no-clobber", false, "end with an error where the output, or the file of --report, is there already")
 	f.BoolVar(&j.fresh, "fresh", false, "compute anew, also where the same result, or a part of it, was saved before")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
+	f.StringVar(&j.rates, "rates", "", "with --plan: prices of requests and bytes, as the command's help shows them, for what the plan would cost")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.receipt, "receipt", "", "write the output's receipt, with digests by SHA-256, also to this file, for others: verify and why take it")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
@@ -442,6 +446,7 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 	switch {
 	case j.asJSON:
 		f := figuresOf(runs, &j.ran)
+		j.bill(f, runs)
 		f.Value, f.Need = value, max(f.Need, j.need)
 		if j.in != nil {
 			f.Stdin = &stdinFigures{j.in.Bytes(), j.spools}
@@ -459,6 +464,12 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 	}
 	if text := j.say(); text != "" && j.plan {
 		fmt.Fprintln(w, text)
+	}
+	if j.card != nil {
+		f := figures{}
+		if j.bill(&f, runs); f.Cost != nil {
+			defer fmt.Fprintln(w, f.Cost)
+		}
 	}
 	for _, r := range runs {
 		if quiet && !j.plan && !j.explain {

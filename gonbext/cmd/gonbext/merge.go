@@ -46,6 +46,9 @@ Whole models a and b of one base w are merged by definitions for compute --each,
   gonbext merge model.safetensors --lora adapter -o merged.gguf --template model.gguf --codec q8_0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := j.count(c); err != nil {
+				return err
+			}
 			if len(adapters) == 0 || to == "" {
 				return usagef("--lora says which adapter, and -o where the result goes: gonbext merge BASE --lora ADAPTER -o DST")
 			}

@@ -210,6 +210,12 @@ func newView(s *summary, t *timeline, mode Mode, drawn bool) *view {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(x.Gain())+".")
 		}
 	}
+	for _, t := range s.h.Traffic {
+		v.Notes = append(v.Notes, "Asks "+plain(t.String())+".")
+	}
+	if s.h.About != "" {
+		v.Notes = append(v.Notes, "What it asks for may be somewhat more or less: "+plain(s.h.About)+".")
+	}
 	v.Notes = append(v.Notes, s.eventWords()...)
 	if words := s.laneWords(); words != "" && s.idleLanes() {
 		v.Notes = append(v.Notes, words+".")

@@ -10,6 +10,8 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/requests"
 )
 
 // ErrRandom is returned by WriteAt where an object can only be written from
@@ -65,7 +67,7 @@ type Object interface {
 
 // UploadHeap is the most that an upload under way takes of Go's heap, where it cannot
 // be written at any place.
-const UploadHeap = 8 << 20
+const UploadHeap = requests.PartBytes
 
 // Upload is an object that is written, by one goroutine at a time but for
 // WriteAt.
@@ -146,6 +148,15 @@ func scheme(path string) (string, bool) {
 // At returns the bucket of a path: a folder of this machine, which need not be there
 // yet, or what is below an object store's address.
 func At(path string) (Bucket, error) { return PlaceOf(path).Bucket() }
+
+// Server returns the place's bucket or server, such as s3://bucket; "" of a place on this machine.
+func (p Place) Server() string {
+	if p.Scheme == "" {
+		return ""
+	}
+	server, _, _ := strings.Cut(strings.TrimPrefix(p.Path, p.Scheme+"://"), "/")
+	return p.Scheme + "://" + server
+}
 
 // Bucket returns the bucket of the place, as At does.
 func (p Place) Bucket() (Bucket, error) {

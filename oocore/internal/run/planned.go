@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/gonbext/gonbext/oocore/internal/plan/bill"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -12,6 +13,7 @@ func planned(alternatives []record.WhatIf) Layer {
 		return func(_ context.Context, j *Job) (Result, error) {
 			h := j.Plan.PlanHeader()
 			h.PlanOnly, h.WhatIf = true, alternatives
+			h.Traffic, h.About = bill.Of(j.Plan)
 			return Result{End: &record.End{Status: record.Planned}, Header: &h, Foreseen: j.storedInfos()}, nil
 		}
 	}

@@ -42,6 +42,9 @@ type Prefetcher interface {
 	Prefetch(ctx context.Context, p []byte, r types.Region) (func(ctx context.Context, s store.Session, dst []byte) (stored int64, err error), error)
 }
 
+// Forgetter is a session of an array in an object store that can drop what it has read of chunks.
+type Forgetter interface{ Forget() }
+
 // Listed is an array whose chunks are stored by themselves.
 type Listed interface {
 	store.Array

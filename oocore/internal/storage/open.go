@@ -9,11 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/requests"
 	"github.com/gonbext/gonbext/oocore/internal/storage/door"
+	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -28,11 +31,54 @@ func OpenContext(ctx context.Context, path string) (store.Array, error) {
 			return nil, PathError("open", path, err)
 		}
 	}
+	ctx, asked := requests.Counting(ctx)
 	a, err := reading(ctx, f, path, func(f store.Format) (store.Array, error) { return f.Open(ctx, path) })
 	if err != nil {
 		return nil, PathError("open", path, err)
 	}
+	if sum := asked.Sum(); sum != nil {
+		openings.Store(path, sum)
+	}
 	return a, nil
+}
+
+// openings are what opening each path of an object store has asked for last.
+var openings sync.Map // of []record.Traffic
+
+// Opening returns what opening a path asks object stores and servers for, if this process has opened it.
+func Opening(path string) []record.Traffic {
+	t, _ := openings.Load(path)
+	sum, _ := t.([]record.Traffic)
+	return sum
+}
+
+// Foretells is a Format that says what making a new array in an object store asks for besides storing its chunks: until it is in
+// its place, and when its version is read then. unsure says what else it may ask for; "" for nothing.
+type Foretells interface {
+	Foretell(path string, m store.Meta) (t record.Traffic, unsure string, err error)
+}
+
+// Foretell is that of the format of a path.
+func Foretell(path string, m store.Meta) (t record.Traffic, unsure string, err error) {
+	if f, ok := formatOf(path).(Foretells); ok {
+		return f.Foretell(path, m)
+	}
+	return t, "what its format asks for is not known", nil
+}
+
+// ListedPages is how many requests list the objects of a stored array that has so many chunks or shards; 0 where none is needed
+// to tell its version.
+func ListedPages(path string, objects int) int64 {
+	f := formatOf(path)
+	if _, ok := f.(digester); !ok || !blob.PlaceOf(f.Place(path)).List {
+		return 0
+	}
+	return Pages(objects + 1)
+}
+
+// Pages is how many requests list so many objects.
+func Pages(objects int) int64 {
+	return int64(max((objects+requests.Keys-1)/requests.Keys, 1))
 }
 
 // Describe returns the Info of what Open opens, also of an array with an unfinished

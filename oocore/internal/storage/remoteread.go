@@ -148,6 +148,25 @@ func coalesce(l strided.Layout, window int64, yield func(strided.Layout) bool) b
 	return true
 }
 
+// RemoteReads goes through the ranges that a session with a buffer reads of an array which lies in one run in an object, from the place of
+// its first element on.
+func RemoteReads(shape []int, itemsize int, r types.Region, buffer int64, yield func(at, bytes int64)) error {
+	l, err := strided.Of(shape, itemsize, r)
+	if err != nil {
+		return err
+	}
+	if len(l.Axes) == 0 {
+		yield(l.Start, int64(l.Bytes()))
+		return nil
+	}
+	coalesce(l, max(buffer/remoteFlight, min(buffer, remoteLeast)), func(part strided.Layout) bool {
+		from, to := part.Span()
+		yield(from, to-from)
+		return true
+	})
+	return nil
+}
+
 // smallGaps reports that nothing in a layout is farther apart than what is read
 // rather than left out.
 func smallGaps(l strided.Layout) bool {

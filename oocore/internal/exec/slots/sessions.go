@@ -18,6 +18,8 @@ type source struct {
 	session store.Session
 
 	prefetched readPrefetched // the next region; nil where the store is asked
+	forgets    storage.Forgetter
+	task       int // that has read last
 }
 
 func newSource(s *Slot, array int, d size.Session) (*source, error) {
@@ -26,6 +28,7 @@ func newSource(s *Slot, array int, d size.Session) (*source, error) {
 	if coded, ok := s.Run.Readers[array].(storage.Coded); ok && err == nil {
 		if src.session, err = coded.Session(work[0]); err == nil {
 			s.close = append(s.close, src.session.Close)
+			src.forgets, _ = src.session.(storage.Forgetter)
 		}
 	}
 	return src, err
@@ -42,6 +45,10 @@ func (src *source) Read(ctx context.Context, dst []byte, region grid.Region) (er
 			return err
 		}
 	}
+	if src.forgets != nil && src.task != s.task {
+		src.forgets.Forget()
+	}
+	src.task = s.task
 	t := time.Now()
 	n := int64(len(dst))
 	switch {

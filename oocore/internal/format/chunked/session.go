@@ -105,6 +105,15 @@ func (s *session) decodeBy(p *codec.Pipeline) (err error) {
 	return err
 }
 
+// Forget drops what the session has of chunks that are objects, so that the requests of a task do not depend on those before it
+// in the same slot.
+func (s *session) Forget() {
+	if f, ok := s.index.(interface{ Forget() }); ok {
+		s.kept = nil
+		f.Forget()
+	}
+}
+
 // Close gives back what the session holds. Its memory is the caller's again.
 func (s *session) Close() error {
 	if s.closed {

@@ -71,6 +71,9 @@ func (f fetcher) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *chun
 
 var _ chunked.Fetcher = fetcher{}
 
+// Forget closes the chunk that is open.
+func (f fetcher) Forget() { _ = f.closeObject() } // it was only read
+
 // FetchAt opens the chunk's object by the request that reads the first of it.
 func (f fetcher) FetchAt(ctx context.Context, chunk []int, p []byte, at int64) (int64, *chunked.Source, error) {
 	before := f.serial
