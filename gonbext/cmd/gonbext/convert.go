@@ -27,7 +27,8 @@ The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#na
 x.bin?shape=AxB&dtype=T; s3://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
 lie across those of SRC take one pass over the data, or two by way of a file beside DST where the output cannot
 be filled in pieces and the budget is smaller than the array: --plan says which. A conversion that was cut off
-resumes where it stopped. SRC or DST can be -, for a pipe, as in compute.
+resumes where it stopped. SRC or DST can be -, for a pipe, as in compute. --chunks auto:FILE takes the chunks, and shards, that
+gonbext chunks proposes for the reads in FILE.
 
 Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file, a folder) all of them are written in
 one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group, or
@@ -131,6 +132,9 @@ func (j *job) convert(c *cobra.Command, args []string, e *each, levels int, halv
 			return usagef("--dtype: %w", err)
 		}
 		a = a.AsType(t)
+	}
+	if err := j.autoChunks(a, args[0]); err != nil {
+		return err
 	}
 	if pyramid {
 		var names []string

@@ -30,6 +30,7 @@ var commands = []func() *cobra.Command{
 	newRun,
 	newInfo,
 	newFootprint,
+	newChunks,
 	newConvert,
 	newMerge,
 	newCompute,

@@ -49,7 +49,7 @@ var layers = [][]string{
 	{"oocore/decomp", "oocore/nn", "oocore/internal/testkit/iterations"},
 	{"cuda"},
 	{"gonbext/carry", "gonbext/internal/watchdog", "gonbext/internal/chart", "gonbext/internal/cards", "gonbext/internal/setup", "gonbext/internal/names"},
-	{"gonbext/internal/footprint", "gonbext/internal/relay", "gonbext/internal/inspect"},
+	{"gonbext/internal/footprint", "gonbext/internal/chunking", "gonbext/internal/relay", "gonbext/internal/inspect"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},
 	{"gonbext/cmd/gonbext"},

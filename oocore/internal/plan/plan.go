@@ -143,6 +143,7 @@ type Array struct {
 	Data    []byte            `json:"data,omitempty"`
 	Store   blob.Capabilities `json:"-"` // of where Path leads to, as this process has it
 	Object  []int             `json:"-"` // what one stored object has, where that is several chunks
+	Format  string            `json:"-"` // as store.Info has it
 	// Collection is one more than the index of the collection that the output is a member of, by
 	// a name; 0 for none.
 	Collection int    `json:"collection,omitempty"`

@@ -17,7 +17,7 @@ type Foretold struct {
 	Ask                 func(bytes int64)
 
 	overlap overlap
-	ready   bool
+	array   *Array          // of that shape, with these chunks; nil before the first Read
 	kept    []int           // the chunk that a session has decoded
 	unit    []int           // the index of the open object; nil for none
 	object  requests.Object // which that is
@@ -40,10 +40,10 @@ func (f *Foretold) Read(r grid.Region) {
 	if r.Size() == 0 {
 		return
 	}
-	if !f.ready {
-		f.overlap, f.ready = newOverlap(len(f.Shape)), true
+	if f.array == nil {
+		f.overlap, f.array = newOverlap(len(f.Shape)), &Array{Shape: f.Shape, Chunk: f.Chunk}
 	}
-	f.overlap.begin(r, f.Chunk, f.Shard)
+	f.overlap.begin(r, f.array, f.Shard)
 	for more := true; more; more = f.overlap.next() {
 		f.overlap.shape = f.Chunk
 		if f.Shard != nil {

@@ -24,6 +24,7 @@ const (
 	compressed = "chunks are compressed, and counted as if they were not"
 	someOrder  = "what slots read of one shard or file depends on which of them comes first"
 	unknown    = "the places of chunks in a file are not known"
+	referred   = "what references lead to is not counted"
 	operation  = "what an operation or a device reads is counted by its bytes"
 	streams    = "chunks are decoded as they come, or lie in shards, and requests depend on how well they are compressed"
 	processes  = "worker processes open their inputs themselves"
@@ -37,7 +38,7 @@ func Of(p *size.Plan) (all []record.Traffic, about string) {
 	c := counter{Plan: p, at: map[string]*record.Traffic{}}
 	c.fixed()
 	if len(c.at) == 0 {
-		return nil, ""
+		return nil, strings.Join(c.about, "; ")
 	}
 	for i := range p.Stages {
 		c.reads(i)
@@ -99,6 +100,9 @@ func (c *counter) fixed() {
 	for i := range c.Arrays {
 		a := &c.Arrays[i]
 		opening := storage.Opening(a.Path)
+		if strings.Contains(a.Format, "by references") {
+			c.unsure(referred)
+		}
 		if a.Place != plan.InFile || !a.Store.Network && opening == nil {
 			continue
 		}

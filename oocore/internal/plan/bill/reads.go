@@ -2,6 +2,7 @@ package bill
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -96,7 +97,7 @@ func (c *counter) reader(s *size.Stage, a *plan.Array, buffer int64) (read func(
 		}, func(int) {}
 	}
 	switch {
-	case a.Object == nil && a.Work.Encoded == 0:
+	case a.Format != "zarr v2" && a.Format != "zarr v3" || strings.Contains(a.Path, ".zip"):
 		c.unsure(unknown)
 	case !plain:
 		if c.unsure(compressed); !s.DecodeWholeChunks || a.Object != nil {

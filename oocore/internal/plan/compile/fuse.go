@@ -24,7 +24,7 @@ func (c *compiler) array(n *graph.Node) int {
 		info := n.Stored.Info
 		a.Place, a.Path, a.Shape, a.Chunks = plan.InFile, info.Path, n.Stored.Shape, info.Chunks
 		a.Open, a.Work, a.Codec, a.Index, a.ID = info.Open, info.Work, info.Codec, info.IndexBytes, info.ID
-		a.Object = info.Shards
+		a.Object, a.Format = info.Shards, info.Format
 	case graph.Inline:
 		a.Place, a.Data = plan.InData, n.Data
 	default:

@@ -109,6 +109,9 @@ func TestCopyBetweenObjectStoresSharesWorkspaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for i := range p.Plan.Arrays { // which does not travel
+				p.Plan.Arrays[i].Format = ""
+			}
 			if decoded, err := plan.Decode(b); err != nil || !reflect.DeepEqual(decoded.Arrays, p.Plan.Arrays) {
 				t.Errorf("in another process the arrays are %+v, not %+v: %v", decoded.Arrays, p.Plan.Arrays, err)
 			}
