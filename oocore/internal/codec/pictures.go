@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"io"
 	"math/bits"
+	"slices"
 
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/webp"
 )
 
-// The codings of pictures that TIFF has, for reading: what Go's own decoders and those of golang.org/x/image make of them.
+// The codings of pictures that TIFF has, for reading: those of golang.org/x/image's decoders among them.
 
 // reading is a filter that decodes whole chunks by a function, and is not written.
 type reading struct {
@@ -147,40 +147,30 @@ func checkPicture(c image.Config, err error, width, samples, size int) error {
 // jpegPicture is JPEG, of which the tables may stand elsewhere. convert makes RGB of YCbCr. Chroma of fewer places is made to what libjpeg makes of it.
 func jpegPicture(tables string, width, samples int, convert bool) filter {
 	return &reading{"jpeg", pictureBound, pictureHeap, func(dst, src []byte) (int, error) {
-		stream := func() io.Reader {
-			if len(tables) < 4 || len(src) < 2 {
-				return bytes.NewReader(src)
+		var d jpegDecoder
+		begin := func(w, h, components int) error {
+			if components != samples {
+				return fmt.Errorf("its picture has %d components, not %d", components, samples)
 			}
-			return io.MultiReader(bytes.NewReader([]byte(tables[:len(tables)-2])), bytes.NewReader(src[2:])) // between their ends
+			return checkPicture(image.Config{Width: w, Height: h}, nil, width, samples, len(dst))
 		}
-		c, err := jpeg.DecodeConfig(stream())
-		if err := checkPicture(c, err, width, samples, len(dst)); err != nil {
+		if err := d.decode([]byte(tables), begin); err != nil {
+			return 0, fmt.Errorf("JPEGTables: %w", err)
+		}
+		if err := d.decode(src, begin); err != nil {
 			return 0, err
 		}
-		p, err := jpeg.Decode(stream())
+		if d.components == nil || slices.ContainsFunc(d.components, func(c jpegComponent) bool { return !c.read }) {
+			return 0, ErrShort
+		}
+		if samples == 1 {
+			return copyRows(dst, d.components[0].plane, d.components[0].stride, width, d.height), nil
+		}
+		p, err := d.planes()
 		if err != nil {
-			return 0, ended(err)
+			return 0, err
 		}
-		switch p := p.(type) {
-		case *image.Gray:
-			if samples == 1 {
-				return copyRows(dst, p.Pix, p.Stride, width, c.Height), nil
-			}
-		case *image.RGBA: // which are not converted
-			if samples == 3 {
-				for y := range c.Height {
-					for x := range width {
-						copy(dst[(y*width+x)*3:][:3], p.Pix[y*p.Stride+4*x:])
-					}
-				}
-				return len(dst), nil
-			}
-		case *image.YCbCr:
-			if samples == 3 {
-				return len(dst), colours(dst, p, width, c.Height, convert)
-			}
-		}
-		return 0, fmt.Errorf("its picture has other colours than %d samples", samples)
+		return len(dst), colours(dst, p, width, d.height, convert)
 	}}
 }
 
@@ -213,11 +203,11 @@ func colours(dst []byte, p *image.YCbCr, width, height int, convert bool) error 
 			row := func(i int) []byte { return plane[min(max(i, 0), h-1)*p.CStride:][:w] }
 			near, weight := row(y/down), 1
 			other := near
-			if down == 2 {
+			if down == 2 && (across == 1 || w > 2) {
 				other, weight = row(y/2-1+y%2*2), 4
 			}
 			for x := range sums {
-				if sums[x] = int(near[x]); down == 2 {
+				if sums[x] = int(near[x]); weight == 4 {
 					sums[x] = 3*int(near[x]) + int(other[x])
 				}
 			}
@@ -252,7 +242,7 @@ func upsample(dst []byte, sums []int, across, weight, odd int) {
 		}
 	case last < 2: // too narrow for libjpeg to interpolate
 		for x, v := range sums {
-			dst[2*x], dst[2*x+1] = byte(v/weight), byte(v/weight)
+			dst[2*x], dst[2*x+1] = byte(v), byte(v)
 		}
 	default:
 		shift, low, high := 2, 1, 2

@@ -15,7 +15,7 @@
 //	                             below 32 in the smallest type that has them, one bit as bool. Complex integers and samples of different
 //	                             types are an error.
 //	Compression, T4Options,      none, LZW, deflate, Zstandard, LZMA, PackBits, CCITT Group 3 of one dimension and Group 4, JPEG of 8
-//	JPEGTables                   bits, grey or of three colours, as Go decodes it, WebP without losses; others are an error by name.
+//	JPEGTables                   baseline of 8 bits, grey or of three colours, to libjpeg's numbers, WebP without losses; others are an error by name.
 //	PhotometricInterpretation    numbers are as they are stored, as in tifffile: WhiteIsZero, CMYK, CIELab, ICCLab, ITULab, CFA,
 //	                             LinearRaw and masks are named by the attribute photometric, and so are palettes, whose indices are read. YCbCr is
 //	                             made RGB in JPEG; elsewhere it is named, and where it has fewer places (YCbCrSubSampling), and of others, an error.

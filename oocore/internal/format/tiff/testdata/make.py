@@ -81,7 +81,7 @@ for n in range(files // 2):
     name, bits = f"coded{n}.tif", pick(1, 1, 2, 4, 6, 10, 12, 14)
     page = [int(random.integers(1, 70)), int(random.integers(1, 70))]
     how = {"photometric": "minisblack", "metadata": None, "byteorder": pick("<", ">"), **pick({"tile": (16 * int(random.integers(1, 3)), 32)}, {"rowsperstrip": int(random.integers(1, page[0] + 1))})}
-    kind = pick("bits", "packbits", "lzma", "webp", "palette", "fax")
+    kind = pick("bits", "packbits", "lzma", "webp", "palette", "fax", "jpeg")
     data = values(page, pick("u1", "i2", "f4"))
     if kind == "bits":
         data = np.abs(values(page, "i4")) % (1 << bits)
@@ -95,6 +95,13 @@ for n in range(files // 2):
     elif kind == "webp":
         data = values(page + [pick(3, 4)], "u1")
         how |= {"photometric": "rgb", "compression": "webp", "compressionargs": {"lossless": True}} | ({"extrasamples": ["unassalpha"]} if data.shape[2] == 4 else {})
+    elif kind == "jpeg":  # smooth or noise, with tables of their own or not
+        colour = pick("minisblack", "rgb", "ycbcr")
+        data = pick(values(page + [3], "u1"), random.integers(0, 256, page + [3], "u1"))
+        data = data if colour != "minisblack" else data[:, :, 0]
+        how |= {"photometric": colour, "compression": "jpeg", "compressionargs": {"level": int(random.integers(30, 100))}}
+        how |= {"subsampling": pick((1, 1), (2, 1), (2, 2))} if colour == "ycbcr" else {}
+        how |= {"rowsperstrip": pick(8, 16, 32)} if "rowsperstrip" in how else {}
     elif kind == "palette":
         data, how = values(page, "u1"), how | {"photometric": "palette", "colormap": np.zeros((3, 256), "u2"), "compression": pick(None, "lzw")}
     else:
