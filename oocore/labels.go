@@ -10,6 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/label"
+	"github.com/gonbext/gonbext/oocore/internal/output"
+	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -71,6 +73,47 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info, check bool) er
 		}
 	}
 	return nil
+}
+
+// withLabels are an output and the labels of its dimensions that its file does not have yet. They are written together, where a file is written
+// anew for each array that is added to it.
+func (a *Array) withLabels(s *settings, site graph.Site, out compile.Output) ([]compile.Output, error) {
+	all := []compile.Output{out}
+	n, err := a.expression()
+	if err != nil || s.Part() {
+		return all, err
+	}
+	info := store.Info{Path: out.Target.Path, Shape: n.Shape, Details: out.Target.Details}
+	for d := range n.Shape {
+		at := storage.CoordinatePath(&info, d)
+		if at == "" || at == info.Path || !storage.SharesFile(at, info.Path) || storage.Keeps(at, store.Details{Dims: info.Details.Dims}) != nil {
+			continue
+		}
+		ctx := context.Background()
+		c, err := label.Coordinate(n.Site, n, d, labels(ctx))
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			continue
+		}
+		if _, there, err := storage.Coordinate(ctx, &info, d); there || err != nil {
+			continue // which saveLabels looks at
+		}
+		of, err := settingsOf([]Option{DimNames(info.Details.Dims[d])})
+		if err != nil {
+			return nil, err
+		}
+		more, err := of.output(site, "save", made(c, nil), at)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more)
+	}
+	if len(all) == 1 {
+		return all, nil
+	}
+	return all, output.Together(all)
 }
 
 func (h *host) Labels(n *graph.Node) (any, error) { return labels(h.ctx)(n) }

@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/receipt"
 	"github.com/gonbext/gonbext/oocore/internal/run"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -41,7 +42,7 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil {
 		return nil, err
 	}
-	to := store.Info{Path: path, Shape: a.Shape(), Details: store.Details{Dims: r.Dims}}
+	to := store.Info{Path: storage.NamedPath(path), Shape: a.Shape(), Details: store.Details{Dims: r.Dims}}
 	if r.Dims == nil {
 		to.Details.Dims = a.DimNames()
 	}
@@ -254,11 +255,16 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *request
 			s.Rejected(root.String())
 		}
 	}()
+	path = storage.NamedPath(path)
 	out, err := s.output(site, op, a, path)
 	if err != nil {
 		return nil, err
 	}
-	return s.prepare(site, op, out)
+	outputs, err := a.withLabels(s, site, out)
+	if err != nil {
+		return nil, &Error{Op: op, Site: site, Err: unwrapped(err)}
+	}
+	return s.prepare(site, op, outputs...)
 }
 
 // output is an array with its place, as plans have it. An error is one of what can be

@@ -103,7 +103,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 	if c.image != nil {
 		m.Attributes = c.image.Attributes
 	}
-	if strings.HasSuffix(path, ".zarr") && c.path != "" && c.image == nil {
+	if storage.HasGroups(path) && c.path != "" && c.image == nil {
 		if m.Groups, err = storage.Groups(context.Background(), c.path, func(name string) { s.Unread = append(s.Unread, name) }); err != nil {
 			return failed("", err)
 		}
@@ -133,7 +133,7 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 		if len(out.Root.Shape) != len(out.Target.Chunks) {
 			out.Target.Chunks = nil // those of the option are for arrays of as many dimensions
 		}
-		if (m.Metadata != nil || member == path+"#"+name) && s.Attributes == nil {
+		if (m.Metadata != nil || member == path+"#"+name) && s.Attributes == nil && !storage.HasGroups(path) {
 			out.Target.Details.Attributes = nil // texts of the file that it was in, or of the one that it will be in
 		}
 		if copied := out.Root; m.Groups != nil {

@@ -186,7 +186,14 @@ func (w *flatWriter) anew(size int64, old fs.FileInfo) (err error) {
 	if err := disk.Fits(filepath.Dir(w.target), size); err != nil {
 		return err
 	}
-	if w.out, err = disk.Create(w.temp, size); err != nil {
+	if w.grows {
+		if w.out, err = disk.CreatePart(w.temp); err == nil {
+			err = w.out.Truncate(size)
+		}
+	} else {
+		w.out, err = disk.Create(w.temp, size)
+	}
+	if err != nil {
 		return err
 	}
 	if old != nil {
@@ -219,7 +226,7 @@ func (w *flatWriter) reopen(size int64) (found bool, err error) {
 	if err != nil {
 		return false, nil
 	}
-	if st, err := out.Stat(); err != nil || st.Size() != size {
+	if st, err := out.Stat(); err != nil || st.Size() != size && !w.grows || st.Size() < size {
 		return false, out.Close()
 	}
 	w.out = out

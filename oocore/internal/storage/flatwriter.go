@@ -32,6 +32,7 @@ type flatWriter struct {
 	// finish writes what stands around the elements.
 	finish func(context.Context) error
 	resize func(rows int) error // nil where the array has the shape that it was created with
+	grows  bool                 // its size is not known before
 
 	resumed bool
 	placed  bool // by an earlier writer: there is no file to write

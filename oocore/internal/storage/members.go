@@ -55,6 +55,36 @@ func Groups(ctx context.Context, path string, unread ...func(attribute string)) 
 	return all, nil
 }
 
+// HasGroups reports whether a path's format has groups, with attributes of their own.
+func HasGroups(path string) bool {
+	f := formatOf(path)
+	_, has := f.(interface {
+		Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
+	})
+	return has || strings.HasSuffix(path, ".zarr")
+}
+
+// NamedPath returns a path with the name of the array that is saved there, where a format gives it one.
+func NamedPath(path string) string {
+	if f, ok := formatOf(path).(interface{ NamedPath(path string) string }); ok {
+		return f.NamedPath(path)
+	}
+	return path
+}
+
+// SharesFile reports whether two paths name arrays of one file, by its extension.
+func SharesFile(a, b string) bool {
+	f, is := formatOf(a).(interface {
+		Cut(path string) (file, name string, ok bool)
+	})
+	if !is {
+		return false
+	}
+	one, _, named := f.Cut(a)
+	other, _, too := f.Cut(b)
+	return named && too && one == other
+}
+
 // Extensions is embedded by a Format whose files have one of these extensions, in any case, and
 // which hold arrays by name: x.npz#name.
 type Extensions []string

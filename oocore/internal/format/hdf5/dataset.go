@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path"
 	"slices"
@@ -74,13 +75,22 @@ func (f *file) fieldOf(name, field string) (*dataset, error) {
 	case !ok:
 		return nil, fmt.Errorf("%q is a group, not an array", name)
 	case bare:
-		return nil, fmt.Errorf("%q is a dimension without a variable: it has a length and no elements", name)
+		return nil, bareError(name)
 	}
 	if err := s.read(layout, field); err != nil {
 		return nil, fmt.Errorf("%q: %w", name, err)
 	}
 	return s, nil
 }
+
+// bareError is returned for a dimension of which there is no array.
+type bareError string
+
+func (e bareError) Error() string {
+	return fmt.Sprintf("%q is a dimension without a variable: it has a length and no elements", string(e))
+}
+
+func (bareError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (s *dataset) read(layout []byte, field string) (err error) {
 	space, ok := s.find(msgDataspace)

@@ -17,12 +17,14 @@ import (
 // version 3.0). Nothing that it reads is trusted: each structure lies within the file, has
 // its signature and checksum, and at most as many bytes as its kind can have.
 type file struct {
-	r       io.ReaderAt
-	size    int64
-	base    int64 // what addresses count from
-	root    uint64
-	offsets int // bytes of an address
-	lengths int // bytes of a length
+	r        io.ReaderAt
+	size     int64
+	base     int64 // what addresses count from
+	root     uint64
+	version  byte // of the superblock
+	extended bool // it has an extension
+	offsets  int  // bytes of an address
+	lengths  int  // bytes of a length
 
 	meter       meter.Meter                  // of what is held of the file
 	listing     bool                         // all arrays are listed
@@ -95,13 +97,15 @@ func (f *file) superblock(version byte) error {
 		return err
 	}
 	d.skip(9)
+	f.version = version
 	switch version {
 	case 0, 1:
 		d.skip(4)
 		f.offsets, f.lengths = int(d.u8()), int(d.u8())
 		d.skip(9)
 		if version == 1 {
-			d.skip(4)
+			f.extended = d.u16() != chunkNode
+			d.skip(2)
 		}
 		if err := f.sizes(); err != nil {
 			return err
@@ -130,6 +134,7 @@ func (f *file) superblock(version byte) error {
 		if err := f.ends(base, end); err != nil || extension == undefined {
 			return err
 		}
+		f.extended = true
 		o, err := f.object(extension)
 		if err != nil {
 			return err

@@ -29,13 +29,10 @@ import (
 var extensions = storage.Extensions{".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".mat", ".h5ad"}
 
 func init() {
-	store.Register(format{"HDF5 files are read only: save to NAME.zarr", storage.NamedArrays{Extensions: extensions, Names: allNames}})
+	store.Register(format{storage.NamedArrays{Extensions: extensions, Names: allNames}})
 }
 
-type format struct {
-	store.ReadOnly
-	storage.NamedArrays
-}
+type format struct{ storage.NamedArrays }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	return x.open(ctx, path, nil)
@@ -132,7 +129,7 @@ func (f *file) names() (names []string, more bool, err error) {
 	return names, false, nil
 }
 
-// only is the name of the only array.
+// only is the name of the only array, or of the only one that is more than labels of a dimension.
 func (f *file) only() (string, error) {
 	names, more, err := f.names()
 	if err != nil && len(names) < 2 {
@@ -143,6 +140,18 @@ func (f *file) only() (string, error) {
 	}
 	if len(names) == 0 {
 		return "", errors.New("the file has no array")
+	}
+	var labelled []string
+	for n, err := range f.nodes() {
+		if err != nil || len(labelled) > 1 {
+			break
+		}
+		if n.isArray() && n.scale == nil {
+			labelled = append(labelled, n.name)
+		}
+	}
+	if len(labelled) == 1 {
+		return labelled[0], nil
 	}
 	return "", fmt.Errorf("the file has %s: add #NAME to the path", quoted(names, more))
 }

@@ -3,6 +3,7 @@ package hdf5
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path"
 	"strings"
@@ -301,6 +302,8 @@ func (f *file) resolve(path string, depth int) (uint64, error) {
 type missingError struct{ path string }
 
 func (e *missingError) Error() string { return fmt.Sprintf("no array %.80q", e.path) }
+
+func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // group is the names in a group, and where each of them stands.
 type group struct {

@@ -15,6 +15,7 @@ const (
 	msgLink         = 0x06
 	msgExternal     = 0x07
 	msgLayout       = 0x08
+	msgGroupInfo    = 0x0a
 	msgFilters      = 0x0b
 	msgAttribute    = 0x0c
 	msgContinuation = 0x10

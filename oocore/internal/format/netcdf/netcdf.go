@@ -30,10 +30,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Names that end in .nc are those of HDF5 first; the first bytes of a file lead here.
+// Names that end in .nc are those of HDF5; the first bytes of a file lead here.
 func init() {
-	store.Register(format{"NetCDF files are read only: save to NAME.zarr", storage.NamedArrays{
-		Extensions: storage.Extensions{".nc", ".cdf", ".nc3"},
+	store.Register(format{"NetCDF files of the classic format are read only: save to NAME.nc, which is NetCDF-4", storage.NamedArrays{
+		Extensions: storage.Extensions{".cdf", ".nc3"},
 		Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
 			h, err := readHeader(file, r, size)
 			if err != nil {

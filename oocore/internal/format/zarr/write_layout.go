@@ -26,6 +26,7 @@ type writeLayout struct {
 	units   grid.Grid // of objects: the same where there are no shards
 	item    int       // bytes of an element
 	random  bool      // what was written of an object can be replaced
+	bare    bool      // chunks are encoded and stored as a whole
 }
 
 func newWriteLayout(m *meta, random bool) *writeLayout {
@@ -117,7 +118,7 @@ func (d *writeLayout) divide(work []byte, box grid.Box, whole bool) (m writeMemo
 	if whole {
 		m.encoder = take(encode.Whole)
 		// Rows of a chunk are encoded as a stream where that takes no more memory.
-		if cuts || !d.straight() || encode.Stream > encode.Whole {
+		if cuts || d.bare || !d.straight() || encode.Stream > encode.Whole {
 			m.chunk = take(d.meta.chunkBytes())
 		}
 		if keeps && cuts {
@@ -146,7 +147,7 @@ func (d *writeLayout) work(box grid.Box) store.Work {
 	var w store.Work
 	_, w.Whole = d.divide(nil, box, true)
 	_, w.Stream = d.divide(nil, box, false)
-	if !d.streamed() || w.Stream > w.Whole {
+	if !d.streamed() || d.bare || w.Stream > w.Whole {
 		w.Stream = w.Whole
 	}
 	w.Heap = d.pipeline.EncodeWork().Heap
