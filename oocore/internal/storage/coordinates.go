@@ -98,6 +98,33 @@ func ReadTexts(ctx context.Context, a store.Array, n int, text func(b []byte) (s
 	return all, a.Info().Details.Attributes, nil
 }
 
+// ReadInts returns the n integers of a small array.
+func ReadInts(ctx context.Context, path string, n int) (all []int, err error) {
+	a, err := OpenContext(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	info := a.Info()
+	if !slices.Equal(info.Shape, []int{n}) || !info.DType.Integer() {
+		return nil, PathError("open", path, fmt.Errorf("it should be %d integers, and is %s of shape %s", n, info.DType, grid.Format(info.Shape)))
+	}
+	size := info.DType.Size()
+	b := make([]byte, n*size)
+	if err := a.Read(ctx, b, grid.Box{Start: []int{0}, Shape: []int{n}}.Region()); err != nil {
+		return nil, err
+	}
+	for ; len(b) > 0; b = b[size:] {
+		v := Number(info.DType, b, false)
+		if i, signed := v.(int64); signed {
+			all = append(all, int(i))
+		} else {
+			all = append(all, int(v.(uint64)))
+		}
+	}
+	return all, nil
+}
+
 // CoordinatePath is where the labels of a dimension of an array would be stored beside it; "" where its format has none.
 func CoordinatePath(info *store.Info, axis int) string {
 	if all := coordinates(info, axis); len(all) > 0 {

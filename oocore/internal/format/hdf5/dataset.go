@@ -73,7 +73,7 @@ func (f *file) fieldOf(name, field string) (*dataset, error) {
 	layout, ok := o.find(msgLayout)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("%q is a group, not an array", name)
+		return nil, &groupError{name}
 	case bare:
 		return nil, bareError(name)
 	}

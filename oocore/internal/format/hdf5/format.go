@@ -35,7 +35,11 @@ func init() {
 type format struct{ storage.NamedArrays }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
-	return x.open(ctx, path, nil)
+	a, err := x.open(ctx, path, nil)
+	if not := (*groupError)(nil); errors.As(err, &not) {
+		return x.openSparse(ctx, path, not)
+	}
+	return a, err
 }
 
 // open is Open, or where there is a place for what its header says, that of the bytes of an array of texts.
@@ -305,7 +309,7 @@ func (x format) Groups(ctx context.Context, path string, unread func(string)) (m
 		}
 		defer f.meter.Done()
 		for n, err := range f.nodes() {
-			if err == nil && n.object != nil && !n.object.isArray() {
+			if err == nil && n.object != nil && !n.object.isArray() && !n.sparse {
 				var attributes map[string]json.RawMessage
 				var names []string
 				if attributes, _, names, err = n.object.attributes(false); err == nil {

@@ -373,11 +373,12 @@ type node struct {
 	address uint64
 	object  *object // nil for a link to another file
 	scale   *scale  // of an array that is one
+	sparse  bool    // it is a sparse matrix, which is listed as an array
 }
 
 // isArray reports what is listed as an array.
 func (n *node) isArray() bool {
-	return n.object == nil || n.object.isArray() && (n.scale == nil || !n.scale.bare)
+	return n.object == nil || n.sparse || n.object.isArray() && (n.scale == nil || !n.scale.bare)
 }
 
 const (
@@ -416,10 +417,15 @@ func (f *file) nodes() iter.Seq2[node, error] {
 			if err != nil {
 				return yield(n, err)
 			}
+			kind, _ := n.object.sparse(g)
+			n.sparse = kind != ""
 			if !yield(n, nil) {
 				return false
 			}
 			for i, l := range g.all {
+				if n.sparse {
+					break
+				}
 				name := strings.TrimPrefix(prefix+"/"+f.variable(g, l.name), "/")
 				switch {
 				case g.at[l.name] != i: // a name that is there twice

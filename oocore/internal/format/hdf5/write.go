@@ -320,7 +320,7 @@ func (x format) kept(name string, w *writer) (old store.FileVersion, bytes int64
 		switch {
 		case err != nil:
 			return old, 0, err
-		case n.object == nil || n.object.isArray():
+		case n.object == nil || n.object.isArray() || n.sparse:
 			if names[n.name] || n.object != nil && n.scale != nil && n.scale.bare {
 				continue
 			}

@@ -23,19 +23,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// sparse is a file that has zeros where nothing was written.
-type sparse struct {
+// sparseFile is a file that has zeros where nothing was written.
+type sparseFile struct {
 	parts map[int64][]byte
 	size  int64
 }
 
-func (s *sparse) WriteAt(p []byte, at int64) (int, error) {
+func (s *sparseFile) WriteAt(p []byte, at int64) (int, error) {
 	s.parts[at] = bytes.Clone(p)
 	s.size = max(s.size, at+int64(len(p)))
 	return len(p), nil
 }
 
-func (s *sparse) ReadAt(p []byte, at int64) (int, error) {
+func (s *sparseFile) ReadAt(p []byte, at int64) (int, error) {
 	clear(p)
 	for start, part := range s.parts {
 		for i := range p {
@@ -65,7 +65,7 @@ func TestLargeArchives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := &sparse{parts: map[int64][]byte{}}
+	file := &sparseFile{parts: map[int64][]byte{}}
 	for _, e := range both.entries {
 		file.WriteAt(e.local(), e.at)
 	}
@@ -105,7 +105,7 @@ func TestLargeArchives(t *testing.T) {
 // More members than 16 bits count need the wide form of the directory's end.
 func TestManyMembers(t *testing.T) {
 	var entries []*entry
-	file := &sparse{parts: map[int64][]byte{}}
+	file := &sparseFile{parts: map[int64][]byte{}}
 	var all []byte
 	for i := range 70_000 {
 		e := &entry{FileHeader: zip.FileHeader{Name: fmt.Sprintf("a%d.npy", i)}, at: int64(len(all))}
@@ -132,7 +132,7 @@ func TestMembersAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := &sparse{parts: map[int64][]byte{}}
+	file := &sparseFile{parts: map[int64][]byte{}}
 	file.WriteAt([]byte("X"), n.added[0].elements)
 	if err := n.fill(context.Background(), file); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/npy"
+	"github.com/gonbext/gonbext/oocore/internal/format/sparse"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -61,7 +62,18 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 			return a, nil
 		}
 	}
+	kind := ""
+	if err != nil && name == "" {
+		kind = sparseKind(f, id.Size)
+	}
 	f.Close()
+	if kind != "" {
+		shape, err := storage.ReadInts(ctx, file+"#shape", 2)
+		if err != nil {
+			return nil, err
+		}
+		return sparse.Open(ctx, sparse.Matrix{Path: path, Format: formatName, Kind: kind, Shape: shape, Data: file + "#data", Indices: file + "#indices", Pointer: file + "#indptr"})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,5 +102,35 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 	if err := local(x.Place(path)); err != nil {
 		return nil, err
 	}
+	file, name, _ := x.Cut(path)
+	if f, id, err := storage.OpenFile(file); err == nil && name == "" {
+		kind := sparseKind(f, id.Size)
+		if f.Close(); kind != "" {
+			return []store.Member{{Name: "matrix", Path: file}}, nil
+		}
+	}
 	return x.MemberFormat.Members(ctx, path)
+}
+
+// sparseKind is the kind of the sparse matrix that SciPy's save_npz has written: csr, csc and others; "" for another archive.
+func sparseKind(r io.ReaderAt, size int64) string {
+	for _, name := range []string{"data", "shape"} {
+		if _, err := find(r, size, name); err != nil {
+			return ""
+		}
+	}
+	m, err := find(r, size, "format")
+	if err != nil || m.size > 4096 {
+		return ""
+	}
+	in, err := m.Open()
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, 4096))
+	if err != nil || len(b) < 3 {
+		return ""
+	}
+	return string(b[len(b)-3:])
 }
