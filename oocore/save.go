@@ -24,7 +24,7 @@ import (
 type MemoryError = types.MemoryError
 
 // Save computes the array into a file or a store and returns the array that it
-// holds: x.npy, x.bin, x.zarr, x.npz#name, x.safetensors#name; npy and bin also in
+// holds: x.npy, x.bin, x.zarr, x.nc#name, x.h5#name, x.npz#name, x.safetensors#name; npy and bin also in
 // Fortran's order and big-endian, as x.npy?order=F&dtype=>f4. It takes no more
 // memory than its budget. The output appears when it is whole; an error, or the end
 // of ctx, leaves what was there before.

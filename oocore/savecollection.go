@@ -16,7 +16,7 @@ import (
 
 // Save computes all arrays into a collection, in one run, and returns the collection that is then
 // there: x.safetensors, x.safetensors.index.json with files of ShardSize beside it, x.gguf, x.npz,
-// x.zarr as a group, or a folder of npy files. What the arrays share is computed once, and the budget is that
+// x.nc, x.h5, x.zarr as a group, or a folder of npy files. What the arrays share is computed once, and the budget is that
 // of the whole. The collection replaces one that is there when it is whole; in a folder of npy files
 // other files stay. Texts of the file that the collection was opened from are kept, and, from
 // checkpoint to checkpoint, small files beside it such as config.json are copied where the new one's

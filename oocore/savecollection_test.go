@@ -367,7 +367,7 @@ func TestCollectionSaveRejects(t *testing.T) {
 	}{
 		{c, "", "the path is empty"},
 		{c, "x.npy", "a collection is saved to"},
-		{c, "x.h5", "a collection is saved to"},
+		{c, "x.tif", "a collection is saved to"},
 		{c, "in.safetensors", "is also an input"},
 		{c.Match("nothing"), "x.npz", "has no arrays"},
 		{twice, "x.npz", `two arrays have the name "embed.weight"`},

@@ -29,8 +29,8 @@
 //	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness, and
 //	             x.npy#field of structured types. Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
 //	npz          x.npz#name, where #name may be left out if there is one array. Read:
-//	             stored and deflated members, as streams. Written: stored, added to what
-//	             the file has.
+//	             stored and deflated members, as streams; a sparse matrix of SciPy's save_npz is one array.
+//	             Written: stored, added to what the file has.
 //	safetensors  x.safetensors#name, likewise. Every dtype that NumPy has, and bfloat16.
 //	             Written: added to what the file has.
 //	GGUF         x.gguf#name, likewise. Read: versions 2 and 3, F32, F16, BF16, F64 and
@@ -39,9 +39,11 @@
 //	             elements and Q8_0.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
 //	             deflate, shuffle, fletcher32, scale-offset, LZF, LZ4, bitshuffle, bzip2, Blosc and Zstandard.
-//	             Dimension scales are dimension names. x.h5#table.field is a field of compounds. Read only.
+//	             Dimension scales are dimension names. x.h5#table.field is a field of compounds, x.h5ad#X a sparse matrix
+//	             (csr, csc) with all elements. Written: added to what the file has, in chunks with deflate and shuffle or
+//	             Blosc, with dimension scales and attributes; x.nc is NetCDF-4.
 //	NetCDF       x.nc#name: the classic format, CDF-1, CDF-2 and CDF-5, with the record dimension;
-//	             NetCDF-4 is HDF5. Read only.
+//	             NetCDF-4 is HDF5. The classic format is read only.
 //	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored. Read only.
 //	NIfTI        x.nii: likewise, with dimension names x, y, z, t.
 //	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate,

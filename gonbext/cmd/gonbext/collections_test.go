@@ -131,7 +131,7 @@ func TestCollectionsAreRejected(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"convert", "m.safetensors", "m.h5"}, 1, "a collection is saved to"},
+		{[]string{"convert", "m.safetensors", "m.tif"}, 1, "a collection is saved to"},
 		{[]string{"convert", "absent.safetensors.index.json", "o.npz"}, 1, "absent.safetensors#x: no such file"},
 		{[]string{"convert", "m.safetensors", "m.safetensors", "--each", "x+1"}, 1, "is also an input"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--each", "x+"}, 2, "expected operand"},

@@ -107,7 +107,7 @@ func creatorOf(path string) (collectionCreator, error) {
 			return folderFormat{}, nil
 		}
 	}
-	return nil, errors.New("a collection is saved to NAME.safetensors, NAME.safetensors.index.json, NAME.gguf, NAME.npz, NAME.zarr or a folder")
+	return nil, errors.New("a collection is saved to NAME.safetensors, NAME.safetensors.index.json, NAME.gguf, NAME.npz, NAME.nc, NAME.h5, NAME.zarr or a folder")
 }
 
 // Split takes a path apart that names an array of a file, or of a group that is not there yet:

@@ -30,7 +30,6 @@ type assembly struct {
 
 	groups  map[string]*newGroup
 	objects []*newObject
-	err     error
 }
 
 // newObject is a header that is written.

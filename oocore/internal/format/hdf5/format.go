@@ -1,9 +1,13 @@
-// Package hdf5 reads the arrays of HDF5 files, and of what is built on them: NetCDF-4, MATLAB
+// Package hdf5 reads and writes the arrays of HDF5 files, and of what is built on them: NetCDF-4, MATLAB
 // 7.3 and AnnData. x.h5#group/name names an array; the name may be left out where there is one. Of an array of compounds
 // x.h5#group/name.field names a field.
 //
 // It reads the places of chunks and nothing else: package chunked reads the chunks. FLAGS.md lists
 // what changes the meaning of bytes, and what is done with each.
+//
+// A file that is written has its chunks in the order in which tasks finish them; what says where they are, and headers, come last. Arrays are
+// added to a file as other programs do it, behind what is there, but in a copy that takes its place: an object that is replaced keeps
+// its address, so that what refers to it stays as it is.
 package hdf5
 
 import (
