@@ -93,7 +93,7 @@ func ShardSize(size string) Option {
 // "blosc:lz4:5:shuffle", where shuffle is noshuffle, shuffle or bitshuffle. Without it the
 // format's own default holds; of new Zarr arrays this is zstd:1. With Shards many chunks are
 // one object, which one task writes, and which is read in parts. In HDF5 and NetCDF gzip is deflate with
-// shuffle, gzip:5:noshuffle deflate alone, and gzip:1 the default.
+// shuffle, and gzip:1 the default.
 //
 // Matrices of a GGUF file can be "q8_0", which stores blocks of 32 elements in integers of 8 bits:
 // with it vectors, and what has no whole blocks, become float32.

@@ -86,46 +86,30 @@ func newOutput(file, name string, m store.Meta) (n *output, err error) {
 // chunked reports an array in chunks: one without dimensions, or without elements, has none.
 func (n *output) chunked() bool { return len(n.meta.Shape) > 0 && grid.Size(n.meta.Shape) > 0 }
 
-// newFilters are those of a codec as options name it. Zstandard by itself is none: HDF5's filter wants frames that say how long they become. Deflate comes with shuffle, which gzip:LEVEL:noshuffle leaves out.
+// newFilters are those of a codec as options name it. Zstandard by itself is none: HDF5's filter wants frames that say how long they become. Deflate comes with shuffle.
 func newFilters(text string, chunk []int, t dtype.Type) (all []filter, p *codec.Pipeline, err error) {
-	args := strings.Split(text, ":")
-	level := func(usual uint32) uint32 {
-		if len(args) > 1 {
-			n, _ := strconv.Atoi(args[1]) // which the codec has checked
-			return uint32(n)
-		}
-		return usual
+	name, setting, _ := strings.Cut(text, ":")
+	if !slices.Contains([]string{"none", "gzip", "blosc"}, name) {
+		return nil, nil, fmt.Errorf("chunks of HDF5 have no codec %q: use none, gzip:5, which is deflate and shuffle, or blosc:zstd:5:shuffle, which h5py reads by hdf5plugin", text)
 	}
-	shuffle, known := true, true
-	switch name := args[0]; {
-	case len(args) == 3 && name == "gzip" && (args[2] == "shuffle" || args[2] == "noshuffle"):
-		shuffle, text = args[2] == "shuffle", strings.Join(args[:2], ":")
-	case name == "none" || name == "gzip" || name == "blosc":
-	default:
-		known = false
+	if p, err = codec.Parse(text, chunk, t); err != nil || name == "none" {
+		return nil, p, err
 	}
-	if known {
-		p, err = codec.Parse(text, chunk, t)
-	} else {
-		err = fmt.Errorf("chunks of HDF5 have no codec %q: use none, gzip:5, which is deflate and shuffle, gzip:5:noshuffle, or blosc:zstd:5:shuffle, which h5py reads by hdf5plugin", text)
+	if name == "blosc" { // each chunk says all of it
+		return []filter{{32001, []uint32{2, 2, uint32(t.Size()), uint32(grid.Size(chunk) * t.Size()), 5, 1, 1}}}, p, nil
 	}
+	level, err := strconv.Atoi(cmp.Or(setting, "5"))
 	if err != nil {
 		return nil, nil, err
 	}
-	switch args[0] {
-	case "gzip":
-		if shuffle && t.Size() > 1 {
-			all = append(all, filter{2, []uint32{uint32(t.Size())}})
-		}
-		all = append(all, filter{1, []uint32{level(5)}})
-		ids, values := []int{}, [][]uint32{}
-		for _, f := range all {
-			ids, values = append(ids, f.id), append(values, f.values)
-		}
-		p, err = codec.FromHDF5(codec.Field{}, ids, values, false, chunk, t)
-	case "blosc": // each chunk says all of it
-		all = []filter{{32001, []uint32{2, 2, uint32(t.Size()), uint32(grid.Size(chunk) * t.Size()), 5, 1, 1}}}
+	ids, values := []int{1}, [][]uint32{{uint32(level)}}
+	if t.Size() > 1 {
+		ids, values = []int{2, 1}, [][]uint32{{uint32(t.Size())}, values[0]}
 	}
+	for i, id := range ids {
+		all = append(all, filter{id, values[i]})
+	}
+	p, err = codec.FromHDF5(codec.Field{}, ids, values, false, chunk, t)
 	return all, p, err
 }
 
