@@ -131,6 +131,7 @@ func TestUpdatesOfSeveralStages(t *testing.T) {
 		{"softmax(x, 0)", 600, true},
 		{"gaussian_filter(matmul(x, y), 1)", 12000, false},
 		{`take(matmul(x, y), astype(floor(reshape(slice(x, "::400, 0"), 30) * 500), "int64"), 0)`, 12000, true},
+		{"sort(sort(x, 1), 0)", 12000, true},
 		{"matmul(matmul(x, y), transpose(y, 1, 0))", 12000, false},
 	} {
 		seed := rand.Uint64()

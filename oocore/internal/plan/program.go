@@ -100,6 +100,26 @@ func (p *Program) arrays(yield func(*Load) bool) bool {
 	return true
 }
 
+// Gathered are the loads of arrays below operations of several inputs: what these read of one may depend on the elements of another.
+func (p *Program) Gathered() iter.Seq[*Load] {
+	return func(yield func(*Load) bool) {
+		for i := range p.Loads {
+			for k := range p.Loads[i].Inputs {
+				in := &p.Loads[i].Inputs[k]
+				below := in.Gathered()
+				if len(p.Loads[i].Inputs) > 1 {
+					below = in.Arrays()
+				}
+				for l := range below {
+					if !yield(l) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // Dense reports a load whose elements, read for a box of the domain in the
 // array's own order, already lie in the domain's order without gaps: no axis is
 // broadcast or permuted.

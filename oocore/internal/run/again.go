@@ -182,14 +182,10 @@ func (j *Job) want(now *unitVersions, stage int, tasks checkpoint.Tasks, wanted 
 	for l := range j.Plan.Stages[stage].Arrays() {
 		temporary[l.Array] = temporary[l.Array] || j.Plan.Arrays[l.Array].Place == plan.InTemp
 	}
-	for _, p := range j.Plan.Stages[stage].Reading() { // what an operation reads may depend on elements that have changed
-		for i := range p.Loads {
-			for k := range p.Loads[i].Inputs {
-				for l := range p.Loads[i].Inputs[k].Arrays() {
-					if temporary[l.Array] && tasks.Len() > 0 {
-						wanted[l.Array] = checkpoint.Tasks{{First: 0, End: units[l.Array].Len()}}
-					}
-				}
+	for _, p := range j.Plan.Stages[stage].Reading() {
+		for l := range p.Gathered() {
+			if temporary[l.Array] && tasks.Len() > 0 {
+				wanted[l.Array] = checkpoint.Tasks{{First: 0, End: units[l.Array].Len()}}
 			}
 		}
 	}

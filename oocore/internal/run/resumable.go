@@ -32,6 +32,10 @@ func resumable(fresh bool) Layer {
 			if !r.attempted {
 				err = errors.Join(err, c.Close(c.Resumable()))
 			}
+			if errors.Is(err, checkpoint.ErrLeftOut) {
+				j.earlier, j.env.Earlier = nil, nil
+				return resumable(true)(next)(ctx, j)
+			}
 			return r, err
 		}
 	}

@@ -81,14 +81,17 @@ func (c *Checkpoint) Observer() Observer {
 	return c.traces
 }
 
-// Read fails where a part of an array that was left out is read: it holds nothing.
+// ErrLeftOut is that a task reads a part of a temporary array that LeaveOut has left out, since elements which have changed lead
+// it there: all has to be computed.
+var ErrLeftOut = errors.New("a part of a temporary array is read that was left out")
+
 func (r *traces) Read(stage, task, array int, region grid.Region) error {
 	g, ok := r.units[array]
 	if !ok || slices.Contains(region.Count, 0) {
 		return nil
 	}
 	if holes := r.holes[array]; len(holes) > 0 && holes.Meets(Chunks(g, region)) {
-		return errors.New("a part of a temporary array is read that no task has made: save afresh (--fresh), and report this")
+		return ErrLeftOut
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

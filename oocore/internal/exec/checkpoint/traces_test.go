@@ -2,12 +2,14 @@ package checkpoint
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/plan"
 )
 
 // traced are the traces that a journal has, by task.
@@ -64,6 +66,23 @@ func TestTracesAreWhatTasksReadAndWrote(t *testing.T) {
 	want = map[int]Trace{7: want[7], 9: {Task: 9, Digest: 4, Form: [][]int{{2, 2}}}}
 	if got := traced(t, after.Bytes()); !reflect.DeepEqual(got, want) || !next.Resumes() || !slices.Equal(next.Done(0), Tasks{{7, 8}}) {
 		t.Errorf("%+v, want %+v; done: %v", got, want, next.Done(0))
+	}
+}
+
+// What is left out is not read in silence.
+func TestLeftOutPartsAreNotRead(t *testing.T) {
+	c := following(t)
+	c.plan = &plan.Plan{Stages: []plan.Stage{{Outputs: []int{5}}}}
+	c.LeaveOut(0, Tasks{{2, 4}}, Tasks{{1, 2}})
+	o := c.Observer()
+	if err := o.Read(1, 0, 5, grid.Region{Start: []int{0, 0}, Count: []int{1, 3}, Step: []int{1, 1}}); err != nil {
+		t.Error(err)
+	}
+	if err := o.Read(1, 0, 5, grid.Region{Start: []int{0, 3}, Count: []int{1, 2}, Step: []int{1, 1}}); !errors.Is(err, ErrLeftOut) {
+		t.Errorf("%v, want %v", err, ErrLeftOut)
+	}
+	if got := c.LeftOut(0); got.Len() != 2 || c.LeftOut(1) != nil {
+		t.Errorf("%v, %v", got, c.LeftOut(1))
 	}
 }
 
