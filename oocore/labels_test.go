@@ -203,3 +203,27 @@ func TestGroupsAndFlagsHaveNames(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSaveWritesLabelsIntoTheFile saves an array to NetCDF, whose labels are in the file then, and adds another that shares them.
+func TestSaveWritesLabelsIntoTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.nc")
+	x := oocore.FromSlice([]float64{1, 2, 3, 4, 5, 6}, 2, 3)
+	labelled := x.WithCoord("lon", oocore.FromSlice([]float64{10, 20, 30}))
+	for _, at := range []string{path, path + "#twice"} {
+		if _, err := labelled.Save(t.Context(), at, oocore.DimNames("lat", "lon")); err != nil {
+			t.Fatal(err)
+		}
+		labelled = labelled.Mul(2)
+	}
+	var names []string
+	for name := range oocore.OpenAll(path).All() {
+		names = append(names, name)
+	}
+	if want := []string{"data", "lon", "twice"}; !slices.Equal(names, want) {
+		t.Errorf("the file has %q, want %q", names, want)
+	}
+	got, err := oocore.Collect[float64](t.Context(), oocore.Open(path+"#twice").Sel("lon", 20))
+	if want := []float64{4, 10}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
