@@ -34,7 +34,7 @@ func (*lzw) reader(int64, []byte) (reader, error)   { return &unlzw{}, nil }
 // lzwHeap is what the library's reader takes, one in use and one not collected yet.
 const lzwHeap = 64 << 10
 
-var errNotWritten = errors.New("it is not written")
+var errNotWritten = errors.New("it is only read: convert the array to another codec before parts of it are written")
 
 // unlzw decodes LZW.
 type unlzw struct {
