@@ -131,6 +131,7 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 	row.Fits, row.Passes, row.Peak = true, h.Passes(), p.Peak.Host()
 	host.Predict(&h)
 	row.Time = h.Seconds
+	row.Traffic, _ = host.Traffic(p)
 	for _, s := range h.Stages { // on the device, where the plan has one
 		row.Moved += s.Read + s.Written
 		row.Tasks += s.Tasks

@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/plan/bill"
 	"github.com/gonbext/gonbext/oocore/internal/plan/size"
 	"github.com/gonbext/gonbext/oocore/internal/rates"
 	"github.com/gonbext/gonbext/oocore/internal/requests"
@@ -44,6 +45,14 @@ func Predict(h *record.Header) {
 	if h != nil {
 		rates.Predict(h, machine.Read())
 	}
+}
+
+// Traffic returns what a plan asks object stores and web servers for, and why that may be somewhat more or less.
+func Traffic(p *Plan) (all []record.Traffic, about string) {
+	if p == nil {
+		return nil, ""
+	}
+	return bill.Of(p)
 }
 
 // CountRequests returns a context whose requests to object stores and web servers are counted, and a function that returns the counts.

@@ -280,6 +280,8 @@ type WhatIf struct {
 	Moved  int64  `json:"moved"`
 	Peak   int64  `json:"peak"`
 	Tasks  int    `json:"tasks"`
+	// Traffic is what object stores and web servers are asked for, as Header has it.
+	Traffic []Traffic `json:"traffic,omitempty"`
 	// Of a device: its memory, what crosses the link, the stages that it computes, why the
 	// CPU computes others or the device none, and about how long all takes by what.
 	Memory   int64   `json:"memory,omitempty"`

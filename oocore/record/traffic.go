@@ -34,6 +34,16 @@ func (t Traffic) String() string {
 	return fmt.Sprintf("%s: %s; %s read, %s written", t.Place, strings.Join(words, ", "), units.Traffic(t.Read), units.Traffic(t.Written))
 }
 
+// Requests returns how many requests of all kinds a row has.
+func (w WhatIf) Requests() (n int64) {
+	for _, t := range w.Traffic {
+		for _, k := range t.Requests {
+			n += k
+		}
+	}
+	return n
+}
+
 // AddTraffic returns the sum of two lists, by place.
 func AddTraffic(a, b []Traffic) []Traffic {
 	var all []Traffic

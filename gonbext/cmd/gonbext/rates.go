@@ -34,18 +34,15 @@ func (c cost) String() string {
 const ratesHelp = `
 
 --plan counts what object stores and web servers are asked for, from a cold start: requests by kind, bytes by place. With --rates FILE
-it says what that costs. FILE has a price a line, such as these of three clouds in November 2026, in US dollars. Prices change, and
-differ by region, storage class and volume: look them up.
+it says what that costs. FILE has a price a line:
 
-    # Amazon S3 Standard, us-east-1   # Google Cloud Storage, us-east1   # Azure Blob, hot, East US
-    GET 0.0004 per 1000               GET 0.0004 per 1000                GET 0.0005 per 1000
-    PUT 0.005 per 1000                PUT 0.005 per 1000                 PUT 0.0065 per 1000
-    LIST 0.005 per 1000               LIST 0.005 per 1000                LIST 0.0065 per 1000
-    read 0.09 per GB                  read 0.12 per GB                   read 0.087 per GB
+    GET 0.0004 per 1000
+    PUT 0.005 per 1000
+    read 0.09 per GB
 
 Kinds are GET, ranged GET, PUT, part, POST, LIST, HEAD and DELETE, read and written bytes (per GB or GiB), and worker (per hour),
 for a cluster. Without a price of their own ranged GET and HEAD cost as GET does, part, POST and LIST as PUT, and all
-else nothing. "currency EUR" names another currency. Within a cloud's own region reading is often free: say "read 0 per GB".`
+else nothing. "currency EUR" names another currency than USD. OPERATING.md has the prices of three clouds.`
 
 // pricedAs is by which other price a request goes that has none.
 var pricedAs = map[string]string{"ranged GET": "GET", "HEAD": "GET", "part": "PUT", "POST": "PUT", "LIST": "PUT"}

@@ -47,6 +47,26 @@ worker 3.6 per hour
 	}
 }
 
+// The rate cards of the documents are such.
+func TestRatesOfTheDocumentsAreRead(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "oocore", "OPERATING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cards := 0
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		if strings.HasPrefix(block, "    # ") {
+			if card, err := readRates(rateFile(t, block)); err != nil || len(card.prices) != 3 {
+				t.Errorf("%s: %v, %v", block, card, err)
+			}
+			cards++
+		}
+	}
+	if cards != 3 {
+		t.Errorf("%d rate cards", cards)
+	}
+}
+
 func TestRatesOfNonsenseAreOneSentence(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "it has no price",

@@ -457,6 +457,10 @@ func (v *view) whatIf() {
 	if v.Timed() {
 		t.Head = append(t.Head, "time")
 	}
+	asks := slices.ContainsFunc(h.WhatIf, func(w record.WhatIf) bool { return w.Traffic != nil })
+	if asks {
+		t.Head = append(t.Head, "requests")
+	}
 	var gpus [][]string
 	for _, w := range h.WhatIf {
 		if w.Device != "" {
@@ -468,7 +472,10 @@ func (v *view) whatIf() {
 			row[2] = "✓ fits"
 			copy(row[4:], []string{units.Bytes(w.Peak), dashIfNone(int64(w.Passes), units.Count(int64(w.Passes))), units.Traffic(w.Moved), units.Count(int64(w.Tasks)), cmp.Or(likely(w.Time), "–")})
 		}
-		t.Rows = append(t.Rows, row[:len(t.Head)])
+		if row = row[:min(len(t.Head), len(row))]; asks {
+			row = append(row[:len(t.Head)-1], dashIfNone(w.Requests(), units.Count(w.Requests())))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	for _, t := range []Table{t, gpusTable(gpus)} {
 		if len(t.Rows) > 0 {

@@ -287,6 +287,7 @@ var listed = []exported{
 	{name: "record.Traffic", of: reflect.TypeFor[record.Traffic]()},
 	{name: "record.Transfers", of: reflect.TypeFor[record.Transfers]()},
 	{name: "record.Tree", value: record.Tree},
+	{name: "record.WhatIf", of: reflect.TypeFor[record.WhatIf]()},
 	{name: "record.WriteCard", value: record.WriteCard},
 	{name: "record.Writer", of: reflect.TypeFor[record.Writer]()},
 	{name: "store.Create", value: store.Create},
@@ -463,6 +464,7 @@ var listed = []exported{
 	{name: "host.Snapshot", of: reflect.TypeFor[host.Snapshot]()},
 	{name: "host.StackPath", value: host.StackPath},
 	{name: "host.Target", value: host.Target},
+	{name: "host.Traffic", value: host.Traffic},
 	{name: "host.Warn", value: host.Warn},
 	{name: "host.Warnings", value: host.Warnings},
 }
