@@ -72,3 +72,33 @@ func TestFitsExitStatus(t *testing.T) {
 		t.Errorf("%v are left", left)
 	}
 }
+
+// What a model takes is said tensor by tensor, as it is and converted: of 131,072 elements 512 blocks of 144 bytes, and of 512
+// four bytes each.
+func TestFootprintOfModel(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range [][]string{{"full(1.5, 256, 512)", "m.safetensors#blk.0.attn_q.weight"}, {"full(1.5, 512)", "m.safetensors#blk.0.attn_norm.weight"}} {
+		if o := finish(t, command(dir, "compute", "astype("+c[0]+", \"float16\")", "-o", c[1])); o.status != 0 {
+			t.Fatalf("%s: %s", c[0], o.stderr)
+		}
+	}
+	for _, c := range []struct {
+		more  []string
+		bytes float64
+		fits  bool
+	}{
+		{nil, 2 * (131072 + 512), false},
+		{[]string{"--codec", "q4_k_m", "--device", "8GiB"}, 512*144 + 512*4, true},
+		{[]string{"--codec", "q8_0", "--device", "8GiB"}, 4096*34 + 512*4, true},
+	} {
+		got := object(t, dir, 0, append([]string{"footprint", "m.safetensors", "--json"}, c.more...)...)
+		if got["bytes"] != c.bytes || got["fits_device"] != c.fits || len(got["tensors"].([]any)) != 2 {
+			t.Errorf("%q: %v", c.more, got)
+		}
+	}
+	for _, args := range [][]string{{"m.safetensors", "--codec", "q9"}, {"m.safetensors", "float16"}, {"3x4", "--codec", "q8_0"}} {
+		if o := finish(t, command(dir, append([]string{"footprint"}, args...)...)); o.status != 2 || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%q: status %d, %q", args, o.status, o.stderr)
+		}
+	}
+}
