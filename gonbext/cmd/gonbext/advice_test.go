@@ -65,9 +65,6 @@ var advice = []struct {
 	{regexp.MustCompile(`save each field as an array of its own$`), func(t *testing.T, dir, path string, _ []string) string {
 		return byPython(t, dir, fmt.Sprintf("numpy.save('field.npy', numpy.load(%q)['a'])", path), "field.npy")
 	}},
-	{regexp.MustCompile(`as an npy file by gguf\.dequantize in Python$`), func(t *testing.T, dir, path string, _ []string) string {
-		return byPython(t, dir, "import gguf; t = gguf.GGUFReader('q.gguf').tensors[0]; numpy.save('t.npy', gguf.dequantize(t.data, t.tensor_type))", "t.npy")
-	}},
 }
 
 // place is the line of a program that an error names.
@@ -92,7 +89,7 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 	from := func(parts ...string) []byte {
 		return testcases.ReadFile(t, filepath.Join(append([]string{"../../../oocore/internal/format"}, parts...)...))
 	}
-	for _, path := range []string{"e0.nc", "e*.nc", "e*.nc?axis=0", "e*.nc?axis=", "e*.nc?axis=1.5", "e0.nc/lat", "e0.nc#none", "small.fits", "small.fits#99", "all.gguf", "all.gguf#none", "q.gguf",
+	for _, path := range []string{"e0.nc", "e*.nc", "e*.nc?axis=0", "e*.nc?axis=", "e*.nc?axis=1.5", "e0.nc/lat", "e0.nc#none", "small.fits", "small.fits#99", "all.gguf", "all.gguf#none",
 		"model.safetensors", "model.safetensors/w", "p0.npz", "p*.npz", "p*.npz?axis=2", "two0.zarr", "two*.zarr", "two0.zarr#a", "x.npy.gz", "p0.npz.gz", "x.npy#a", "x.npy?shape=3", "x.bin", "x.bin?shape=4,5", "x.bin?dtype=float32",
 		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "e0.nwb", "s.npy"} {
 		for _, by := range []string{"command", "Go"} {
@@ -104,7 +101,7 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 				nc, npz := from("hdf5", "testdata", "dims.nc"), from("npz", "testdata", "stored.npz")
 				for name, text := range map[string][]byte{"e0.nc": nc, "e1.nc": nc, "e0.nwb": nc, "p0.npz": npz, "p1.npz": npz, "small.fits": from("fits", "testdata", "small.fits"),
 					"all.gguf": from("gguf", "testdata", "all.gguf"), "model.safetensors": from("safetensors", "testdata", "model.safetensors"),
-					"x.bin": make([]byte, 80), "x.dat": make([]byte, 80), "x.csv": []byte("1,2\n3,4\n"), "q.gguf": quantised()} {
+					"x.bin": make([]byte, 80), "x.dat": make([]byte, 80), "x.csv": []byte("1,2\n3,4\n")} {
 					testcases.WriteFile(t, in(name), text, 0o644)
 				}
 				for _, name := range []string{"two0.zarr/a", "two0.zarr/b", "two1.zarr/a", "two1.zarr/b"} {
@@ -166,22 +163,4 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 			})
 		}
 	}
-}
-
-// quantised is a GGUF file of a tensor in Q2_K, whose blocks are zeros.
-func quantised() []byte {
-	word := func(n uint64, bytes int) (b []byte) {
-		for range bytes {
-			b, n = append(b, byte(n)), n>>8
-		}
-		return b
-	}
-	file := []byte("GGUF")
-	for _, part := range [][]byte{word(3, 4), word(1, 8), word(0, 8), word(1, 8), []byte("w"), word(2, 4), word(256, 8), word(4, 8), word(10, 4), word(0, 8)} {
-		file = append(file, part...)
-	}
-	for len(file)%32 != 0 {
-		file = append(file, 0)
-	}
-	return append(file, make([]byte, 4*84)...)
 }

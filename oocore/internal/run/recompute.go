@@ -22,11 +22,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
-// portable is the plan for a receipt, encoded, as it is in any folder of this machine; nil where it cannot leave this process.
+// mostData bounds the elements in a plan that a receipt holds: it is encoded in memory that no budget has.
+const mostData = 1 << 20
+
+// portable is the plan for a receipt, encoded, as it is in any folder of this machine; nil where it cannot leave this process, and
+// where arrays of it lie in this process's memory that are not small.
 func (j *Job) portable() []byte {
 	p := *j.Plan.Plan
 	p.Arrays = slices.Clone(p.Arrays)
+	data := 0
 	for i := range p.Arrays {
+		if data += len(p.Arrays[i].Data); data > mostData {
+			return nil
+		}
 		if a := &p.Arrays[i]; a.Place == plan.InFile || a.Place == plan.InResult {
 			path, err := storage.Absolute(a.Path)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
@@ -54,8 +55,9 @@ type Snapshot struct {
 // It begins with a line of JSON, which says what the run is, and continues with
 // entries that are only ever appended: tasks that are done, stages that are
 // finished, snapshots. Each entry has its length and a checksum, so that a tail
-// that was torn off is found and forgotten. One goroutine at a time appends.
+// that was torn off is found and forgotten. One goroutine at a time appends, but for traces.
 type journal struct {
+	mu   sync.Mutex
 	file disk.Handle
 	end  int64
 	buf  []byte // the present entry
@@ -243,6 +245,8 @@ func (s *State) forget(stage int) {
 // that goes with them. It reports false for what is too long for an entry: that is not
 // noted.
 func (j *journal) tasks(stage int, done Tasks, snapshot *Snapshot) (bool, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if snapshot == nil {
 		j.begin(tasksKind, stage)
 	} else {
@@ -268,12 +272,16 @@ func (j *journal) number(n int) { j.buf = binary.AppendUvarint(j.buf, uint64(n))
 
 // stage notes a stage all of whose results are durable.
 func (j *journal) stage(stage int) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.begin(stageKind, stage)
 	return j.append()
 }
 
 // forget notes that nothing of a stage is there any more.
 func (j *journal) forget(stage int) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.begin(forgetKind, stage)
 	return j.append()
 }

@@ -40,9 +40,15 @@ type traces struct {
 	units map[int]grid.Grid // of the arrays that are followed
 	folds bool              // accumulators are kept
 	holes map[int]Tasks     // units of temporary arrays that are not made
+	note  func([]Trace) error
 	mu    sync.Mutex
 	of    map[taskOf]*trace
+	whole []taskOf // tasks that have written since some were noted
+	err   error    // of noting them
 }
+
+// mostGathered is how many tasks are followed in memory: a plan can have millions.
+const mostGathered = 4096
 
 type taskOf struct{ stage, task int }
 
@@ -56,7 +62,7 @@ type trace struct {
 // computes again where some of what was read has changed. forms are how the tasks of each stage write. With
 // folds the accumulators of tasks are kept too, in memory until they are noted: they have to be few.
 func (c *Checkpoint) Follow(units map[int]grid.Grid, forms [][][]int, folds bool) error {
-	c.traces = &traces{units: units, folds: folds, of: map[taskOf]*trace{}}
+	c.traces = &traces{units: units, folds: folds, note: c.journal.traces, of: map[taskOf]*trace{}}
 	c.forms = forms
 	for stage, form := range forms {
 		if err := c.journal.form(stage, form); err != nil {
@@ -107,6 +113,17 @@ func (r *traces) Wrote(stage, task int, digest uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.at(stage, task).digest = digest
+	if r.whole = append(r.whole, taskOf{stage, task}); len(r.whole) < mostGathered {
+		return
+	}
+	all := make([]Trace, 0, len(r.whole))
+	for _, of := range r.whole {
+		if t := r.of[of]; t != nil {
+			all = append(all, t.trace(of))
+			delete(r.of, of)
+		}
+	}
+	r.whole, r.err = r.whole[:0], errors.Join(r.err, r.note(all))
 }
 
 func (r *traces) Folded(stage, task int, states [][]byte) {
@@ -168,14 +185,18 @@ func (r *traces) take(stage int, done Tasks) (all []Trace) {
 		if done != nil && (of.stage != stage || !done.Has(of.task)) {
 			continue
 		}
-		one := Trace{Stage: of.stage, Task: of.task, Digest: t.digest, Folded: t.folded}
-		for _, a := range slices.Sorted(maps.Keys(t.reads)) {
-			one.Reads = append(one.Reads, Read{a, *t.reads[a]})
-		}
-		all = append(all, one)
+		all = append(all, t.trace(of))
 		delete(r.of, of)
 	}
 	return all
+}
+
+func (t *trace) trace(of taskOf) Trace {
+	one := Trace{Stage: of.stage, Task: of.task, Digest: t.digest, Folded: t.folded}
+	for _, a := range slices.Sorted(maps.Keys(t.reads)) {
+		one.Reads = append(one.Reads, Read{a, *t.reads[a]})
+	}
+	return one
 }
 
 // flushBytes is how much of traces is written at once.
@@ -183,12 +204,28 @@ const flushBytes = 256 << 10
 
 // noteTraces notes traces. They are durable with the next sync.
 func (c *Checkpoint) noteTraces(all []Trace) error {
+	if c.traces != nil && c.traces.failed() != nil {
+		return c.traces.failed()
+	}
+	return c.journal.traces(all)
+}
+
+func (r *traces) failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// traces notes traces, also while others note tasks.
+func (j *journal) traces(all []Trace) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	for i := range all {
-		if err := c.journal.trace(&all[i]); err != nil {
+		if err := j.trace(&all[i]); err != nil {
 			return err
 		}
 	}
-	return c.journal.flush()
+	return j.flush()
 }
 
 // Traces writes those of all tasks, for EachTrace.

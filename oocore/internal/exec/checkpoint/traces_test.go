@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -66,6 +67,33 @@ func TestTracesAreWhatTasksReadAndWrote(t *testing.T) {
 	want = map[int]Trace{7: want[7], 9: {Task: 9, Digest: 4, Form: [][]int{{2, 2}}}}
 	if got := traced(t, after.Bytes()); !reflect.DeepEqual(got, want) || !next.Resumes() || !slices.Equal(next.Done(0), Tasks{{7, 8}}) {
 		t.Errorf("%+v, want %+v; done: %v", got, want, next.Done(0))
+	}
+}
+
+// However many tasks a plan has, few are followed in memory at once, and none is lost.
+func TestTracesOfManyTasksAreFewInMemory(t *testing.T) {
+	c := following(t)
+	const tasks = 3*mostGathered + 7
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			for task := worker; task < tasks; task += 4 {
+				_ = c.Observer().Read(0, task, 5, grid.Region{Start: []int{0, 0}, Count: []int{1, 1}, Step: []int{1, 1}})
+				c.Observer().Wrote(0, task, uint64(task))
+			}
+		})
+	}
+	all.Wait()
+	if n := len(c.traces.of); n >= mostGathered {
+		t.Errorf("%d tasks of %d are in memory", n, tasks)
+	}
+	var b bytes.Buffer
+	check(t, c.Traces(&b))
+	got := traced(t, b.Bytes())
+	for task := range tasks {
+		if one := got[task]; one.Digest != uint64(task) || len(one.Reads) != 1 {
+			t.Fatalf("task %d: %+v", task, one)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func (x format) open(ctx context.Context, path string) (store.Array, error) {
 		if !known {
 			format = fmt.Sprint(t.Type)
 		}
-		return e, fmt.Errorf("tensor %.80q: type %s cannot be read: write the file as F16 by llama.cpp (llama-quantize --allow-requantize OLD.gguf NEW.gguf F16), or the tensor as an npy file by gguf.dequantize in Python", t.Name, format)
+		return e, fmt.Errorf("tensor %.80q: type %s cannot be read: write the file as F16 by llama.cpp (llama-quantize --allow-requantize OLD.gguf NEW.gguf F16)", t.Name, format)
 	})
 }
 
