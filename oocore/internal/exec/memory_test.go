@@ -53,3 +53,11 @@ func (a named) Info() store.Info {
 }
 
 func (named) Close() error { return nil }
+
+func (a named) Reshape(shape []int) (store.Array, error) {
+	b, err := a.Array.Reshape(shape)
+	if err != nil {
+		return nil, err
+	}
+	return named{b.(*memstore.Array), a.name}, nil
+}
