@@ -67,6 +67,9 @@ while k < files:
             data = values(lead + page, dtype)
             how = {"byteorder": ">", "photometric": "minisblack"}
             tifffile.imwrite(f"{out}/{name}", data, imagej=True, metadata={"axes": "TZC"[3 - len(lead):] + "YX"}, **how)
+            with tifffile.TiffFile(f"{out}/{name}") as t:
+                if len(t.pages) != np.prod(lead, dtype=int):  # of what tifffile writes it then says itself that it is damaged
+                    continue
         else:
             tifffile.imwrite(f"{out}/{name}", data, **how)
     except (ValueError, NotImplementedError, RuntimeError, TypeError) as e:
