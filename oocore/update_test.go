@@ -122,6 +122,7 @@ func TestUpdatesOfSeveralStages(t *testing.T) {
 	}{
 		{`matmul(x, y) + slice(x, ":, :1")`, 12000, false},
 		{"matmul(transpose(y, 1, 0), transpose(x, 1, 0)) * 2", 12000, false},
+		{"matmul(x + gaussian_filter(x, 1), y)", 12000, false},
 		{"x - reshape(mean(x, 1), 600, 1)", 600, false},
 		{"x - mean(x, 0)", 600, true},
 		{"cumsum(x, 0)", 600, true},

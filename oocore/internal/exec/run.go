@@ -266,7 +266,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 			defer func() { err = errors.Join(err, r.ranges.free()) }()
 		}
 	}
-	tasks := Tasks{{First: 0, End: s.Tasks()}}.Without(leftOut)
+	tasks := checkpoint.All(s.Tasks()).Without(leftOut)
 	if done := r.checkpoint.Done(stage); len(done) > 0 {
 		tasks = tasks.Without(done)
 	}

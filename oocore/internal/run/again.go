@@ -25,7 +25,7 @@ type again struct {
 // kept are the tasks of a stage that are not computed: of the last one since what they have made is there, of others since no
 // other task reads it.
 func (a *again) kept(stage int) checkpoint.Tasks {
-	return checkpoint.Tasks{{First: 0, End: a.tasks[stage]}}.Without(a.run[stage])
+	return checkpoint.All(a.tasks[stage]).Without(a.run[stage])
 }
 
 // again compares what was read with what is there. It is nil where all is to be computed: also where the receipt was removed
@@ -65,7 +65,7 @@ func (j *Job) again(now *unitVersions) *again {
 	for i := last; i >= 0; i-- {
 		switch a.run[i] = affected[i]; {
 		case renumbered || i == last && !a.adopts:
-			a.run[i] = checkpoint.Tasks{{First: 0, End: a.tasks[i]}}
+			a.run[i] = checkpoint.All(a.tasks[i])
 		case i < last:
 			a.run[i] = j.makers(i, wanted)
 		}
@@ -87,9 +87,9 @@ func (j *Job) again(now *unitVersions) *again {
 	return a
 }
 
-// units are the grids of the parts of arrays that are compared: of stored ones, and of temporary ones what tasks make.
-func (j *Job) units(now *unitVersions) map[int]grid.Grid {
-	all := maps.Clone(now.grids)
+// parts are the grids of the parts of arrays that are compared: of stored ones their units, and of temporary ones what tasks make.
+func (j *Job) parts(units map[int]grid.Grid) map[int]grid.Grid {
+	all := maps.Clone(units)
 	for i := range j.Plan.Stages {
 		s := &j.Plan.Stages[i]
 		for _, out := range s.Outputs {
@@ -139,7 +139,7 @@ func (j *Job) made(stage int, tasks checkpoint.Tasks) (units checkpoint.Tasks) {
 	per := j.perUnit(stage)
 	for _, r := range tasks {
 		if per == 0 {
-			return checkpoint.Tasks{{First: 0, End: 1}}
+			return checkpoint.All(1)
 		}
 		first := r.First / per
 		units.Add(first, (r.End-1)/per+1-first)
@@ -153,7 +153,7 @@ func (j *Job) makers(stage int, wanted map[int]checkpoint.Tasks) (tasks checkpoi
 	for _, out := range s.Outputs {
 		for _, r := range wanted[out] {
 			if per == 0 || s.Merges() {
-				return checkpoint.Tasks{{First: 0, End: s.Tasks()}}
+				return checkpoint.All(s.Tasks())
 			}
 			tasks.Add(r.First*per, r.Len()*per)
 		}
@@ -178,19 +178,21 @@ func (j *Job) affected(now *unitVersions, stage int, changed map[int]checkpoint.
 
 // want adds the parts of temporary arrays that tasks of a stage read.
 func (j *Job) want(now *unitVersions, stage int, tasks checkpoint.Tasks, wanted map[int]checkpoint.Tasks) error {
-	units, temporary := j.units(now), map[int]bool{}
+	temporary := map[int]bool{}
 	for l := range j.Plan.Stages[stage].Arrays() {
-		temporary[l.Array] = temporary[l.Array] || j.Plan.Arrays[l.Array].Place == plan.InTemp
+		if j.Plan.Arrays[l.Array].Place == plan.InTemp {
+			temporary[l.Array] = true
+		}
+	}
+	if tasks.Len() == 0 || len(temporary) == 0 {
+		return nil
 	}
 	for _, p := range j.Plan.Stages[stage].Reading() {
 		for l := range p.Gathered() {
-			if temporary[l.Array] && tasks.Len() > 0 {
-				wanted[l.Array] = checkpoint.Tasks{{First: 0, End: units[l.Array].Len()}}
+			if temporary[l.Array] {
+				wanted[l.Array] = checkpoint.All(now.parts[l.Array].Len())
 			}
 		}
-	}
-	if tasks.Len() == 0 || !slices.Contains(slices.Collect(maps.Values(temporary)), true) {
-		return nil
 	}
 	known := checkpoint.Tasks{}
 	err := j.eachReads(now, stage, func(task int, reads []checkpoint.Read) {
@@ -209,10 +211,8 @@ func (j *Job) want(now *unitVersions, stage int, tasks checkpoint.Tasks, wanted 
 		}
 	})
 	if known.Len() < tasks.Len() {
-		for a, is := range temporary {
-			if is {
-				wanted[a] = checkpoint.Tasks{{First: 0, End: units[a].Len()}}
-			}
+		for a := range temporary {
+			wanted[a] = checkpoint.All(now.parts[a].Len())
 		}
 	}
 	return err
@@ -223,21 +223,23 @@ func (j *Job) want(now *unitVersions, stage int, tasks checkpoint.Tasks, wanted 
 func (j *Job) eachReads(now *unitVersions, stage int, each func(task int, reads []checkpoint.Read)) error {
 	s := &j.Plan.Stages[stage]
 	if s.Kind == plan.MatMulStage {
-		units := j.units(now)
 		for task := range s.Tasks() {
 			var reads []checkpoint.Read
+			read := func(array int, units checkpoint.Tasks) {
+				reads = append(reads, checkpoint.Read{Array: array, Units: units})
+			}
 			for side := range s.Programs {
 				box := s.OperandBox(side, s.Grid.Box(task))
-				for l := range s.Programs[side].Arrays() {
-					g := units[l.Array]
-					if g.Shape == nil { // in the plan itself
-						continue
+				for i := range s.Programs[side].Loads {
+					l := &s.Programs[side].Loads[i]
+					if g, ok := now.parts[l.Array]; ok && l.Kind == plan.LoadArray { // others are in the plan itself
+						read(l.Array, checkpoint.Chunks(g, l.View.Region(box)))
 					}
-					region := grid.Entire(g.Shape).Region()
-					if slices.ContainsFunc(s.Programs[side].Loads, func(top plan.Load) bool { return top.Kind == plan.LoadArray && top.Array == l.Array }) {
-						region = l.View.Region(box)
+					for k := range l.Inputs { // of an operation, which may read around the box
+						for in := range l.Inputs[k].Arrays() {
+							read(in.Array, checkpoint.All(now.parts[in.Array].Len()))
+						}
 					}
-					reads = append(reads, checkpoint.Read{Array: l.Array, Units: checkpoint.Chunks(g, region)})
 				}
 			}
 			each(task, reads)

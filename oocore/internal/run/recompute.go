@@ -83,7 +83,7 @@ func (o *Options) Recompute(ctx context.Context, path, file string, share float6
 	defer func() { err = errors.Join(err, same.end()) }()
 	held := *o
 	held.Held += same.bytes()
-	j, err := held.again(ctx, r)
+	j, err := held.jobOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -131,12 +131,12 @@ func (o *Options) Repair(ctx context.Context, path, file string) (*types.Verific
 	case v.Whole():
 		return v, nil
 	}
-	j, err := o.again(ctx, r)
+	j, err := o.jobOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	sound := r.Sound(v)
-	lost := checkpoint.Tasks{{First: 0, End: r.Grid.Len()}}.Without(sound)
+	lost := checkpoint.All(r.Grid.Len()).Without(sound)
 	j.repair = func(ctx context.Context) error { return j.takeOver(ctx, r, sound) }
 	j.onCheck(func(context.Context) error { return j.madeAgain(r, lost) })
 	if _, err := cancellable(unchanged(remembered(o.executed(true))))(ctx, j); err != nil {
@@ -152,8 +152,8 @@ func (o *Options) Repair(ctx context.Context, path, file string) (*types.Verific
 	return v, nil
 }
 
-// again is the job of the plan of a receipt, where the same comes out of it as when the receipt was made.
-func (o *Options) again(ctx context.Context, r *receipt.Receipt) (*Job, error) {
+// jobOf is the job of the plan of a receipt, where the same comes out of it as when the receipt was made.
+func (o *Options) jobOf(ctx context.Context, r *receipt.Receipt) (*Job, error) {
 	p, err := r.Plan()
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 type unitVersions struct {
 	inputs []resultcache.Input
 	grids  map[int]grid.Grid // of units, by array: one, the whole, where there are no versions of others
+	parts  map[int]grid.Grid // grids, and those of what tasks make of temporary arrays
 	of     map[int][]uint64  // by array: those of all units and then that of everything else, and as many digests where they are known
 }
 
@@ -46,6 +47,7 @@ func (j *Job) readVersions(ctx context.Context) (*unitVersions, error) {
 		}
 		v.inputs = append(v.inputs, in)
 	}
+	v.parts = j.parts(v.grids)
 	return v, nil
 }
 
@@ -98,7 +100,7 @@ func (v *unitVersions) changed(from io.Reader, earlier []resultcache.Input) (map
 		}
 		if was.Units == 0 {
 			if !was.Version.Equal(now.Version) {
-				changed[now.Array] = checkpoint.Tasks{{First: 0, End: 1}}
+				changed[now.Array] = checkpoint.All(1)
 			}
 			continue
 		}

@@ -31,7 +31,7 @@ func updated(next Runner) Runner {
 		}
 		now, err := j.readVersions(ctx)
 		if err == nil {
-			err = c.Follow(j.units(now), j.Plan.WriteForms(), j.keepsFolded())
+			err = c.Follow(now.parts, j.Plan.WriteForms(), j.keepsFolded())
 		}
 		if err != nil {
 			return Result{}, err

@@ -26,6 +26,12 @@ func (r Range) String() string {
 // Tasks is a set of a stage's tasks: ranges in order, apart from each other.
 type Tasks []Range
 
+// All are the first n tasks.
+func All(n int) (t Tasks) {
+	t.Add(0, n)
+	return t
+}
+
 // Add puts the n tasks from first on into the set.
 func (t *Tasks) Add(first, n int) {
 	if n <= 0 {

@@ -204,8 +204,10 @@ const flushBytes = 256 << 10
 
 // noteTraces notes traces. They are durable with the next sync.
 func (c *Checkpoint) noteTraces(all []Trace) error {
-	if c.traces != nil && c.traces.failed() != nil {
-		return c.traces.failed()
+	if c.traces != nil {
+		if err := c.traces.failed(); err != nil {
+			return err
+		}
 	}
 	return c.journal.traces(all)
 }
