@@ -123,6 +123,7 @@ func TestSideReductionsResume(t *testing.T) {
 	once := func(out string, into []float64, fault *storeFault) (skipped int64, err error) {
 		p := must[*size.Plan](t)(sized(y, compile.Target{Path: out, SideReductions: folds}, size.Options{Budget: 64 * mebi, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
+		keep.Eager = true
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, SideReductions: places(into), Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			if err != nil {
@@ -136,7 +137,8 @@ func TestSideReductionsResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	for runs := 1; ; runs++ {
-		skipped, err := once(out, got, &storeFault{Op: readOp, N: 60, Err: errDisk})
+		// Six tasks are in flight, of some 20 reads each: after fewer than 120 reads none may be done.
+		skipped, err := once(out, got, &storeFault{Op: readOp, N: 200, Err: errDisk})
 		if err == nil {
 			if skipped == 0 {
 				t.Error("nothing was kept")
