@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // chunkFiles are the files of a Zarr array, without its metadata.
@@ -54,9 +54,7 @@ func TestOnlyWhatChangedIsComputed(t *testing.T) {
 	} {
 		for _, codec := range []string{"zstd", "none"} { // of chunks that are written whole, and in place
 			t.Run(c.expression+", "+codec, func(t *testing.T) {
-				seed := rand.Uint64()
-				t.Log("seed", seed)
-				r := rand.New(rand.NewPCG(seed, 0))
+				r := testcases.Rand(t)
 				dir, ctx := t.TempDir(), t.Context()
 				chunks := oocore.Chunks(10, 8)
 				for i, name := range []string{"x", "y"} {
@@ -115,6 +113,7 @@ func TestOnlyWhatChangedIsComputed(t *testing.T) {
 // of, with the bytes of a whole run.
 func TestUpdatesOfSeveralStages(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	r := testcases.Rand(t)
 	for _, c := range []struct {
 		expression string
 		rows       int  // of x, of which a task of a product or of a sort takes more than 4 MiB
@@ -135,8 +134,6 @@ func TestUpdatesOfSeveralStages(t *testing.T) {
 		{"sort(sort(x, 1), 0)", 12000, true},
 		{"matmul(matmul(x, y), transpose(y, 1, 0))", 12000, false},
 	} {
-		seed := rand.Uint64()
-		r := rand.New(rand.NewPCG(seed, 0))
 		dir, ctx := t.TempDir(), t.Context()
 		x, y := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "y.zarr")
 		saved(t, oocore.Random(oocore.Float64, 1, c.rows, 64), x, oocore.Chunks(c.rows/12, 64))
@@ -152,7 +149,7 @@ func TestUpdatesOfSeveralStages(t *testing.T) {
 				chunks[d] = min(c.rows/10, a.Shape()[d])
 			}
 			if _, err := a.Save(ctx, filepath.Join(dir, to), append(opts, oocore.Chunks(chunks...), oocore.Memory("128MiB"), oocore.Report(&ran))...); err != nil {
-				t.Fatalf("seed %d, %s: %v", seed, c.expression, err)
+				t.Fatalf("%s: %v", c.expression, err)
 			}
 			return ran
 		}
@@ -169,15 +166,15 @@ func TestUpdatesOfSeveralStages(t *testing.T) {
 			ran, whole := save("out.zarr"), save("whole.zarr", oocore.Fresh())
 			got, want := chunkFiles(t, filepath.Join(dir, "out.zarr")), chunkFiles(t, filepath.Join(dir, "whole.zarr"))
 			if !maps.EqualFunc(got, want, bytes.Equal) {
-				t.Errorf("seed %d, %s, round %d: other chunks than those of a whole run", seed, c.expression, round)
+				t.Errorf("%s, round %d: other chunks than those of a whole run", c.expression, round)
 			}
 			if ran.Computed+ran.Skipped != whole.Computed {
-				t.Errorf("seed %d, %s, round %d: %d tasks of %d computed, %d skipped", seed, c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
+				t.Errorf("%s, round %d: %d tasks of %d computed, %d skipped", c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
 			}
 			t.Logf("%s, round %d: %d tasks of %d, %d bytes of %d read", c.expression, round, ran.Computed, whole.Computed, ran.Read, whole.Read)
 			skipped += ran.Skipped
 			if v, err := oocore.Verify(ctx, filepath.Join(dir, "out.zarr")); err != nil || !v.Whole() {
-				t.Errorf("seed %d, %s, round %d: %+v, %v", seed, c.expression, round, v, err)
+				t.Errorf("%s, round %d: %+v, %v", c.expression, round, v, err)
 			}
 		}
 		if !c.all && skipped == 0 {
@@ -219,6 +216,7 @@ func TestReductionsTakeOverWhatIsFolded(t *testing.T) {
 // What is saved again of arrays that have grown, or were cut, computes what is new, with the bytes of a whole run.
 func TestGrownInputsAreComputedFromTheirEnd(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	r := testcases.Rand(t)
 	for i, c := range []struct {
 		expression string
 		whole      bool // it has to be: all of the result depends on the length
@@ -234,8 +232,7 @@ func TestGrownInputsAreComputedFromTheirEnd(t *testing.T) {
 		{"concatenate(x, w, 0)", true},
 		{"transpose(x, 1, 0) * 2", true},
 	} {
-		seed, codec := rand.Uint64(), []string{"zstd", "none"}[i%2]
-		r := rand.New(rand.NewPCG(seed, 0))
+		codec := []string{"zstd", "none"}[i%2]
 		dir, ctx := t.TempDir(), t.Context()
 		x, w := filepath.Join(dir, "x.zarr"), filepath.Join(dir, "w.zarr")
 		saved(t, oocore.Random(oocore.Float64, 2, 1, 12), w)
@@ -272,13 +269,13 @@ func TestGrownInputsAreComputedFromTheirEnd(t *testing.T) {
 			whole := save("whole.zarr", oocore.Fresh())
 			got, want := chunkFiles(t, filepath.Join(dir, "out.zarr")), chunkFiles(t, filepath.Join(dir, "whole.zarr"))
 			if !maps.EqualFunc(got, want, bytes.Equal) {
-				t.Errorf("seed %d, %s, round %d: other chunks than those of a whole run", seed, c.expression, round)
+				t.Errorf("%s, round %d: other chunks than those of a whole run", c.expression, round)
 			}
 			if ran.Computed+ran.Skipped != whole.Computed || c.whole && ran.Skipped > 0 || !c.whole && round != 1 && ran.Skipped == 0 && whole.Computed > 2 {
-				t.Errorf("seed %d, %s, round %d: %d tasks of %d computed, %d skipped", seed, c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
+				t.Errorf("%s, round %d: %d tasks of %d computed, %d skipped", c.expression, round, ran.Computed, whole.Computed, ran.Skipped)
 			}
 			if v, err := oocore.Verify(ctx, filepath.Join(dir, "out.zarr")); err != nil || !v.Whole() {
-				t.Errorf("seed %d, %s, round %d: %+v, %v", seed, c.expression, round, v, err)
+				t.Errorf("%s, round %d: %+v, %v", c.expression, round, v, err)
 			}
 		}
 	}
@@ -316,9 +313,7 @@ func TestUpdatesGoOnAlongSaves(t *testing.T) {
 // A changed bit of a chunk's file is found, and the chunk is named.
 func TestVerifyNamesDamagedChunks(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testcases.Rand(t)
 	for _, c := range []struct{ name, codec string }{{"x.zarr", "zstd"}, {"x.zarr", "none"}, {"x.zarr", "blosc"}} {
 		out := filepath.Join(t.TempDir(), c.name)
 		want := collect[float32](t, saved(t, oocore.Random(oocore.Float32, 1, 50, 48).Mul(2), out, oocore.Chunks(10, 8), oocore.Codec(c.codec)))

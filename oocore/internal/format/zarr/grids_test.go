@@ -25,7 +25,7 @@ import (
 
 // TestRectilinearIsReadByAnyRegion writes chunks of any lengths by itself, of which some are missing and the last may go beyond the array.
 func TestRectilinearIsReadByAnyRegion(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	rapid.Check(testcases.Seeded(t), func(r *rapid.T) {
 		dir := filepath.Join(t.TempDir(), "x.zarr")
 		put := func(key string, data []byte) {
 			b := blob.Dir(dir)
