@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	slashed "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,4 +190,16 @@ func CutQuery(path string) (file, query string, ok bool) {
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()
+}
+
+// Beside returns the path of a file by its name in the folder of another one, which it may not leave.
+func Beside(file, name string) (string, error) {
+	inner := slashed.Clean(filepath.ToSlash(name))
+	switch {
+	case !filepath.IsLocal(inner):
+		return "", fmt.Errorf("%.80q leads out of the folder of %s", name, file)
+	case !blob.PlaceOf(file).Files:
+		return file[:strings.LastIndexByte(file, '/')+1] + inner, nil
+	}
+	return filepath.Join(filepath.Dir(file), filepath.FromSlash(inner)), nil
 }

@@ -62,7 +62,7 @@ func TestReadReferences(t *testing.T) {
 		`"x/0": ["data/count.bin", 9, 2]`:                        "data/count.bin: 2 bytes at 9 are beyond its end, it has 10",
 		`"x/0": ["data/count.bin", 9223372036854775807, 2]`:      "are beyond its end",
 		`"x/0": ["data/none.bin", 0, 2]`:                         "data/none.bin: no such file",
-		`"x/0": ["../count.bin", 0, 2]`:                          "leads out of the folder of the references",
+		`"x/0": ["../count.bin", 0, 2]`:                          "leads out of the folder of",
 		`"x/0": ["data/count.bin", -1, 2]`:                       "is not a place in a file",
 		`"x/0": ["data/count.bin", 0]`:                           "is neither [url] nor [url, offset, length]",
 		`"x/0": [null]`:                                          "is neither [url]",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -286,14 +287,11 @@ func (p *parser) place(name, base string) (string, error) {
 		}
 		return filepath.Clean(name), nil
 	}
-	inner := path.Clean(filepath.ToSlash(name))
-	if !filepath.IsLocal(inner) {
-		return "", fmt.Errorf("references: %.80q leads out of the folder of the references: write where it is in full", name)
+	at, err := storage.Beside(base, name)
+	if err != nil {
+		return "", fmt.Errorf("references: %w: write where it is in full", err)
 	}
-	if !from.Files {
-		return base[:strings.LastIndexByte(base, '/')+1] + inner, nil
-	}
-	return filepath.Join(filepath.Dir(base), filepath.FromSlash(inner)), nil
+	return at, nil
 }
 
 // opens says which files are read.

@@ -4,8 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // described is a file of n pages of 4 × 4 bytes, the first of which has a description. Its elements follow the directories.
@@ -61,12 +67,12 @@ func TestDescriptionsAreHeldToThePages(t *testing.T) {
 		{2, xml(`SizeC="2" SizeZ="1" SizeT="1"`, `<TiffData IFD="0" FirstC="0"/><TiffData IFD="0" FirstC="1"/>`), "has page 0, or its plane 1, twice"},
 		{2, xml(`SizeC="2" SizeZ="1" SizeT="1"`, `<TiffData IFD="0" FirstC="2"/>`), "puts a page at c 2, of 2"},
 		{1, xml(`SizeC="1" SizeZ="1" SizeT="1"`, `<TiffData><UUID FileName="old-name.ome.tif">a</UUID></TiffData>`), "[4 4] [y x]"},
-		{1, xml(`SizeC="2" SizeZ="1" SizeT="1"`, `<TiffData><UUID FileName="a.ome.tif">a</UUID></TiffData><TiffData FirstC="1"><UUID FileName="b.ome.tif">b</UUID></TiffData>`), `in 1 other files, such as "b.ome.tif"`},
-		{1, `<OME><BinaryOnly MetadataFile="m.companion.ome" UUID="x"/></OME>`, `in another file, "m.companion.ome"`},
+		{1, xml(`SizeC="2" SizeZ="1" SizeT="1"`, `<TiffData><UUID FileName="a.ome.tif">a</UUID></TiffData><TiffData FirstC="1"><UUID FileName="b.ome.tif">b</UUID></TiffData>`), `.tif, which has planes of the image: no such file`},
+		{1, `<OME><BinaryOnly MetadataFile="m.companion.ome" UUID="x"/></OME>`, `m.companion.ome, which has the metadata of its image: no such file`},
 		{1, `<OME><Image></OME>`, "its OME-XML is not valid"},
 	} {
 		b := described(c.pages, c.text)
-		a, err := newArray("x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b)))
+		a, err := newArray(t.Context(), "x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b)))
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = fmt.Sprint(a.Shape, a.details.Dims)
@@ -74,9 +80,32 @@ func TestDescriptionsAreHeldToThePages(t *testing.T) {
 		if !strings.Contains(got, c.want) || err != nil && !strings.Contains(got, "#pages") {
 			t.Errorf("%d pages of %s: %s, want %s", c.pages, c.text, got, c.want)
 		}
-		if a, err = newArray("x.tif#pages", "x.tif", "pages", bytes.NewReader(b), int64(len(b))); err != nil || len(a.series.pages) != c.pages {
+		if a, err = newArray(t.Context(), "x.tif#pages", "x.tif", "pages", bytes.NewReader(b), int64(len(b))); err != nil || len(a.series.pages) != c.pages {
 			t.Errorf("%s: its pages: %v", c.text, err)
 		}
+	}
+}
+
+// What a file holds that has some planes of an image is known by the version of the array, and looked at when it is read.
+func TestChangedFileOfSeveralIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	data := `<TiffData><UUID FileName="a.tif">a</UUID></TiffData><TiffData FirstC="1"><UUID FileName="b.tif">b</UUID></TiffData>`
+	for _, name := range []string{"a", "b"} {
+		testcases.WriteFile(t, filepath.Join(dir, name+".tif"), described(1, `<OME UUID="`+name+`"><Image><Pixels DimensionOrder="XYCZT" SizeX="4" SizeY="4" SizeC="2" SizeZ="1" SizeT="1">`+data+`</Pixels></Image></OME>`), 0o600)
+	}
+	path := filepath.Join(dir, "a.tif")
+	a, before, err := storage.OpenVersion(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	other := filepath.Join(dir, "b.tif")
+	testcases.WriteFile(t, other, append(testcases.ReadFile(t, other), 1), 0o600)
+	if after, err := storage.VersionOf(t.Context(), path); err != nil || after.Equal(before) {
+		t.Errorf("%v, the version is that of before", err)
+	}
+	if err := a.Read(t.Context(), make([]byte, 32), storetest.All(a.Info().Shape)); err == nil || !strings.Contains(err.Error(), "b.tif: "+store.ErrChanged.Error()) {
+		t.Error(err)
 	}
 }
 
@@ -86,21 +115,21 @@ func TestAttributesSayWhatNumbersMean(t *testing.T) {
 		`<OME><Image><Pixels DimensionOrder="XYCZT" SizeX="4" SizeY="4" SizeC="2" SizeZ="1" SizeT="1" PhysicalSizeX="0.5" PhysicalSizeY="2" PhysicalSizeYUnit="nm"><TiffData/></Pixels></Image></OME>`: `{"axes":[{"name":"c"},{"name":"y","scale":2,"unit":"nanometer"},{"name":"x","scale":0.5,"unit":"micrometer"}]}`,
 	} {
 		b := described(2, text)
-		a, err := newArray("x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b)))
+		a, err := newArray(t.Context(), "x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b)))
 		if err != nil || string(a.details.Attributes) != want {
 			t.Errorf("%s: %v, %s", text, err, a.details.Attributes)
 		}
 	}
 	for number, want := range map[uint32]string{0: `{"photometric":"WhiteIsZero"}`, 1: "", 5: `{"photometric":"separated"}`, 32803: `{"photometric":"CFA"}`} {
 		b := image([2]uint32{262, number})
-		if a, err := newArray("x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b))); err != nil || string(a.details.Attributes) != want {
+		if a, err := newArray(t.Context(), "x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b))); err != nil || string(a.details.Attributes) != want {
 			t.Errorf("photometric %d: %v", number, err)
 		}
 	}
 	b := image([2]uint32{274, 6}, [2]uint32{42113, 0x39392d})
 	binary.LittleEndian.PutUint16(b[10+12*6+2:], 2) // the text -99
 	binary.LittleEndian.PutUint32(b[10+12*6+4:], 4)
-	a, err := newArray("x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b)))
+	a, err := newArray(t.Context(), "x.tif", "x.tif", "", bytes.NewReader(b), int64(len(b)))
 	if err != nil || string(a.details.Attributes) != `{"orientation":6}` || a.details.Fill != "" { // uint8 has no -99
 		t.Errorf("%v, %+v", err, a)
 	}

@@ -35,8 +35,8 @@
 //	GDAL_NODATA                  marks missing values, and is what chunks that are not stored have.
 //	GDAL_METADATA                scales, offsets and units are attributes by the CF conventions.
 //	ImageDescription             of OME, ImageJ and tifffile: axes, their units and the distances of elements (attribute axes); ImageJ's
-//	                             calibration by a line is scale_factor and add_offset. An image of OME whose planes lie in several
-//	                             files, or are described in another one, is an error.
+//	                             calibration by a line is scale_factor and add_offset. Planes of an image of OME may lie in
+//	                             several files of one folder, and be described in another one; a file that is absent is an error.
 //	ModelPixelScale,             are labels of y and x, in the middle of pixels, where rows and columns are not turned (GeoTIFF); so are
 //	ModelTiepoint,               the distances of elements that OME-XML or ImageJ has, from 0 on.
 //	ModelTransformation,
@@ -52,7 +52,6 @@ package tiff
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +74,7 @@ func init() {
 	store.Register(format{"TIFF files are read only: save to NAME.zarr or NAME.npy", storage.NamedArrays{
 		Extensions: storage.Extensions{".tif", ".tiff"},
 		Names: func(path string, r io.ReaderAt, size int64) (numbers []string, err error) {
-			c, err := readContents(path, newFile(r, size))
+			c, err := readContents(context.Background(), path, "", newFile(r, size))
 			if err != nil {
 				return nil, err
 			}
@@ -96,12 +95,22 @@ type format struct {
 
 const formatName = "tiff"
 
-// readContents is file.read of a file that was opened before, too.
-func readContents(path string, f *file) (*contents, error) {
-	return headers.Read(path, f.r, func(take func(bytes int64) error) (*contents, error) {
+// readContents is file.read of a file that was opened before, too, for an array of a name.
+func readContents(ctx context.Context, path, name string, f *file) (*contents, error) {
+	c, err := headers.Read(path, f.r, func(take func(bytes int64) error) (*contents, error) {
 		f.room.Take = take
 		return f.read()
 	})
+	if err != nil {
+		return nil, err
+	}
+	if f.order, f.big = c.order, c.big; c.spread == nil || name == "pages" {
+		return c, nil
+	}
+	if c, err = c.join(ctx, path); err != nil {
+		return nil, fmt.Errorf(unread, err)
+	}
+	return c, nil
 }
 
 // pageBytes is what a page takes of memory, and its number in a series.
@@ -142,7 +151,7 @@ func (c *contents) pick(name string) (*series, error) {
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (storage.Header, error) {
-		a, err := newArray(path, file, name, r, size)
+		a, err := newArray(ctx, path, file, name, r, size)
 		if err != nil {
 			return storage.Header{}, err
 		}
@@ -170,9 +179,9 @@ type place struct{ offset, bytes int64 }
 // placeBytes is what a place takes of Go's heap, with what disjoint and merge make of it.
 const placeBytes = 48
 
-func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, error) {
+func newArray(ctx context.Context, path, name, member string, r io.ReaderAt, size int64) (*stored, error) {
 	f := newFile(r, size)
-	c, err := readContents(name, f)
+	c, err := readContents(ctx, name, member, f)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +189,6 @@ func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, er
 	if err != nil {
 		return nil, err
 	}
-	f.order = c.order
 	a := &stored{layout: s.layout, series: s, contents: c, file: f}
 	if a.DType, err = s.dtype(); err != nil {
 		return nil, err
@@ -192,15 +200,21 @@ func newArray(path, name, member string, r io.ReaderAt, size int64) (*stored, er
 	if a.details, err = s.details(a.Fill, a.DType); err != nil {
 		return nil, err
 	}
-	tags, _, err := f.directory(c.pages[s.pages[0]].at)
-	if err != nil {
-		return nil, err
+	if c.files == nil {
+		tags, _, err := f.directory(c.pages[s.pages[0]].at)
+		if err != nil {
+			return nil, err
+		}
+		a.details.Lines = f.place(&tags)
 	}
-	if a.details.Lines = f.place(&tags); a.details.Lines == nil {
+	if a.details.Lines == nil {
 		a.details.Lines = s.lines()
 	}
-	if chunks := float64(a.chunks()); chunks > float64(a.file.size/2) {
-		return nil, fmt.Errorf("%g chunks are more than a file of %d bytes has places of: it is damaged", chunks, a.file.size)
+	for _, of := range c.files {
+		size += of.id.Size
+	}
+	if chunks := float64(a.chunks()); chunks > float64(size/2) {
+		return nil, fmt.Errorf("%g chunks are more than a file of %d bytes has places of: it is damaged", chunks, size)
 	}
 	switch err = a.lay(); {
 	case err != nil:
@@ -246,7 +260,14 @@ func (a *stored) chunks() int64 { return int64(a.perPage()) * int64(len(a.series
 // build makes the array of the file that is open.
 func (a *stored) build(o storage.Object, id store.FileVersion) (store.Array, error) {
 	a.Object = o
-	a.FindIn(chunked.Source{Object: o, Kind: "file", Key: a.Path}, a.find)
+	a.FindIn(chunked.Source{Object: o, Kind: "file", Key: a.Path}, func(chunk []int, src *chunked.Source) (bool, error) {
+		_, found, err := a.find(chunk, src)
+		return found, err
+	})
+	if a.contents.files != nil {
+		a.NewIndex = a.newSpread
+		id = a.contents.version(id)
+	}
 	work := a.Work()
 	work.Open = a.chunks()*placeBytes + int64(len(a.contents.pages))*pageBytes
 	a.Describe(store.Info{Format: formatName, Chunks: a.Chunk, Open: a.Pipeline.Plain(), Codec: a.Pipeline.String(), Bytes: -1, ID: id, Work: work, Details: a.details})
@@ -271,7 +292,7 @@ func (a *stored) lay() (err error) {
 		}
 	}
 	a.Pipeline, err = codec.FromTIFF(codec.TIFF{Compression: a.compression, Predictor: a.predictor, Photometric: a.photometric, T4Options: a.t4, Tables: a.tables,
-		Width: a.chunkWidth, Samples: samples, Bits: a.bits, Reversed: a.reversed, Big: a.file.order == binary.BigEndian}, a.Chunk, a.DType)
+		Width: a.chunkWidth, Samples: samples, Bits: a.bits, Reversed: a.reversed, Big: a.bigEndian}, a.Chunk, a.DType)
 	return err
 }
 
@@ -283,30 +304,51 @@ func (a *stored) load() error {
 		if a.err = m.Take((a.chunks() + int64(len(a.contents.pages))) * placeBytes); a.err != nil {
 			return
 		}
-		a.places = make([]place, 0, a.chunks())
-		for _, k := range a.series.pages {
-			if a.err = a.read(a.contents.pages[k]); a.err != nil {
-				a.err = fmt.Errorf("page %d: %w", k, a.err)
+		a.places = make([]place, a.chunks())
+		if a.contents.files == nil {
+			a.err = a.loadFrom(a.file, 0)
+		}
+		for i := range a.contents.files {
+			of := &a.contents.files[i]
+			if a.err = of.read(context.Background(), func(f *file) error { return a.loadFrom(f, int32(i)) }); a.err != nil {
 				return
 			}
 		}
-		a.err = a.disjoint()
-		a.file.window = nil
 	})
 	return a.err
 }
 
+// loadFrom reads the places of the chunks of a file.
+func (a *stored) loadFrom(f *file, number int32) error {
+	var all []place
+	n := a.perPage()
+	for i, k := range a.series.pages {
+		if p := a.contents.pages[k]; p.file == number {
+			places := a.places[i*n : (i+1)*n]
+			if err := a.read(f, p, places); err != nil {
+				return fmt.Errorf("page %d: %w", k, err)
+			}
+			all = append(all, places...)
+		}
+	}
+	err := a.disjoint(f, number, all)
+	f.window = nil
+	return err
+}
+
 // disjoint rejects chunks that have a part of their bytes in common with others or with directories, and pages that the chain of
 // directories passes by. Equal chunks may be stored once.
-func (a *stored) disjoint() error {
-	all := make([]place, 0, len(a.places)+len(a.contents.pages)+1)
-	all = append(all, a.places...)
-	for _, p := range a.contents.pages {
-		all = append(all, place{p.at, a.file.directoryBytes(int(p.tags))})
+func (a *stored) disjoint(f *file, number int32, all []place) error {
+	pages := a.contents.pages
+	if a.contents.files != nil {
+		pages = a.contents.files[number].of(pages)
 	}
-	all = append(all, place{a.file.size, 1})
+	for _, p := range pages {
+		all = append(all, place{p.at, f.directoryBytes(int(p.tags))})
+	}
+	all = append(all, place{f.size, 1})
 	slices.SortFunc(all, func(p, q place) int { return cmp.Or(cmp.Compare(p.offset, q.offset), cmp.Compare(p.bytes, q.bytes)) })
-	scan := len(a.series.pages) == len(a.contents.pages) && !a.series.follow && !slices.ContainsFunc(a.contents.pages, func(p page) bool { return p.sub })
+	scan := len(a.series.pages) == len(pages) && !a.series.follow && !slices.ContainsFunc(pages, func(p page) bool { return p.sub })
 	end, budget := int64(8), int64(scanBytes)
 	for _, p := range all {
 		if p.bytes == 0 {
@@ -321,10 +363,10 @@ func (a *stored) disjoint() error {
 					scan = false
 					break
 				}
-				at, first := a.file.lost(part.offset, part.bytes, a.series.layout)
+				at, first := f.lost(part.offset, part.bytes, a.series.layout)
 				_, kept := slices.BinarySearchFunc(all, first, func(p place, at int64) int { return cmp.Compare(p.offset, at) })
 				if at > 0 && !kept { // else it was written anew elsewhere
-					return fmt.Errorf("a page whose directory is at %d is not among the %d that the chain of directories leads to: the file is damaged", at, len(a.contents.pages))
+					return fmt.Errorf("a page whose directory is at %d is not among the %d that the chain of directories leads to: the file is damaged", at, len(pages))
 				}
 			}
 		}
@@ -341,21 +383,19 @@ const (
 )
 
 // read reads the places of a page, and holds them to each other and to the shape.
-func (a *stored) read(p page) error {
-	from := len(a.places)
-	for i := range a.perPage() {
-		offset, err := a.file.number(p.offsets, i)
+func (a *stored) read(f *file, p page, all []place) error {
+	for i := range all {
+		offset, err := f.number(p.offsets, i)
 		if err != nil {
 			return fmt.Errorf("StripOffsets or TileOffsets: %w", err)
 		}
-		a.places = append(a.places, place{int64(min(offset, math.MaxInt64)), -1})
+		all[i] = place{int64(min(offset, math.MaxInt64)), -1}
 	}
-	all := a.places[from:]
 	for i := range all {
 		if p.counts.kind == 0 {
 			break
 		}
-		bytes, err := a.file.number(p.counts, i)
+		bytes, err := f.number(p.counts, i)
 		if err != nil {
 			return fmt.Errorf("StripByteCounts or TileByteCounts: %w", err)
 		}
@@ -379,8 +419,8 @@ func (a *stored) read(p page) error {
 		case q.bytes != least:
 			return fmt.Errorf("chunk %d has %d bytes by StripByteCounts or TileByteCounts, %d by its shape: the file is damaged", i, q.bytes, least)
 		}
-		if q.bytes == 0 || q.offset < 8 || q.offset > a.file.size || q.bytes > a.file.size-q.offset {
-			return fmt.Errorf("chunk %d has %d bytes at %d, and the file %d: it is cut short or damaged", i, q.bytes, q.offset, a.file.size)
+		if q.bytes == 0 || q.offset < 8 || q.offset > f.size || q.bytes > f.size-q.offset {
+			return fmt.Errorf("chunk %d has %d bytes at %d, and the file %d: it is cut short or damaged", i, q.bytes, q.offset, f.size)
 		}
 	}
 	return nil
@@ -419,7 +459,7 @@ func (a *stored) extent() (storage.Header, error) {
 		axes = axes[:last]
 	}
 	_, rows, columns := a.grid()
-	run := a.plain() && rows == 1 && columns == 1 && a.chunkRows == a.length && a.chunkWidth == a.width &&
+	run := a.contents.files == nil && a.plain() && rows == 1 && columns == 1 && a.chunkRows == a.length && a.chunkWidth == a.width &&
 		slices.IsSorted(axes) && grid.Size(a.Shape) > 0
 	next := int64(0) // where the next chunk is
 	for _, p := range a.places {
@@ -428,17 +468,17 @@ func (a *stored) extent() (storage.Header, error) {
 	}
 	switch {
 	case run:
-		return storage.Header{Extent: store.Extent{Offset: a.places[0].offset, Shape: a.Shape, DType: a.DType, Big: a.file.order == binary.BigEndian, Details: a.details}}, nil
+		return storage.Header{Extent: store.Extent{Offset: a.places[0].offset, Shape: a.Shape, DType: a.DType, Big: a.bigEndian, Details: a.details}}, nil
 	case a.series.follow:
 		return storage.Header{}, errors.New("the file has one page of several: it is damaged, or compressed in a way that is not supported")
 	}
 	return storage.Header{Build: a.build}, nil
 }
 
-// find finds a chunk by what its axes are.
-func (a *stored) find(chunk []int, src *chunked.Source) (found bool, err error) {
+// find finds a chunk by what its axes are, and the index of its file in contents.files.
+func (a *stored) find(chunk []int, src *chunked.Source) (file int32, found bool, err error) {
 	if err := a.load(); err != nil {
-		return false, err
+		return 0, false, err
 	}
 	var at [4]int // by axis
 	for d, i := range chunk {
@@ -451,12 +491,13 @@ func (a *stored) find(chunk []int, src *chunked.Source) (found bool, err error) 
 	}
 	_, rows, columns := a.grid()
 	p := a.places[at[ofPages]*a.perPage()+(at[ofSamples]*rows+at[ofRows])*columns+at[ofColumns]]
+	file = a.contents.pages[a.series.pages[at[ofPages]]].file
 	if p.bytes == 0 {
-		return false, nil
+		return file, false, nil
 	}
 	src.Base, src.Bytes, src.Pipeline = p.offset, p.bytes, nil
 	if !a.tiled { // the last strip ends with the image
 		src.Pipeline, err = a.Edge(chunk)
 	}
-	return true, err
+	return file, true, err
 }

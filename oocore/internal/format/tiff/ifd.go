@@ -39,6 +39,7 @@ type page struct {
 	counts  field
 	layout  int32  // its index in contents.layouts
 	tags    uint16 // of the directory
+	file    int32  // its index in contents.files
 	part    bool   // a smaller version of an image, or its mask
 	sub     bool   // has directories of its own
 }
@@ -55,6 +56,7 @@ type layout struct {
 	alpha                    int    // the first value of ExtraSamples; -1 without the tag
 	t4                       int    // T4Options
 	reversed                 bool   // FillOrder 2
+	bigEndian                bool   // the order of the file's bytes
 	tables                   string // JPEGTables
 	nodata                   string // GDAL's mark of missing values
 	unsupported              string // what the page has that cannot be read; "" is nothing
@@ -153,22 +155,21 @@ var kindBytes = [...]uint64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8
 
 var errCut = errors.New("the file is cut short or damaged")
 
-// pages reads all directories of the file.
-func (f *file) pages(c *contents) error {
+// begin reads where the first directory is, and how numbers are stored.
+func (f *file) begin() (next int64, err error) {
 	head, err := f.take(0, min(f.size, 16))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	next := int64(0)
 	switch {
 	case len(head) < 8:
-		return errors.New("not a TIFF file: it has fewer than 8 bytes")
+		return 0, errors.New("not a TIFF file: it has fewer than 8 bytes")
 	case string(head[:2]) == "II":
 		f.order = binary.LittleEndian
 	case string(head[:2]) == "MM":
 		f.order = binary.BigEndian
 	default:
-		return errors.New("not a TIFF file: it begins with neither II nor MM")
+		return 0, errors.New("not a TIFF file: it begins with neither II nor MM")
 	}
 	switch version := f.order.Uint16(head[2:]); {
 	case version == 42:
@@ -177,7 +178,16 @@ func (f *file) pages(c *contents) error {
 		f.big = true
 		next = int64(f.order.Uint64(head[8:]))
 	default:
-		return fmt.Errorf("version %d of TIFF is not supported", version)
+		return 0, fmt.Errorf("version %d of TIFF is not supported", version)
+	}
+	return next, nil
+}
+
+// pages reads all directories of the file.
+func (f *file) pages(c *contents) error {
+	next, err := f.begin()
+	if err != nil {
+		return err
 	}
 	known := map[layout]int32{}
 	before := int64(-1) // a directory that was read before; Brent's way to find a loop
@@ -384,7 +394,7 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 		}
 		return int(min(n, math.MaxInt32))
 	}
-	l.samples = number(tagSamples, 1)
+	l.samples, l.bigEndian = number(tagSamples, 1), f.order == binary.BigEndian
 	// same is number of a tag with a value for each sample.
 	same := func(t tag, usual int) int {
 		first := number(t, usual)

@@ -260,7 +260,9 @@ func TestFlippedBitShiftsNoPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open := func() (*stored, error) { return newArray(name, name, "", bytes.NewReader(b), int64(len(b))) }
+		open := func() (*stored, error) {
+			return newArray(t.Context(), name, name, "", bytes.NewReader(b), int64(len(b)))
+		}
 		whole, err := open()
 		if err == nil {
 			err = whole.load()
@@ -315,7 +317,7 @@ func FuzzRead(f *testing.F) {
 			if s.err == nil && len(s.shape) != len(s.axes) {
 				t.Errorf("shape %v of axes %v", s.shape, s.axes)
 			}
-			a, err := newArray("x.tif", "x.tif", fmt.Sprint(i), bytes.NewReader(b), int64(len(b)))
+			a, err := newArray(t.Context(), "x.tif", "x.tif", fmt.Sprint(i), bytes.NewReader(b), int64(len(b)))
 			if err != nil || a.load() != nil {
 				continue
 			}

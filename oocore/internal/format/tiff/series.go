@@ -5,9 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -66,8 +64,16 @@ type contents struct {
 	layouts []layout
 	series  []series
 	order   binary.ByteOrder
+	big     bool  // BigTIFF
 	err     error // why the pages are no arrays
+	// spread is the description of images whose planes lie in several files, which join makes the arrays.
+	spread *ome
+	files  []member       // of these; nil for one file
+	named  map[string]int // members by their names in the description
 }
+
+// unread wraps the error of a description.
+const unread = "%w; with #pages behind its name the pages of the file are read as they are"
 
 var headers storage.Headers[*contents]
 
@@ -77,9 +83,9 @@ func (f *file) read() (*contents, error) {
 	if err := f.pages(c); err != nil {
 		return nil, err
 	}
-	c.order = f.order
+	c.order, c.big = f.order, f.big
 	if c.series, c.err = c.group(f); c.err != nil {
-		c.err = fmt.Errorf("%w; with #pages behind its name the pages of the file are read as they are", c.err)
+		c.err = fmt.Errorf(unread, c.err)
 	}
 	return c, nil
 }
@@ -100,7 +106,13 @@ func (c *contents) group(f *file) (all []series, err error) {
 	}
 	switch {
 	case strings.HasSuffix(strings.TrimSpace(text), "OME>"), strings.Contains(text, "<OME "):
-		all, err = c.omeSeries(text)
+		var said *ome
+		if said, err = parseOME(text); err == nil && (said.BinaryOnly != nil || len(said.names()) > 0) {
+			c.spread = said
+			return nil, nil
+		} else if err == nil {
+			all, err = c.omeSeries(said)
+		}
 	case strings.HasPrefix(text, "ImageJ="):
 		var s series
 		s, err = c.imageJ(f, &tags, text)
@@ -115,14 +127,18 @@ func (c *contents) group(f *file) (all []series, err error) {
 		all = c.alike(0)
 	}
 	for i := range all {
-		s := &all[i]
-		if s.err == nil {
-			s.err = s.check()
-		}
-		s.part = !slices.ContainsFunc(s.pages, func(k int32) bool { return !c.pages[k].part })
-		s.gdal(f, &tags)
+		c.finish(&all[i])
+		all[i].gdal(f, &tags)
 	}
 	return all, nil
+}
+
+// finish takes what all pages say of an array.
+func (c *contents) finish(s *series) {
+	if s.err == nil {
+		s.err = s.check()
+	}
+	s.part = !slices.ContainsFunc(s.pages, func(k int32) bool { return !c.pages[k].part })
 }
 
 // alike are the arrays of the pages from one on: those of one layout are one.
@@ -345,160 +361,6 @@ func (c *contents) imageJ(f *file, tags *fields, description string) (s series, 
 // permutes reports a text with the letters of another.
 func permutes(text, of string) bool {
 	return len(text) == len(of) && !strings.ContainsFunc(of, func(c rune) bool { return !strings.ContainsRune(text, c) })
-}
-
-// maxPlanes is the most planes of OME-XML, of which not all need be stored.
-const maxPlanes = 1 << 20
-
-// ome is what is read of OME-XML (openmicroscopy.org/Schemas/OME/2016-06).
-type ome struct {
-	UUID       string    `xml:",attr"`
-	BinaryOnly *struct { // the metadata is in another file
-		MetadataFile string `xml:",attr"`
-	}
-	Image []struct {
-		Pixels struct {
-			DimensionOrder                                                             string  `xml:",attr"`
-			SizeX, SizeY, SizeZ, SizeC, SizeT                                          int     `xml:",attr"`
-			PhysicalSizeX, PhysicalSizeY, PhysicalSizeZ, TimeIncrement                 float64 `xml:",attr"`
-			PhysicalSizeXUnit, PhysicalSizeYUnit, PhysicalSizeZUnit, TimeIncrementUnit string  `xml:",attr"`
-			Channel                                                                    []struct {
-				SamplesPerPixel int `xml:",attr"`
-			}
-			TiffData []struct {
-				IFD, PlaneCount, NumPlanes *int `xml:",attr"`
-				FirstZ, FirstC, FirstT     int  `xml:",attr"`
-				UUID                       struct {
-					Text     string `xml:",chardata"`
-					FileName string `xml:",attr"`
-				}
-			}
-		}
-	}
-}
-
-// omeSeries are the images of OME-XML; none where it is none.
-func (c *contents) omeSeries(description string) (all []series, err error) {
-	var said ome
-	d := xml.NewDecoder(strings.NewReader(strings.ToValidUTF8(description, "?")))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-	if err := d.Decode(&said); err != nil {
-		return nil, fmt.Errorf("its OME-XML is not valid: %w", err)
-	}
-	if said.BinaryOnly != nil {
-		return nil, fmt.Errorf("it has some planes of an image whose metadata is in another file, %.200q", said.BinaryOnly.MetadataFile)
-	}
-	elsewhere, own := map[string]bool{}, ""
-	for _, image := range said.Image {
-		for _, data := range image.Pixels.TiffData {
-			switch id := strings.TrimSpace(data.UUID.Text); {
-			case data.UUID.FileName == "" || id == said.UUID:
-			case said.UUID == "" && (own == "" || own == data.UUID.FileName): // one file, whatever its name was
-				own = data.UUID.FileName
-			default:
-				elsewhere[data.UUID.FileName] = true
-			}
-		}
-	}
-	if len(elsewhere) > 0 {
-		names := slices.Sorted(maps.Keys(elsewhere))
-		return nil, fmt.Errorf("planes of its image are in %d other files, such as %.200q: it is incomplete without them, and reading several files as one image is not supported", len(names), names[0])
-	}
-	for k, image := range said.Image {
-		s, err := c.omeImage(&said, k)
-		if err != nil {
-			return nil, fmt.Errorf("image %d of its OME-XML %w", k, err)
-		}
-		if s.pages == nil {
-			continue // its elements are not in pages
-		}
-		p := image.Pixels
-		s.scale = map[string]float64{"x": p.PhysicalSizeX, "y": p.PhysicalSizeY, "z": p.PhysicalSizeZ, "t": p.TimeIncrement}
-		s.unit = map[string]string{}
-		for name, unit := range map[string]string{"x": p.PhysicalSizeXUnit, "y": p.PhysicalSizeYUnit, "z": p.PhysicalSizeZUnit, "t": p.TimeIncrementUnit} {
-			if unit == "" {
-				unit = map[bool]string{true: "s", false: "µm"}[name == "t"] // as the schema says
-			}
-			s.unit[name] = unit
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-// omeImage is an image of OME-XML. The error goes on behind its name.
-func (c *contents) omeImage(said *ome, k int) (s series, err error) {
-	p := &said.Image[k].Pixels
-	order, samples := strings.ToLower(p.DimensionOrder), 1
-	for i, channel := range p.Channel {
-		switch n := max(channel.SamplesPerPixel, 1); {
-		case i == 0:
-			samples = n
-		case n != samples:
-			return s, errors.New("has channels of different SamplesPerPixel, which is not supported")
-		}
-	}
-	length := map[byte]int{'z': p.SizeZ, 'c': p.SizeC / samples, 't': p.SizeT}
-	if !permutes(order, "xyzct") || order[:2] != "xy" || grid.Check([]int{p.SizeT, p.SizeC, p.SizeZ}, 16) != nil {
-		return s, fmt.Errorf("has the order %.20q and the sizes z %d, c %d and t %d: the file is damaged", p.DimensionOrder, p.SizeZ, p.SizeC, p.SizeT)
-	}
-	lead, names := make([]int, 3), make([]string, 3)
-	for i := range lead {
-		lead[i], names[i] = length[order[4-i]], order[4-i:5-i]
-	}
-	n := grid.Size(lead)
-	if n < 1 || n > maxPlanes || p.SizeC%samples != 0 {
-		return s, fmt.Errorf("has %d planes, 1 to %d are possible", n, maxPlanes)
-	}
-	if len(p.TiffData) == 0 {
-		return s, nil
-	}
-	s.pages = slices.Repeat([]int32{-1}, n)
-	used := make([]bool, len(c.pages))
-	for _, data := range p.TiffData {
-		at, count, ifd := 0, 0, 0 // 0 is all that there are
-		for i, name := range names {
-			first := map[string]int{"z": data.FirstZ, "c": data.FirstC, "t": data.FirstT}[name]
-			if first < 0 || first >= lead[i] {
-				return s, fmt.Errorf("puts a page at %s %d, of %d: the file is damaged", name, first, lead[i])
-			}
-			at = at*lead[i] + first
-		}
-		if data.IFD != nil {
-			ifd, count = *data.IFD, 1
-		}
-		for _, given := range []*int{data.NumPlanes, data.PlaneCount} {
-			if given != nil {
-				count = *given
-			}
-		}
-		if count == 0 {
-			count = min(len(c.pages)-ifd, n-at)
-		}
-		if count < 1 || ifd < 0 || count > len(c.pages)-ifd || count > n-at {
-			return s, fmt.Errorf("has %d planes from page %d on as those from plane %d of %d on, the file has %d pages: it is cut short or damaged", count, ifd, at, n, len(c.pages))
-		}
-		for i := range count {
-			if s.pages[at+i] >= 0 || used[ifd+i] {
-				return s, fmt.Errorf("has page %d, or its plane %d, twice: the file is damaged", ifd+i, at+i)
-			}
-			s.pages[at+i], used[ifd+i] = int32(ifd+i), true
-		}
-	}
-	s.layout = c.layouts[c.pages[max(s.pages[0], 0)].layout]
-	for i, page := range s.pages {
-		if page < 0 {
-			return s, fmt.Errorf("has no page for plane %d of %d: it is incomplete", i, n)
-		}
-		if c.pages[page].layout != c.pages[s.pages[0]].layout {
-			return s, errors.New("is made of pages of different layouts: the file is damaged")
-		}
-	}
-	s.stack(lead, names)
-	if p.SizeX != s.width || p.SizeY != s.length || samples != s.samples {
-		s.err = fmt.Errorf("its OME-XML says images of %d×%d with %d samples, its pages have %d×%d with %d", p.SizeX, p.SizeY, samples, s.width, s.length, s.samples)
-	}
-	return s, nil
 }
 
 // gdal takes what GDAL has written of the numbers.

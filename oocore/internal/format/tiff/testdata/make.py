@@ -2,7 +2,9 @@
 import json
 import logging
 import lzma
+import os
 import sys
+import uuid
 
 import numpy as np
 import tifffile
@@ -118,6 +120,46 @@ for n, check in enumerate((lzma.CHECK_NONE, lzma.CHECK_CRC32, lzma.CHECK_CRC64, 
     with tifffile.TiffWriter(f"{out}/delta{n}.tif") as t:
         t.write(iter([packed]), shape=data.shape, dtype=data.dtype, compression="lzma", rowsperstrip=40, photometric="minisblack", metadata=None)
     add(f"delta{n}.tif")
+
+# Images of OME whose planes lie in several files, described by each of them, by one, or by a file of XML alone.
+for n in range(files // 4):
+    order, ids, folder = "".join(random.permutation(list("ZCT"))), [f"urn:uuid:{uuid.UUID(bytes=random.bytes(16))}" for _ in range(4)], f"{out}/spread{n}"
+    size, kind = {a: int(random.integers(1, 4)) for a in "ZCT"}, pick("each", "each", "moved", "one", "companion", "absent", "outside")
+    lead = [size[a] for a in order[::-1]]
+    planes = values([int(np.prod(lead)), *random.integers(1, 40, 2)], pick("u1", "u2", "f4"))
+    how = {"compression": pick(None, "zlib"), "rowsperstrip": int(random.integers(1, planes.shape[1] + 1)), "photometric": "minisblack", "metadata": None, "byteorder": pick("<", ">")}
+    where, inner = np.sort(random.integers(0, 3, len(planes))), pick("", "in/")
+    where = where if random.integers(2) else random.permutation(where)
+    where[random.integers(len(where))] = 0  # the file that is opened
+    held, data = {i: np.flatnonzero(where == i) for i in set(where.tolist())}, ""
+    name = lambda i: f"{inner if i else ''}p{i}.ome.tif"
+    said = lambda what, of: " ".join(f'{what}{a}="{v}"' for a, v in of)
+    os.makedirs(f"{folder}/in")
+    for i, all in held.items():
+        runs = np.split(all, np.flatnonzero(np.diff(all) > 1) + 1) if random.integers(2) else [[p] for p in all]
+        for run in runs:
+            first = zip(order[::-1], np.unravel_index(run[0], lead))
+            data += f'<TiffData IFD="{list(all).index(run[0])}" PlaneCount="{len(run)}" {said("First", first)}><UUID FileName="{name(i)}">{ids[i]}</UUID></TiffData>'
+    xml = lambda i, data: f'<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06" UUID="{ids[i]}"><Image ID="Image:0"><Pixels DimensionOrder="XY{order}" SizeX="{planes.shape[2]}" SizeY="{planes.shape[1]}" {said("Size", size.items())} Type="uint8">{data}</Pixels></Image></OME>'
+    only = lambda of, id: f'<OME UUID="%s"><BinaryOnly MetadataFile="{of}" UUID="{id}"/></OME>'
+    write = lambda i, text: tifffile.imwrite(f"{folder}/{name(i)}", planes[held[i]], description=text, bigtiff=bool(random.integers(2)), **how)
+    for i in held:
+        write(i, xml(i, data))
+    add(f"spread{n}/{name(0)}")
+    if kind == "moved":
+        os.rename(f"{folder}/{name(0)}", f"{folder}/moved.tif")
+        cases[-1]["path"] = f"spread{n}/moved.tif"
+    elif kind == "one" and not inner and len(held) > 1:  # described by the last
+        write(0, only(name(max(held)), ids[max(held)]) % ids[0])
+    elif kind == "companion":
+        open(f"{folder}/all.companion.ome", "w").write(xml(3, data))
+        write(0, only("all.companion.ome", ids[3]) % ids[0])
+    elif kind == "absent" and len(held) > 1:
+        os.remove(f"{folder}/{name(max(held))}")
+        cases[-1]["want"] = f"error: p{max(held)}.ome.tif, which has planes of the image: no such file"
+    elif kind == "outside" and len(held) > 1:
+        write(0, xml(0, data.replace(name(max(held)), "../../p.ome.tif")))
+        cases[-1]["want"] = 'error: "../../p.ome.tif" leads out of the folder'
 
 # What is not one series, and what cannot be read.
 with tifffile.TiffWriter(out + "/several.tif") as t:
