@@ -19,7 +19,7 @@ import (
 
 const (
 	fewest = 50 // cases of each operation, at least
-	daily  = 6  // of them, at least, where they are sampled
+	daily  = 4  // of them, at least, where they are sampled
 )
 
 // TestOperations asks NumPy, SciPy and TensorLy about every function that an expression
