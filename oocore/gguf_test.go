@@ -54,7 +54,7 @@ func TestGGUFInQ8HasTheBlocksOfItsDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]DType{"w": Float32, "bias": Float32, "odd": Float32, "counts": Int32} {
+	for name, want := range map[string]DType{"w": Float32, "bias": Float32, "odd": Float16, "counts": Int32} {
 		if a := c.Get(name); a.DType() != want {
 			t.Errorf("%s has %s, %v", name, a.DType(), a.Err())
 		}
@@ -107,7 +107,7 @@ t = {t.name: t for t in r.tensors}
 assert np.array_equal(t["w"].data, gguf.quantize(x, gguf.GGMLQuantizationType.Q8_0)), "w"
 assert np.array_equal(t["bias"].data, x[0, 0].astype("f2").astype("f4")) and list(t["odd"].shape) == [33, 3]
 assert t["more"].tensor_type == gguf.GGMLQuantizationType.Q8_0 and t["counts"].data.dtype == np.int32
-assert r.get_field("general.file_type").contents() == 7 and r.get_field("tokenizer.ggml.tokens").contents()[2] == "ä"`)
+assert r.get_field("general.file_type").contents() == 7 and r.get_field("general.quantization_version").contents() == 2 and r.get_field("tokenizer.ggml.tokens").contents()[2] == "ä"`)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -95,8 +95,10 @@ func ShardSize(size string) Option {
 // one object, which one task writes, and which is read in parts. In HDF5 and NetCDF gzip is deflate with
 // shuffle, and gzip:1 the default.
 //
-// Matrices of a GGUF file can be "q8_0", which stores blocks of 32 elements in integers of 8 bits:
-// with it vectors, and what has no whole blocks, become float32.
+// Tensors of a GGUF file can be in blocks of few bits, by llama.cpp's recipes: "q4_k_m", "q8_0", "mxfp4" and others, which
+// say by their names and shapes in what Collection.Save is given which has which type. Vectors become float32, and what
+// has no whole blocks float16. The blocks are those of ggml without an importance matrix. What is NaN, infinite
+// or over 1e9 is an error, but for q8_0, whose blocks with such become NaN.
 func Codec(text string) Option {
 	return set(func(s *settings) { s.Codec = text })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Save computes all arrays into a collection, in one run, and returns the collection that is then
@@ -115,9 +116,20 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 			return failed("", err)
 		}
 	}
+	var arrays []*Array
+	var members []storage.NewMember
+	for name, a := range c.All() {
+		arrays = append(arrays, a)
+		members = append(members, storage.NewMember{Name: name, Meta: store.Meta{Shape: a.Shape(), DType: a.DType()}})
+	}
+	types, recipe := storage.TypesOf(path, s.Codec, members)
 	var all []compile.Output
 	names := make(map[string]bool, len(c.members))
-	for name, a := range c.All() {
+	for i, a := range arrays {
+		name := members[i].Name
+		if recipe {
+			s.Type = &types[i]
+		}
 		if names[name] {
 			return failed("", fmt.Errorf("two arrays have the name %.80q", name))
 		}

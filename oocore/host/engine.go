@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/exec"
 	"github.com/gonbext/gonbext/oocore/internal/exec/remote"
+	"github.com/gonbext/gonbext/oocore/internal/format/gguf"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/plan/bill"
@@ -22,6 +23,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // A plan as hosts compare it with others, and a stage of it.
@@ -96,11 +98,17 @@ func NewWorker(plan string, budget int64, workers int) (*Worker, error) {
 
 // CheckCodec returns an error that names what may be given where the text is no codec.
 func CheckCodec(text string) error {
-	if _, ok := storage.Encoded("x.gguf", text); ok {
+	if _, ok := storage.TypesOf("x.gguf", text, nil); ok {
 		return nil
 	}
 	_, err := codec.Parse(text, []int{1}, dtype.Uint8)
 	return err
+}
+
+// GGUFTypes returns the types and the bytes that tensors have in a GGUF file which is written with a codec such as q4_k_m; ""
+// is the type of one that stays as it is.
+func GGUFTypes(codec string, names []string, as []store.Meta) (types []string, bytes []int64, err error) {
+	return gguf.Sizes(codec, names, as)
 }
 
 // Remote reports whether a path names an object in an object store, and no file.

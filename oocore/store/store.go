@@ -36,7 +36,7 @@
 //	GGUF         x.gguf#name, likewise. Read: versions 2 and 3, F32, F16, BF16, F64 and
 //	             integers, and as float32 all types in blocks that ggml has decoders of: Q4_0 to Q8_0, Q2_K to Q6_K,
 //	             IQ1_S to IQ4_XS, TQ1_0, TQ2_0, MXFP4 and NVFP4, decoded as they are read. Written: added to what the file has, in types of
-//	             elements and Q8_0.
+//	             elements, Q4_0 to Q8_0, Q2_K to Q6_K and MXFP4.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
 //	             deflate, shuffle, fletcher32, scale-offset, LZF, LZ4, bitshuffle, bzip2, Blosc and Zstandard.
 //	             Dimension scales are dimension names. x.h5#table.field is a field of compounds, x.h5ad#X a sparse matrix

@@ -46,7 +46,7 @@ the dimension names of SRC; --dims gives those of an array without names. They a
   gonbext convert 'frames/*.npy' frames.zarr --chunks 16x512x512
   gonbext convert model.safetensors.index.json half/model.safetensors.index.json --dtype float16 --except '*norm*'
   gonbext convert model.safetensors scaled.npz --each 'x / sqrt(mean(x*x))' --only '*.weight'
-  gonbext convert model.gguf small.gguf --codec q8_0
+  gonbext convert model.gguf small.gguf --codec q4_k_m
   gonbext convert scan.tif scan.zarr --levels 5 --chunks 512x512
   gonbext convert acts.npy 'columns.npy?order=F&dtype=>f4'
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,

@@ -25,7 +25,8 @@ func newFootprint() *cobra.Command {
 		Long: `Say what an array of a shape takes, and what of it would fit here.
 
 Of a MODEL, which is a file or a folder of tensors, it says what each of them takes and all of them: as they are stored or, with --codec,
-converted by the recipes of llama.cpp: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_0 and others. Nothing is converted.`,
+as convert --codec writes it by the recipes of llama.cpp: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_0 and others.
+Nothing is converted.`,
 		Example: `  gonbext footprint 3075200x512
   gonbext footprint model.safetensors --codec q4_k_m --device 24GiB
   gonbext footprint 3075200x512 float32 float16 --device 8GiB --chunks 1024x512`,

@@ -93,7 +93,7 @@ func (j *job) flags(c *cobra.Command) {
 func (j *job) layoutFlags(f *pflag.FlagSet) {
 	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
-	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, q8_0 in a GGUF file (default the format's own)")
+	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, q4_k_m, q8_0 and llama.cpp's other recipes in a GGUF file (default the format's own)")
 }
 
 // options are the flags as oocore has them. An error is wrong usage, but where

@@ -62,15 +62,15 @@ func TestRowsThatBlocksDoNotDivide(t *testing.T) {
 	m, err := ModelOf("model", "q4_k_m", []Tensor{
 		{Name: "blk.0.attn_q.weight", Shape: []int{8, 512}},    // 4,096 elements in 16 blocks of 144 bytes
 		{Name: "blk.0.attn_k.weight", Shape: []int{8, 96}},     // 24 blocks of 32 in Q5_0
-		{Name: "blk.0.ffn_up.weight", Shape: []int{8, 7}},      // 56 elements in F16
-		{Name: "blk.0.attn_norm.weight", Shape: []int{512}},    // in F32
+		{Name: "blk.0.ffn_up.weight", Shape: []int{8, 7}},      // 56 elements in float16
+		{Name: "blk.0.attn_norm.weight", Shape: []int{512}},    // in float32
 		{Name: "token_embd.weight", Shape: []int{10, 256}},     // without an output of its own: Q6_K
 		{Name: "blk.1.attn_v.weight", Shape: []int{3, 2, 256}}, // the last of two layers
 	}, gpu(t, "24GiB"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Tensor{{Type: "Q4_K", Bytes: 2304}, {Type: "Q5_0", Bytes: 528}, {Type: "F16", Bytes: 112}, {Type: "F32", Bytes: 2048}, {Type: "Q6_K", Bytes: 2100}, {Type: "Q6_K", Bytes: 1260}} {
+	for i, want := range []Tensor{{Type: "Q4_K", Bytes: 2304}, {Type: "Q5_0", Bytes: 528}, {Type: "float16", Bytes: 112}, {Type: "float32", Bytes: 2048}, {Type: "Q6_K", Bytes: 2100}, {Type: "Q6_K", Bytes: 1260}} {
 		if got := m.Tensors[i]; got.Type != want.Type || got.Bytes != want.Bytes {
 			t.Errorf("%+v, want %s of %d bytes", got, want.Type, want.Bytes)
 		}

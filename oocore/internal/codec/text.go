@@ -26,7 +26,7 @@ func parseText(text string, t dtype.Type) ([]filter, error) {
 	n, known := most[name]
 	switch {
 	case !known:
-		return nil, fmt.Errorf("chunks have no codec %q: use none, zstd:3, gzip:5 or blosc:lz4:5:shuffle, and in a GGUF file q8_0", text)
+		return nil, fmt.Errorf("chunks have no codec %q: use none, zstd:3, gzip:5 or blosc:lz4:5:shuffle, and in a GGUF file q4_k_m, q8_0 and llama.cpp's other recipes", text)
 	case len(args) > n:
 		return nil, fmt.Errorf("codec %q: %s takes at most %d settings", text, name, n)
 	}

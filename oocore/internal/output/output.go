@@ -8,10 +8,10 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
-	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/op/quantize"
 	"github.com/gonbext/gonbext/oocore/internal/plan/compile"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
@@ -21,6 +21,7 @@ type Settings struct {
 	Shards     []int
 	ShardSize  int64 // of a checkpoint
 	Codec      string
+	Type       *string // that the array has in a collection by a recipe, which Codec names; nil where it is alone
 	Region     string
 	Grow       *int           // the axis to append along; nil where nothing is appended
 	Dims       []string       // names of the dimensions
@@ -38,9 +39,15 @@ func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks [
 	if s.Chunks != nil || s.Part() || path == "" {
 		chunks = s.Chunks
 	}
-	codec := s.Codec
-	if name, ok := storage.Encoded(path, codec); ok {
-		if root, codec, err = inQ8(site, root, name); err != nil {
+	codec, as := s.Codec, s.Type
+	if as == nil {
+		_, name, _ := storage.Split(path)
+		if types, ok := storage.TypesOf(path, codec, []storage.NewMember{{Name: name, Meta: store.Meta{Shape: root.Shape, DType: root.DType}}}); ok {
+			as = &types[0]
+		}
+	}
+	if as != nil {
+		if root, codec, err = inType(site, root, *as); err != nil {
 			return out, err
 		}
 		chunks = nil
@@ -59,17 +66,16 @@ func (s *Settings) Output(site graph.Site, op string, root *graph.Node, chunks [
 	return out, nil
 }
 
-// inQ8 are the bytes of an array in Q8_0 and the name of that codec, as llama.cpp's converter has
-// matrices; vectors and what has no whole blocks become float32.
-func inQ8(site graph.Site, x *graph.Node, name string) (*graph.Node, string, error) {
-	if n := len(x.Shape); n < 2 || x.Shape[n-1]%kernel.Q8Floats != 0 || x.DType.Kind() != dtype.KindFloat {
-		if x.DType.Kind() == dtype.KindFloat {
-			x, err := graph.AsType(site, x, dtype.Float32)
-			return x, "", err
-		}
+// inType is an array in a type of a recipe: in elements, or as the bytes of blocks, of which the type is the codec.
+func inType(site graph.Site, x *graph.Node, name string) (*graph.Node, string, error) {
+	if name == "" {
 		return x, "", nil
 	}
-	x, err := quantize.ToQ8(site, x)
+	if t, err := dtype.Parse(name); err == nil {
+		x, err := graph.AsType(site, x, t)
+		return x, "", err
+	}
+	x, err := quantize.ToBlocks(site, x, name)
 	return x, name, err
 }
 

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -101,26 +99,30 @@ type MemberFormat struct {
 	First string // the name of a file's first array, where none is given
 	// Supports rejects what the format alone does not store.
 	Supports func(m store.Meta) error
-	// Codecs are those of arrays that come as bytes, encoded.
-	Codecs []string
+	// Types are those that arrays have by a recipe that a codec names: of elements, or of blocks, as whose bytes they come;
+	// "" is that of an array as it is. It is nil where there are none, and false of a codec that names none.
+	Types func(codec string, arrays []NewMember) ([]string, bool)
+	// Blocks reports a type of blocks.
+	Blocks func(name string) bool
 	// Lay begins to lay out a file with texts of a collection.
 	Lay func(m CollectionMeta) FileLayout
 }
 
-func (f MemberFormat) encoded(codec string) (string, bool) {
-	i := slices.IndexFunc(f.Codecs, func(c string) bool { return strings.EqualFold(c, codec) })
-	if i < 0 {
-		return "", false
+func (f MemberFormat) types(codec string, arrays []NewMember) ([]string, bool) {
+	if f.Types == nil {
+		return nil, false
 	}
-	return f.Codecs[i], true
+	return f.Types(codec, arrays)
 }
 
-// Encoded returns the name of a codec, where arrays for a path are given as bytes that it has encoded.
-func Encoded(path, codec string) (name string, ok bool) {
-	if f, is := formatOf(path).(interface{ encoded(string) (string, bool) }); is {
-		name, ok = f.encoded(codec)
+// TypesOf returns the types that the arrays of a file at a path have by a recipe that a codec names: see MemberFormat.
+func TypesOf(path, codec string, arrays []NewMember) ([]string, bool) {
+	if f, is := formatOf(path).(interface {
+		types(string, []NewMember) ([]string, bool)
+	}); is {
+		return f.types(codec, arrays)
 	}
-	return name, ok
+	return nil, false
 }
 
 // FileLayout lays out a file.
@@ -134,7 +136,9 @@ type FileLayout interface {
 // Layout rejects what such a file does not store.
 func (f MemberFormat) Layout(path string, m store.Meta) (store.Layout, error) {
 	l := store.Layout{Open: true}
-	l.Codec, _ = f.encoded(m.Codec)
+	if f.Blocks != nil && f.Blocks(m.Codec) {
+		l.Codec = m.Codec
+	}
 	return l, f.check(f.Place(path), m)
 }
 
@@ -142,7 +146,7 @@ func (f MemberFormat) check(file string, m store.Meta) error {
 	if p := blob.PlaceOf(file); !p.Files {
 		return fmt.Errorf("%s files are not written over %s: write NAME.zarr there", f.Name, p.Scheme)
 	}
-	if !slices.Contains(f.Codecs, m.Codec) {
+	if f.Blocks == nil || !f.Blocks(m.Codec) {
 		if err := noCodec(f.Name, m); err != nil {
 			return err
 		}

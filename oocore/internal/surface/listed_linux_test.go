@@ -434,6 +434,7 @@ var listed = []exported{
 	{name: "host.ExpressionOf", value: host.ExpressionOf},
 	{name: "host.Flags", value: host.Flags},
 	{name: "host.FormatShape", value: host.FormatShape},
+	{name: "host.GGUFTypes", value: host.GGUFTypes},
 	{name: "host.Groups", value: host.Groups},
 	{name: "host.Holds", value: host.Holds},
 	{name: "host.InProcess", value: host.InProcess},

@@ -1,7 +1,7 @@
 // Package gguf reads and writes the tensors of .gguf files, as x.gguf#tensor; the name may be left out
 // where there is one tensor. Tensors in blocks of few bits are arrays of float32, which are decoded as
 // they are read: all that ggml decodes. Written are the types of elements
-// that the format has, and Q8_0.
+// that the format has, and blocks, by recipes that say which tensor has which.
 //
 // A file is a header of key-value pairs and tensors, and then the tensors' elements, each aligned
 // (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Dimensions stand in the header in the order
@@ -38,7 +38,7 @@ var files = format{storage.MemberFormat{
 		h, err := readHeader(file, r, size)
 		return h.names.List(), err
 	}},
-	Name: "GGUF", Kind: kind, First: "tensor", Codecs: []string{"Q8_0"},
+	Name: "GGUF", Kind: kind, First: "tensor", Types: Types, Blocks: codec.WritesGGML,
 	Supports: func(m store.Meta) error {
 		_, err := newTensor("", m)
 		return err

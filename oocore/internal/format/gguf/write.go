@@ -15,7 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// newTensor is the tensor of an array; of one in Q8_0, which comes as its bytes, in elements.
+// newTensor is the tensor of an array; of one in blocks, which comes as their bytes, in elements.
 func newTensor(name string, m store.Meta) (t Tensor, err error) {
 	t = Tensor{Name: name, Shape: slices.Clone(m.Shape)}
 	if n := len(m.Shape); n < 1 || n > 4 {
@@ -130,6 +130,11 @@ func (l *fileLayout) Frame(members []storage.NewMember) (f storage.Frame, err er
 		pairs = bytes.Clone(pairs)
 		binary.LittleEndian.PutUint32(pairs[from.fileType:], fileType(h.Tensors))
 	}
+	const quantized = "general.quantization_version" // which models in blocks have
+	if h.Keys > 0 && slices.ContainsFunc(h.Tensors, func(t Tensor) bool { return blocks[t.Type] != "" }) && !bytes.Contains(pairs, []byte(quantized)) {
+		pairs = append(text(slices.Clip(pairs), quantized), 4, 0, 0, 0, 2, 0, 0, 0) // 2 as uint32
+		h.Keys++
+	}
 	align := func(n int64) int64 { return (n + h.Alignment - 1) / h.Alignment * h.Alignment }
 	var end int64
 	for i := range h.Tensors {
@@ -165,13 +170,14 @@ func fileType(all []Tensor) uint32 {
 			most = t
 		}
 	}
-	return map[uint32]uint32{1: 1, 2: 2, 3: 3, 8: 7, 6: 8, 7: 9, 12: 15, 13: 17, 14: 18, 30: 32}[most]
+	return map[uint32]uint32{1: 1, 2: 2, 3: 3, 8: 7, 6: 8, 7: 9, 10: 10, 11: 12, 12: 15, 13: 17, 14: 18, 30: 32, 39: 38}[most]
+}
+
+func text(b []byte, s string) []byte {
+	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
 }
 
 func (h *Header) encode(pairs []byte) []byte {
-	text := func(b []byte, s string) []byte {
-		return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
-	}
 	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(h.Tensors)))
 	b = binary.LittleEndian.AppendUint64(b, h.Keys)
