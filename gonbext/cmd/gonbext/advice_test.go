@@ -90,7 +90,7 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 		return testcases.ReadFile(t, filepath.Join(append([]string{"../../../oocore/internal/format"}, parts...)...))
 	}
 	for _, path := range []string{"e0.nc", "e*.nc", "e*.nc?axis=0", "e*.nc?axis=", "e*.nc?axis=1.5", "e0.nc/lat", "e0.nc#none", "small.fits", "small.fits#99", "all.gguf", "all.gguf#none",
-		"model.safetensors", "model.safetensors/w", "p0.npz", "p*.npz", "p*.npz?axis=2", "two0.zarr", "two*.zarr", "two0.zarr#a", "x.npy.gz", "p0.npz.gz", "x.npy#a", "x.npy?shape=3", "x.bin", "x.bin?shape=4,5", "x.bin?dtype=float32",
+		"model.safetensors", "model.safetensors/w", "p0.npz", "p*.npz", "p*.npz?axis=2", "two0.zarr", "two*.zarr", "two0.zarr#a", "p0.npz.gz", "x.npy#a", "x.npy?shape=3", "x.bin", "x.bin?shape=4,5", "x.bin?dtype=float32",
 		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "e0.nwb", "s.npy"} {
 		for _, by := range []string{"command", "Go"} {
 			t.Run(by+" "+path, func(t *testing.T) {

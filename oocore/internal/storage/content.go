@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -83,17 +84,21 @@ func reading[T any](ctx context.Context, f store.Format, path string, read func(
 
 // contentOf returns the format of a file by its first bytes, or nil.
 func contentOf(ctx context.Context, file string) store.Format {
-	o, id, first, err := openHead(ctx, file)
+	o, id, first, p, err := openHead(ctx, file)
 	if err != nil {
 		return nil
 	}
-	b := make([]byte, min(id.Size, contentBytes))
-	_, err = first.ReadAt(b, 0)
-	if o.Close() != nil || err != nil {
+	b := make([]byte, contentBytes)
+	if p == nil {
+		b = b[:min(id.Size, contentBytes)]
+	}
+	n, err := first.ReadAt(b, 0)
+	if o.Close() != nil || err != nil && err != io.EOF {
 		return nil
 	}
+	b = b[:n]
 	for _, c := range contents {
-		if !c.matches(b) {
+		if !c.matches(b) || p != nil && c.name == "npz" { // which is packed itself
 			continue
 		}
 		f := nameFormat("x" + c.extension)

@@ -70,9 +70,12 @@ func OpenHeader(ctx context.Context, path, file, format string, find func(r io.R
 
 // openHeader is OpenHeader. It calls settle, where that is set, with a file of this machine before it is read.
 func openHeader(ctx context.Context, path, file, format string, settle func(f disk.Handle, id store.FileVersion), find func(r io.ReaderAt, size int64) (Header, error)) (store.Array, error) {
-	o, id, first, err := openHead(ctx, file)
+	o, id, first, p, err := openHead(ctx, file)
 	if err != nil {
 		return nil, PathError("open", path, err)
+	}
+	if p != nil {
+		return p.open(ctx, path, format, find)
 	}
 	f, local := o.(fileObject)
 	if local && settle != nil {

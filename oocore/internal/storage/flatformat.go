@@ -52,9 +52,6 @@ func flatOf(f store.Format) (FlatFormat, bool) {
 func (f FlatFormat) flat() FlatFormat { return f }
 
 func (f FlatFormat) cut(path string) (FlatFile, error) {
-	if err := CheckUnpacked(path); err != nil {
-		return FlatFile{}, err
-	}
 	l, err := f.Cut(path)
 	l.Path = path
 	return l, err
@@ -63,6 +60,9 @@ func (f FlatFormat) cut(path string) (FlatFile, error) {
 // cutNew is cut for a path that is to be written.
 func (f FlatFormat) cutNew(path string) (FlatFile, error) {
 	l, err := f.cut(path)
+	if err == nil {
+		err = packedError(path)
+	}
 	if err == nil && !blob.PlaceOf(l.File).Files {
 		err = errFrontToBack
 	}

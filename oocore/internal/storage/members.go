@@ -233,11 +233,18 @@ func InFile(ctx context.Context, file, name string, names func(r io.ReaderAt, si
 	if name != "" {
 		return []store.Member{{Name: name, Path: file + "#" + name}}, nil
 	}
-	o, id, first, err := openHead(ctx, file)
+	o, id, first, p, err := openHead(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	list, err := names(first, id.Size)
+	if p != nil {
+		err = p.measure(ctx)
+		id.Size = p.stream.Size
+	}
+	var list []string
+	if err == nil {
+		list, err = names(first, id.Size)
+	}
 	if err = errors.Join(err, o.Close()); err != nil {
 		return nil, err
 	}

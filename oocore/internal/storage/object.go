@@ -25,10 +25,15 @@ func OpenObject(ctx context.Context, file string) (Object, store.FileVersion, er
 	return o, id, err
 }
 
-// openHead is OpenObject and HeadOf, of an object of a store by one request.
-func openHead(ctx context.Context, file string) (Object, store.FileVersion, io.ReaderAt, error) {
+// openHead is OpenObject and HeadOf, of an object of a store by one request, and what is in it if that is packed.
+func openHead(ctx context.Context, file string) (Object, store.FileVersion, io.ReaderAt, *packed, error) {
 	o, id, first, err := openFirst(ctx, file, headBytes)
-	return o, id, &head{ctx, o, id.Size, first}, err
+	if err == nil {
+		if p := packedOf(file, o); p != nil {
+			return o, id, p.head, p, nil
+		}
+	}
+	return o, id, &head{ctx, o, id.Size, first}, nil, err
 }
 
 // openFirst opens a file, or an object of a store and reads its first n bytes, as far as it goes.

@@ -66,6 +66,9 @@ func (unnamed) Coordinates(array, dim string) []string {
 }
 
 func (unnamed) Layout(path string, _ store.Meta) (store.Layout, error) {
+	if err := packedError(path); err != nil {
+		return store.Layout{}, err
+	}
 	if adapters[strings.ToLower(filepath.Ext(path))] != "" {
 		return store.Layout{}, fmt.Errorf("%s files are only read: save to NAME.npy, NAME.zarr, or another format that is written", filepath.Ext(path))
 	}
@@ -79,7 +82,7 @@ func (f unnamed) Create(path string, m store.Meta) (store.Writer, error) {
 
 // unnamedError says why a path names no format.
 func unnamedError(path string) error {
-	if err := CheckUnpacked(path); err != nil {
+	if err := checkUnpacked(path); err != nil {
 		return err
 	}
 	ext := strings.ToLower(filepath.Ext(strings.SplitN(path, "#", 2)[0]))
@@ -138,13 +141,16 @@ func (e adapterError) CommandText() string {
 // packed, by the extensions of these.
 var packers = map[string][2]string{".gz": {"gzip", "gunzip -k"}, ".bz2": {"bzip2", "bunzip2 -k"}, ".xz": {"xz", "unxz -k"}, ".zst": {"zstd", "unzstd"}, ".fz": {"fpack", "funpack"}}
 
-// CheckUnpacked rejects the name of a packed file, of which no part could be read or written.
-func CheckUnpacked(path string) error {
+// checkUnpacked rejects the name of a packed file, in which nothing was found.
+func checkUnpacked(path string) error {
 	file, _, _ := CutQuery(path)
 	for _, file := range []string{file, strings.SplitN(file, "#", 2)[0]} {
 		end := filepath.Ext(file)
 		if by, ok := packers[strings.ToLower(end)]; ok {
-			return fmt.Errorf("the name is that of a file packed by %s, of which no range can be read or written: unpack it first (%s %s), and name %s",
+			if _, err := os.Stat(file); packings[strings.ToLower(end)].sign != "" && err != nil {
+				return err
+			}
+			return fmt.Errorf("the name is that of a file packed by %s, in which no array can be read: unpack it first (%s %s), and name %s",
 				by[0], by[1], filepath.Base(file), strings.TrimSuffix(filepath.Base(file), end))
 		}
 	}

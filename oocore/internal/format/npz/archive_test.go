@@ -4,12 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,8 +16,8 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/internal/unpack"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -159,105 +157,6 @@ func TestMembersAreKept(t *testing.T) {
 	}
 }
 
-// blocks is a member of incompressible bytes of an array, in many deflated blocks.
-func blocks(t *testing.T, n int) (elements []byte, file *bytes.Reader, m *member) {
-	t.Helper()
-	elements = make([]byte, n)
-	source := rand.NewChaCha8([32]byte{})
-	source.Read(elements)
-	for i := range elements {
-		elements[i] &= 0x1f
-	}
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("a.npy")
-	if err == nil {
-		_, err = w.Write(elements)
-	}
-	if err = errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	file = bytes.NewReader(b.Bytes())
-	if m, err = find(file, file.Size(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	return elements, file, m
-}
-
-func TestSessionHeap(t *testing.T) {
-	elements, file, m := blocks(t, 8<<20)
-	const n = 20
-	var pools [n]*pool
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for i := range pools {
-		p := newPool(m, file)
-		p.grow(1)
-		c, err := p.take(t.Context(), 0, m.size)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.seek(t.Context(), m.size, make([]byte, windowBytes)); err != nil {
-			t.Fatal(err)
-		}
-		p.put(c)
-		pools[i] = p
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	each := int64(after.HeapAlloc-before.HeapAlloc) / n
-	if each > sessionHeap || each < sessionHeap/2 { // between half and all of the places are in use
-		t.Errorf("a session takes %d bytes of the heap, it is said to take %d", each, sessionHeap)
-	}
-	runtime.KeepAlive(pools)
-	runtime.KeepAlive(elements)
-}
-
-// From anywhere to anywhere the bytes are the member's, and the checksum is that of
-// the whole member; and the way is short.
-func TestSeek(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine, which takes 30 s under the race detector")
-	}
-	elements, file, m := blocks(t, 8<<20)
-	p := newPool(m, file)
-	p.grow(1)
-	window := make([]byte, windowBytes)
-	c := newCursor(m, file, p)
-	if err := c.seek(t.Context(), m.size, window); err != nil {
-		t.Fatal(err)
-	}
-	if len(p.places) < sessionPlaces/2 || len(p.places) > sessionPlaces {
-		t.Errorf("%d places are kept", len(p.places))
-	}
-	before := c.counted.n
-	source := rand.New(rand.NewPCG(1, 2))
-	const reads = 40
-	for range reads {
-		at := source.Int64N(m.size)
-		n := min(source.Int64N(100_000), m.size-at)
-		dst := make([]byte, n)
-		if err := c.seek(t.Context(), at, window); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.read(t.Context(), dst); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(dst, elements[at:at+n]) {
-			t.Fatalf("the %d bytes from %d on are wrong", n, at)
-		}
-	}
-	if each := (c.counted.n - before) / reads; each > m.packed/4 {
-		t.Errorf("a read took %d packed bytes of %d", each, m.packed)
-	}
-	c.m.CRC32++
-	c.seek(t.Context(), 0, window)
-	if err := c.seek(t.Context(), m.size, window); err == nil || !strings.Contains(err.Error(), "its checksum is") {
-		t.Errorf("a wrong checksum behind a place: %v", err)
-	}
-}
-
 func FuzzArchive(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.npz")
 	bad, _ := filepath.Glob("testdata/bad/*.npz")
@@ -296,11 +195,13 @@ func readAll(t *testing.T, b []byte) (names []string, err error) {
 		}
 		names = append(names, f.Name)
 		var e store.Extent
-		c := newCursor(m, r, newPool(m, r))
+		packed := m.stream(r)
+		cursors := unpack.NewPool(packed)
+		cursors.Grow(1)
 		if m.Method == zip.Store {
 			e, err = m.extent(io.NewSectionReader(r, m.at, m.packed), m.at)
 		} else {
-			e, err = m.extent(&front{cursor: c}, 0)
+			e, err = m.extent(cursors.Head(), 0)
 		}
 		if err != nil {
 			continue
@@ -311,30 +212,19 @@ func readAll(t *testing.T, b []byte) (names []string, err error) {
 			}
 			continue
 		}
-		window := make([]byte, windowBytes)
+		window := make([]byte, unpack.WindowBytes)
 		at := min(e.Offset+e.Bytes(), 1<<20)
-		if err := c.seek(context.Background(), at, window); err == nil && at == m.size {
-			if c.resume(place{}); c.seek(context.Background(), at, window) != nil {
-				t.Error("what was read once is not read again")
+		c, err := cursors.Take(context.Background(), 0, at)
+		if err != nil {
+			return names, err
+		}
+		if err := c.Seek(context.Background(), at, window); err == nil && at == m.size {
+			if err := errors.Join(c.Seek(context.Background(), 0, window), c.Seek(context.Background(), at, window)); err != nil {
+				t.Errorf("what was read once is not read again: %v", err)
 			}
 		}
 	}
 	return names, nil
-}
-
-func TestReverse(t *testing.T) {
-	shape := []int{2, 3, 5}
-	b := make([]byte, 4*grid.Size(shape))
-	for i := range grid.Size(shape) {
-		binary.LittleEndian.PutUint32(b[4*i:], uint32(i))
-	}
-	reverse(b, shape, 1, 4, make([]byte, 7)) // a scratch that fits nothing
-	for i := range grid.Size(shape) {
-		x, y, z := i/15, i/5%3, i%5
-		if got, want := binary.LittleEndian.Uint32(b[4*i:]), uint32(x*15+(2-y)*5+z); got != want {
-			t.Errorf("element %d is %d, want %d", i, got, want)
-		}
-	}
 }
 
 func TestChecksum(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/format/sparse"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/internal/unpack"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -57,9 +58,11 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	}
 	m, err := find(f, id.Size, name)
 	if err == nil && m.Method == zip.Deflate {
-		var a *deflated
-		if a, err = newDeflated(path, f, id, m); err == nil {
-			return a, nil
+		packed := m.stream(f)
+		cursors := unpack.NewPool(packed)
+		var e store.Extent
+		if e, err = m.extent(cursors.Head(), 0); err == nil {
+			return storage.NewStreamed(path, formatName, storage.Header{Extent: e}, f, id, packed, cursors), nil
 		}
 	}
 	kind := ""
@@ -87,6 +90,11 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		}
 		return m.extent(io.NewSectionReader(r, m.at, m.packed), m.at)
 	})
+}
+
+// stream returns where the bytes of a deflated member lie.
+func (m *member) stream(f io.ReaderAt) *unpack.Stream {
+	return &unpack.Stream{Kind: unpack.Deflate, Name: fmt.Sprintf("member %.80q", m.Name), File: f, At: m.at, Packed: m.packed, Size: m.size, CRC32: m.CRC32}
 }
 
 // local rejects what is not on a disk of this machine.

@@ -179,7 +179,7 @@ func (n *archive) fill(ctx context.Context, w storage.File) error {
 // checksum is that of some bytes and those of a file behind them.
 func checksum(ctx context.Context, head []byte, rest io.Reader) (uint32, error) {
 	sum := crc32.ChecksumIEEE(head)
-	window := make([]byte, pieceBytes)
+	window := make([]byte, 1<<20)
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err

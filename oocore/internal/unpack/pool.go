@@ -1,24 +1,22 @@
-package npz
+package unpack
 
 import (
 	"context"
-	"io"
 	"slices"
 	"sync"
 )
 
-// pool is what the sessions of a member share: cursors, at most as many as there
+// Pool is what the sessions of a stream share: cursors, at most as many as there
 // are sessions, and places from which a cursor can continue. A session takes the
 // cursor from which the way is shortest, and waits for it where another session is
-// about to bring it there: so sessions that read by turns decode the member once.
-type pool struct {
-	m    *member
-	file io.ReaderAt
+// about to bring it there: so sessions that read by turns decode the stream once.
+type Pool struct {
+	s *Stream
 
 	mu      sync.Mutex
 	most    int // sessions
-	idle    []*cursor
-	busy    map[*cursor]int64 // where they will be
+	idle    []*Cursor
+	busy    map[*Cursor]int64 // where they will be
 	waiting []int64           // where sessions without a cursor begin to read
 	changed chan struct{}     // closed when it is worth trying again
 	places  []place           // by their offsets
@@ -32,12 +30,13 @@ const (
 	firstApart    = 256 << 10
 )
 
-func newPool(m *member, file io.ReaderAt) *pool {
-	return &pool{m: m, file: file, busy: make(map[*cursor]int64), changed: make(chan struct{}), apart: firstApart}
+// NewPool returns the pool of a stream without sessions.
+func NewPool(s *Stream) *Pool {
+	return &Pool{s: s, busy: make(map[*Cursor]int64), changed: make(chan struct{}), apart: firstApart}
 }
 
-// grow changes the number of sessions.
-func (p *pool) grow(by int) {
+// Grow changes the number of sessions.
+func (p *Pool) Grow(by int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.most += by
@@ -45,7 +44,7 @@ func (p *pool) grow(by int) {
 }
 
 // trim lets go of what is too much.
-func (p *pool) trim() {
+func (p *Pool) trim() {
 	for len(p.idle) > 0 && len(p.idle)+len(p.busy) > p.most {
 		p.idle = slices.Delete(p.idle, 0, 1)
 	}
@@ -62,8 +61,8 @@ func (p *pool) trim() {
 	}
 }
 
-// take is the cursor that will read the bytes between two places.
-func (p *pool) take(ctx context.Context, from, to int64) (*cursor, error) {
+// Take is the cursor that will read the bytes between two places.
+func (p *Pool) Take(ctx context.Context, from, to int64) (*Cursor, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
@@ -90,7 +89,7 @@ func (p *pool) take(ctx context.Context, from, to int64) (*cursor, error) {
 
 // try takes a cursor out of the idle ones, or makes one; nil where it is better to
 // wait.
-func (p *pool) try(from int64) *cursor {
+func (p *Pool) try(from int64) *Cursor {
 	start := p.before(from).UncompressedOffset
 	best := -1
 	for i, c := range p.idle {
@@ -115,7 +114,7 @@ func (p *pool) try(from int64) *cursor {
 	switch {
 	case best >= 0:
 	case room:
-		return newCursor(p.m, p.file, p)
+		return newCursor(p.s, p)
 	default:
 		best = 0
 	}
@@ -124,8 +123,8 @@ func (p *pool) try(from int64) *cursor {
 	return c
 }
 
-// put gives a cursor back.
-func (p *pool) put(c *cursor) {
+// Put gives a cursor back.
+func (p *Pool) Put(c *Cursor) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.busy, c)
@@ -135,14 +134,14 @@ func (p *pool) put(c *cursor) {
 }
 
 // wake lets those who wait try again.
-func (p *pool) wake() {
+func (p *Pool) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// before is the last place up to an offset; the member's beginning where there is
+// before is the last place up to an offset; the stream's beginning where there is
 // none.
-func (p *pool) before(at int64) (best place) {
+func (p *Pool) before(at int64) (best place) {
 	for _, q := range p.places {
 		if q.UncompressedOffset <= at {
 			best = q
@@ -152,14 +151,14 @@ func (p *pool) before(at int64) (best place) {
 }
 
 // nearest is before, for those who do not hold the pool.
-func (p *pool) nearest(at int64) place {
+func (p *Pool) nearest(at int64) place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.before(at)
 }
 
 // wants reports that no place is near an offset.
-func (p *pool) wants(at int64) bool {
+func (p *Pool) wants(at int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, q := range p.places {
@@ -171,7 +170,7 @@ func (p *pool) wants(at int64) bool {
 }
 
 // add keeps a place.
-func (p *pool) add(q place) {
+func (p *Pool) add(q place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := 0
