@@ -45,7 +45,7 @@
 //	NetCDF       x.nc#name: the classic format, CDF-1, CDF-2 and CDF-5, with the record dimension;
 //	             NetCDF-4 is HDF5. The classic format is read only.
 //	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored. Read only.
-//	NIfTI        x.nii: likewise, with dimension names x, y, z, t.
+//	NIfTI        x.nii: likewise, with dimension names x, y, z, t; and pairs by either name, x.hdr or x.img, of NIfTI and Analyze 7.5.
 //	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate,
 //	             Zstandard, LZMA, PackBits, CCITT Group 3 and 4, JPEG of 8 bits and WebP without losses, predictors, planes,
 //	             1 to 64 bits, indices of palettes. Pages of one layout are one array, with the axes of
@@ -344,6 +344,8 @@ type Extent struct {
 	FlipSign bool
 	Fortran  bool
 	Details  Details
+	// Header identifies the version of a header in a file of its own, which is part of the array's.
+	Header string
 }
 
 // Bytes returns the size of the elements.

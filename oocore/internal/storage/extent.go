@@ -108,6 +108,9 @@ func (e Header) Info(path, format string, id store.FileVersion) store.Info {
 		Path: path, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
 		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(), ID: id,
 	}
+	if e.Extent.Header != "" {
+		info.ID.Version = e.Extent.Header
+	}
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}

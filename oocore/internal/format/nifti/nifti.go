@@ -1,15 +1,16 @@
-// Package nifti reads the images of NIfTI files (.nii): arrays in Fortran order, as nibabel
-// has them (nifti.nimh.nih.gov, versions 1 and 2). Where the file scales its numbers, the
+// Package nifti reads the images of NIfTI files (.nii) and of pairs of files (.hdr and .img) of NIfTI and Analyze 7.5: arrays in Fortran
+// order, as nibabel has them (nifti.nimh.nih.gov, versions 1 and 2). Where the file scales its numbers, the
 // factor and offset are attributes by the CF conventions. Dimensions are named x, y, z, t, u, v and w, and c for the colours
 // of RGB; the attribute axes has their units and the distances of elements.
 //
 // Of the header's fields, which say what the bytes mean,
 //
-//	sizeof_hdr, magic        give the version and the byte order. Pairs of files (ni1, ni2) are an error.
+//	sizeof_hdr, magic        give the version and the byte order, and whether the elements are in a file of their own (ni1, ni2). A pair
+//	                         without magic is Analyze, whose place in space is not read.
 //	dim                      is the shape. Lengths below one, or bytes that are left over, are an error.
 //	datatype, bitpix         are the dtype; one that contradicts the other is an error. RGB24 and RGBA32 are uint8 with a first
 //	                         axis of 3 or 4. Bits, float128 and complex256 are an error.
-//	vox_offset               is where the elements begin: below the end of the header it is an error.
+//	vox_offset               is where the elements begin: below the end of a header in the same file it is an error.
 //	scl_slope, scl_inter     are attributes; numbers are as they are stored.
 //	pixdim, xyzt_units       are in the attribute axes.
 //	intent_code, intent_name are attributes, where they are set: what the numbers are, such as labels or a statistic.
@@ -20,17 +21,22 @@ package nifti
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -41,13 +47,79 @@ func init() { store.Register(format{"NIfTI files are read only: save to NAME.zar
 type format struct{ store.ReadOnly }
 
 func (format) Owns(path string) bool {
-	return len(path) > len(extension) && strings.EqualFold(path[len(path)-len(extension):], extension)
+	if len(path) > len(extension) && strings.EqualFold(path[len(path)-len(extension):], extension) {
+		return true
+	}
+	head, _, ok := pair(path)
+	if !ok || !blob.PlaceOf(path).Files {
+		return ok
+	}
+	b, err := readHeader(context.Background(), head)
+	return err != nil || len(b) >= 348 && (isLength(binary.LittleEndian.Uint32(b)) || isLength(binary.BigEndian.Uint32(b)))
 }
 
-func (format) Place(path string) string { return path }
+func isLength(n uint32) bool { return n == 348 || n == 540 }
+
+// pair returns the files of a path that names one of a pair.
+func pair(path string) (head, elements string, ok bool) {
+	stem, end := path[:max(len(path)-4, 0)], path[max(len(path)-4, 0):]
+	switch {
+	case stem == "" || !strings.EqualFold(end, ".hdr") && !strings.EqualFold(end, ".img"):
+		return "", path, false
+	case strings.ToUpper(end) == end:
+		return stem + ".HDR", stem + ".IMG", true
+	}
+	return stem + ".hdr", stem + ".img", true
+}
+
+// readHeader reads the beginning of a file, as far as headers go.
+func readHeader(ctx context.Context, file string) ([]byte, error) {
+	o, id, err := storage.OpenObject(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, min(id.Size, 540))
+	return b, errors.Join(o.ReadAt(ctx, b, 0), o.Close())
+}
+
+func (format) Place(path string) string {
+	_, elements, _ := pair(path)
+	return elements
+}
+
+// Parts returns the files of a pair, which a folder has one array for.
+func (format) Parts(_ context.Context, file string) ([]string, error) {
+	if head, elements, ok := pair(file); ok {
+		return []string{elements, head}, nil
+	}
+	return []string{file}, nil
+}
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
-	return store.OpenExtent(ctx, path, path, "nifti", extent)
+	head, elements, ok := pair(path)
+	if !ok {
+		return store.OpenExtent(ctx, path, path, "nifti", func(r io.ReaderAt, size int64) (store.Extent, error) {
+			b := make([]byte, 540)
+			n, err := r.ReadAt(b, 0)
+			if err != nil && err != io.EOF {
+				return store.Extent{}, err
+			}
+			return extent(b[:n], size, false)
+		})
+	}
+	b, err := readHeader(ctx, head)
+	if err != nil { // a file of another format has none either
+		return nil, fmt.Errorf("the header of a pair, %s, cannot be read: %v", filepath.Base(head), storage.Plain(err))
+	}
+	a, err := store.OpenExtent(ctx, path, elements, "nifti", func(_ io.ReaderAt, size int64) (store.Extent, error) {
+		e, err := extent(b, size, true)
+		e.Header = fmt.Sprintf("%x", sha256.Sum256(b))
+		return e, err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("the elements of a pair, %s, are missing: %w", filepath.Base(elements), storage.Plain(err))
+	}
+	return a, err
 }
 
 // types are NIfTI's codes.
@@ -63,16 +135,13 @@ var units = map[uint32]string{1: "meter", 2: "millimeter", 3: "micrometer", 8: "
 // padding is what a block of a disk or tape may have behind the elements.
 const padding = 512
 
-// extent reads the header: of 348 bytes in version 1, of 540 in version 2.
-func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
-	var b [540]byte
-	n, err := r.ReadAt(b[:], 0)
-	if err != nil && err != io.EOF {
-		return e, err
-	}
-	err = nil
+// extent reads a header, of 348 bytes in version 1 and in Analyze, of 540 in version 2, of elements in a file of so many bytes: in that of the
+// header or of a pair.
+func extent(b []byte, size int64, pair bool) (e store.Extent, err error) {
+	n := len(b)
+	b = append(b, make([]byte, 540-n)...)
 	var order binary.ByteOrder = binary.LittleEndian
-	if first := binary.BigEndian.Uint32(b[:]); first == 348 || first == 540 {
+	if first := binary.BigEndian.Uint32(b[:]); isLength(first) {
 		order, e.Big = binary.BigEndian, true
 	}
 	float := func(at int) float64 { return float64(math.Float32frombits(order.Uint32(b[at:]))) }
@@ -84,25 +153,37 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 	var from, least, slope, offset float64
 	var unit, intent uint32
 	var name []byte
-	switch length := order.Uint32(b[:]); {
-	case length == 348 && n >= 348 && string(b[344:348]) == "n+1\x00":
+	length := order.Uint32(b)
+	magic, magic2 := string(b[344:348]), string(b[4:8])
+	analyze := pair && magic != "ni1\x00"
+	switch {
+	case length == 348 && n >= 348 && (magic == "n+1\x00" && !pair || magic != "n+1\x00" && pair):
 		for i := range lengths {
 			lengths[i], distances[i] = int64(int16(order.Uint16(b[40+2*i:]))), float(76+4*i)
 		}
 		kind, bits, from, slope, offset = order.Uint16(b[70:]), order.Uint16(b[72:]), float(108), float(112), float(116)
 		f = form{float(136), int16(order.Uint16(b[252:])), int16(order.Uint16(b[254:])), numbers(float, 256, 4, 6), numbers(float, 280, 4, 12)}
 		unit, intent, name, least = uint32(b[123]), uint32(order.Uint16(b[68:])), b[328:344], 352
-	case length == 540 && n == 540 && string(b[4:8]) == "n+2\x00":
+	case length == 540 && n == 540 && magic2 == map[bool]string{true: "ni2\x00", false: "n+2\x00"}[pair]:
+		analyze = false
 		for i := range lengths {
 			lengths[i], distances[i] = int64(order.Uint64(b[16+8*i:])), double(104+8*i)
 		}
 		kind, bits, from, slope, offset = order.Uint16(b[12:]), order.Uint16(b[14:]), float64(int64(order.Uint64(b[168:]))), double(176), double(184)
 		f = form{double(216), int16(order.Uint32(b[344:])), int16(order.Uint32(b[348:])), numbers(double, 352, 8, 6), numbers(double, 400, 8, 12)}
 		unit, intent, name, least = order.Uint32(b[500:]), order.Uint32(b[504:]), b[508:524], 544
-	case length == 348 && n >= 348 && string(b[344:348]) == "ni1\x00", length == 540 && n == 540 && string(b[4:8]) == "ni2\x00":
-		return e, errors.New("its elements are in a file of their own, .img, which is not supported: convert it to one file")
+	case n >= 348 && (magic == "ni1\x00" || magic2 == "ni2\x00"):
+		return e, errors.New("its elements are in a file of their own: name NAME.hdr or NAME.img")
+	case n >= 348 && (magic == "n+1\x00" || magic2 == "n+2\x00"):
+		return e, errors.New("its elements are in the same file: name it NAME.nii")
 	default:
 		return e, errors.New("not a NIfTI file: it has no header of version 1 or 2")
+	}
+	if pair {
+		least = 0
+	}
+	if analyze { // SPM has a factor and no offset; units, intents and forms are other fields
+		f, offset, unit, intent = form{}, 0, 0, 0
 	}
 	if lengths[0] < 1 || lengths[0] > 7 {
 		return e, fmt.Errorf("the header says %d axes, 1 to 7 can be", lengths[0])
@@ -147,7 +228,9 @@ func extent(r io.ReaderAt, size int64) (e store.Extent, err error) {
 		e.Details.Dims = append(e.Details.Dims, axis["name"].(string))
 	}
 	slices.Reverse(e.Details.Dims) // those of the elements in C order
-	e.Details.Lines = f.lines(lengths, distances)
+	if !analyze {
+		e.Details.Lines = f.lines(lengths, distances)
+	}
 	for _, axis := range axes {
 		if l, ok := e.Details.Lines[axis["name"].(string)]; ok {
 			l.Unit, _ = axis["unit"].(string)

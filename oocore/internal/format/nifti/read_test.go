@@ -49,6 +49,26 @@ func TestOpenRejectsContradictionsByTheirField(t *testing.T) {
 	}
 }
 
+// A pair without one of its files is an error that names it, and files of other formats with such names are not NIfTI's.
+func TestPairNamesTheFileThatIsMissing(t *testing.T) {
+	header := testcases.ReadFile(t, "testdata/small.nii")[:348]
+	copy(header[344:], "ni1")
+	for want, files := range map[string]map[string][]byte{
+		"the elements of a pair, x.img, are missing": {"x.hdr": header}, "the header of a pair, x.hdr, cannot be read": {"x.img": nil},
+		"bare elements": {"x.hdr": []byte("ENVI\n"), "x.img": nil}, "name it NAME.nii": {"x.hdr": testcases.ReadFile(t, "testdata/small.nii"), "x.img": nil},
+	} {
+		dir := t.TempDir()
+		for name, text := range files {
+			testcases.WriteFile(t, filepath.Join(dir, name), text, 0o600)
+		}
+		for _, name := range []string{"x.hdr", "x.img"} {
+			if a, err := store.Open(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s; %v", name, err, want, a)
+			}
+		}
+	}
+}
+
 // RGB24 is an axis of colours that goes fastest.
 func TestColoursAreAnAxis(t *testing.T) {
 	b := make([]byte, 352+24)
