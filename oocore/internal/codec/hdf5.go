@@ -147,11 +147,13 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 		return newBitshuffle(value(2, t.Size()), value(3, 0), value(4, 0))
 	case 32015:
 		return newZstd(3, false)
+	case 32026:
+		return newBlosc2(values), nil
 	}
-	names := map[int]string{4: "szip", 5: "nbit", 32013: "ZFP", 32017: "SZ", 32018: "FCIDECOMP", 32019: "JPEG", 32024: "SZ3", 32026: "Blosc2", 32028: "SPERR"}
+	names := map[int]string{4: "szip", 5: "nbit", 32013: "ZFP", 32017: "SZ", 32018: "FCIDECOMP", 32019: "JPEG", 32024: "SZ3", 32028: "SPERR"}
 	name, ok := names[id]
 	if !ok {
 		name = fmt.Sprintf("number %d", id)
 	}
-	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, scale-offset, LZF, Blosc, LZ4, bitshuffle, bzip2 and Zstandard: write it anew with one of them, as by h5repack -f GZIP=5", name)
+	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, scale-offset, LZF, Blosc, Blosc2, LZ4, bitshuffle, bzip2 and Zstandard: write it anew with one of them, as by h5repack -f GZIP=5", name)
 }

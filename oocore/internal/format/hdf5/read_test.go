@@ -51,7 +51,7 @@ func TestReadFilters(t *testing.T) {
 }
 
 // filtered are the arrays of a fixture of such filters, which count up.
-var filtered = map[string]string{"bitshuffle": "int32 [30 20]", "bitshuffle-lz4": "int32 [30 20]", "bitshuffle-zstd": "int32 [30 20]", "lz4": "int16 [30 20]", "bzip2": "int32 [30 20]"}
+var filtered = map[string]string{"bitshuffle": "int32 [30 20]", "bitshuffle-lz4": "int32 [30 20]", "bitshuffle-zstd": "int32 [30 20]", "lz4": "int16 [30 20]", "bzip2": "int32 [30 20]", "blosc2": "int32 [30 20]"}
 
 func TestReadFilteredFixture(t *testing.T) {
 	var paths []string

@@ -14,6 +14,7 @@ filters = {
     "lz4": lambda r: hdf5plugin.LZ4(nbytes=int(r.integers(0, 2) * r.integers(50, 5000))),
     "bzip2": lambda r: hdf5plugin.BZip2(blocksize=int(r.integers(1, 10))),
     "blosc": lambda r: hdf5plugin.Blosc(cname=["lz4", "zstd", "zlib", "blosclz"][r.integers(4)], shuffle=int(r.integers(3))),
+    "blosc2": lambda r: hdf5plugin.Blosc2(cname=["blosclz", "lz4", "lz4hc", "zlib", "zstd"][r.integers(5)], clevel=int(r.integers(10)), filters=int(r.integers(5))),
     "zstd": lambda r: hdf5plugin.Zstd(),
 }
 if len(sys.argv) < 4:
