@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,8 +26,9 @@ type Collection struct {
 	err     error
 	path    string         // that it was opened from; empty for none
 	source  []store.Member // that it was opened from; nil for none
-	folder  string         // of the checkpoint that it was opened from; empty for none
-	image   *omezarr.Image // that the arrays are levels of; nil for none
+	// checkpoint is the file or index that it was opened from, itself or in its folder; empty for none.
+	checkpoint string
+	image      *omezarr.Image // that the arrays are levels of; nil for none
 }
 
 // named is an array of a collection: what opens it, and what has been made of it.
@@ -39,7 +39,8 @@ type named struct {
 }
 
 // OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.gguf, x.h5, x.fits, x.tif, a Zarr group, a
-// checkpoint's model.safetensors.index.json, or a folder of such files. It reads the names; the
+// checkpoint's model.safetensors.index.json, or a folder of such files; a folder with config.json and
+// model.safetensors or its index, as Hugging Face has models, is that checkpoint. It reads the names; the
 // header of an array is read when it is asked for.
 func OpenAll(path string) *Collection {
 	c := &Collection{site: graph.Caller(), path: path}
@@ -51,8 +52,9 @@ func OpenAll(path string) *Collection {
 	for _, m := range members {
 		c.members = append(c.members, named{m.Name, func() *Array { return Open(m.Path) }, m.Path})
 	}
-	if c.source = members; isCheckpoint(path) {
-		c.folder = filepath.Dir(path)
+	c.source = members
+	if c.checkpoint = storage.Checkpoint(path); isCheckpoint(path) {
+		c.checkpoint = path
 	}
 	return c
 }
@@ -135,7 +137,7 @@ func (c *Collection) Without(pattern string) *Collection { return c.filter("with
 // filter returns the arrays whose names match a pattern, or do not.
 func (c *Collection) filter(op, pattern string, match bool) *Collection {
 	c = c.orMissing()
-	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
+	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, checkpoint: c.checkpoint}
 	if _, err := path.Match(pattern, ""); err != nil && c.err == nil {
 		m.err = &Error{Op: op, Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
 		return m
@@ -159,7 +161,7 @@ func matches(pattern, name string) bool {
 // f is called for an array that is asked for, each time that it is.
 func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
 	c = c.orMissing()
-	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, folder: c.folder}
+	m := &Collection{site: c.site, err: c.err, path: c.path, source: c.source, checkpoint: c.checkpoint}
 	for _, of := range c.members {
 		m.members = append(m.members, named{name: of.name, make: func() *Array { return f(of.name, of.make()) }})
 	}
@@ -178,7 +180,7 @@ func (c *Collection) With(name string, a *Array) *Collection {
 func (c *Collection) Like(path string) *Collection {
 	c = c.orMissing()
 	of := OpenAll(path)
-	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), path: of.path, source: of.source, folder: of.folder}
+	return &Collection{members: c.members, site: c.site, err: cmp.Or(c.err, of.err), path: of.path, source: of.source, checkpoint: of.checkpoint}
 }
 
 // isCheckpoint reports the path of a checkpoint's index.
@@ -189,7 +191,7 @@ func (internals) Parts(c *Collection) (*door.Parts[Array], error) {
 	if c = c.orMissing(); c.err != nil {
 		return nil, c.err
 	}
-	p := &door.Parts[Array]{Path: c.path, Folder: c.folder, Source: c.source, Image: c.image}
+	p := &door.Parts[Array]{Path: c.path, Checkpoint: c.checkpoint, Source: c.source, Image: c.image}
 	for _, m := range c.members {
 		one := door.Part[Array]{Name: m.name, Path: m.path}
 		if m.path == "" {
@@ -205,7 +207,7 @@ func (internals) Join(p *door.Parts[Array]) *Collection {
 	if p == nil {
 		return (*Collection)(nil).orMissing()
 	}
-	c := &Collection{site: graph.Caller(), path: p.Path, folder: p.Folder, source: p.Source, image: p.Image}
+	c := &Collection{site: graph.Caller(), path: p.Path, checkpoint: p.Checkpoint, source: p.Source, image: p.Image}
 	for _, m := range p.Members {
 		make := func() *Array { return Open(m.Path) }
 		if m.Array != nil {

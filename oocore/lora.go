@@ -26,7 +26,7 @@ import (
 // take the place of the collection's. FOLDER=0.5 adds half; a chain of calls merges several adapters.
 func (c *Collection) MergeLoRA(adapter string) *Collection {
 	c = c.orMissing()
-	m := &Collection{site: graph.Caller(), source: c.source, folder: c.folder, members: slices.Clone(c.members)}
+	m := &Collection{site: graph.Caller(), source: c.source, checkpoint: c.checkpoint, members: slices.Clone(c.members)}
 	if m.err = c.err; m.err != nil {
 		return m
 	}

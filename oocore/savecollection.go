@@ -22,23 +22,32 @@ import (
 // other files stay. Texts of the file that the collection was opened from are kept, and, from
 // checkpoint to checkpoint, small files beside it such as config.json are copied where the new one's
 // folder has none of their names. A GGUF file has the key-value pairs of the GGUF file that the
-// collection was opened from, or is Like.
+// collection was opened from, or is Like. Of a checkpoint, which is an index or a folder as Hugging Face has models, a
+// folder, or a path that names no format, becomes such a folder.
 //
 // As with Array.Save nothing is computed where the same was saved before, and an unfinished run
 // resumes where it stopped, at the array and in it at the chunk.
 func (c *Collection) Save(ctx context.Context, path string, opts ...Option) (*Collection, error) {
 	c = c.orMissing()
 	site := graph.Caller()
-	r, err := c.prepare(site, path, opts)
+	to := c.place(path)
+	r, err := c.prepare(site, to, opts)
 	if err != nil {
 		return nil, err
 	}
-	return r.saveCollection(ctx, c, path)
+	if to != path && !r.MakesNothing() {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return nil, &Error{Op: "save", Site: site, Err: err}
+		}
+		defer os.Remove(path) // where it is empty, after an error
+	}
+	return r.saveCollection(ctx, c, to)
 }
 
 // Plan returns what Save would do. It reads nothing but the headers of the arrays.
 func (c *Collection) Plan(path string, opts ...Option) (*Plan, error) {
-	r, err := c.orMissing().prepare(graph.Caller(), path, opts)
+	c = c.orMissing()
+	r, err := c.prepare(graph.Caller(), c.place(path), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -182,20 +191,29 @@ func (c *Collection) texts() map[string]string {
 // smallFile is the size up to which a file beside a checkpoint's tensors is copied with it.
 const smallFile = 64 << 20
 
+// place is where the collection goes: a checkpoint that is saved to a folder takes the name there that it has where it is from.
+func (c *Collection) place(path string) string {
+	if c.checkpoint == "" || path == "" || !storage.NamesFolder(path) {
+		return path
+	}
+	return filepath.Join(path, filepath.Base(c.checkpoint))
+}
+
 // besides are the small files of the checkpoint that the collection was opened from, where it is
 // saved to a checkpoint in another folder.
 func (c *Collection) besides(path string) (files []string) {
-	if c.folder == "" || !isCheckpoint(path) {
+	if c.checkpoint == "" || !isCheckpoint(path) && filepath.Base(path) != filepath.Base(c.checkpoint) {
 		return nil
 	}
-	entries, _ := os.ReadDir(c.folder)
+	folder := filepath.Dir(c.checkpoint)
+	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		st, err := e.Info()
 		if err != nil || !st.Mode().IsRegular() || st.Size() > smallFile || strings.HasPrefix(e.Name(), ".") ||
 			strings.Contains(e.Name(), ".safetensors") {
 			continue
 		}
-		files = append(files, filepath.Join(c.folder, e.Name()))
+		files = append(files, filepath.Join(folder, e.Name()))
 	}
 	return files
 }

@@ -34,7 +34,8 @@ Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file,
 one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group, or
 a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it
 x; --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
-checkpoint's small files, such as config.json, come along; a GGUF file has the key-value pairs of SRC, or of
+checkpoint's small files, such as config.json, come along, and a folder as Hugging Face has models becomes one where
+DST is a folder or a path that names no format; a GGUF file has the key-value pairs of SRC, or of
 --template. Of a NetCDF file x.zarr is a group, also of one variable, which xarray opens as it opens the file.
 
 --levels writes an image of OME-Zarr: SRC, and means of 2 × 2 elements along y and x again and again, in one run.

@@ -66,10 +66,10 @@ type Decomposed[Array any] struct {
 
 // Parts are a collection for another process.
 type Parts[Array any] struct {
-	Members      []Part[Array]
-	Path, Folder string
-	Source       []store.Member
-	Image        *omezarr.Image
+	Members          []Part[Array]
+	Path, Checkpoint string
+	Source           []store.Member
+	Image            *omezarr.Image
 }
 
 // Part is an array of a collection: Path leads to it, or it was made.

@@ -167,11 +167,32 @@ func membersOf(ctx context.Context, f store.Format, path string) ([]store.Member
 // with several under its name. A file of another kind is none; what an index
 // beside it lists, the index alone lists.
 func folderMembers(ctx context.Context, folder string) ([]store.Member, error) {
+	if file := Checkpoint(folder); file != "" {
+		return members(ctx, file)
+	}
 	all, err := membersBelow(ctx, folder, "")
 	if err == nil && len(all) == 0 {
 		err = errors.New("the folder has no arrays")
 	}
 	return all, err
+}
+
+// Checkpoint returns the file that has the tensors, or names their files, of a folder as Hugging Face has models; "" of any other.
+func Checkpoint(folder string) string {
+	if !isFile(filepath.Join(folder, "config.json")) {
+		return ""
+	}
+	for _, name := range []string{"model.safetensors.index.json", "model.safetensors"} {
+		if file := filepath.Join(folder, name); isFile(file) {
+			return file
+		}
+	}
+	return ""
+}
+
+// NamesFolder reports whether a path names a folder, or what can be one, and no format.
+func NamesFolder(path string) bool {
+	return byName(formatOf(path)) && blob.PlaceOf(path).Files && !isFile(path)
 }
 
 // membersBelow lists the arrays in a folder. prefix is what their names begin with.

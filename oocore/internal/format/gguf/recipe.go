@@ -98,6 +98,9 @@ func init() {
 
 // Sizes returns the types of tensors by a recipe, and their bytes.
 func Sizes(name string, names []string, as []store.Meta) (kinds []string, bytes []int64, err error) {
+	if len(names) != len(as) {
+		return nil, nil, fmt.Errorf("%d names are given for %d tensors", len(names), len(as))
+	}
 	members := make([]storage.NewMember, len(names))
 	for i := range names {
 		members[i] = storage.NewMember{Name: names[i], Meta: as[i]}

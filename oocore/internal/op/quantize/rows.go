@@ -20,6 +20,7 @@ var Rows = []op.Row{
 		Go: "Array.Quantize"},
 	{Name: "dequantize", NumPy: "(q - zero) * scale", Examples: `dequantize(quantize(x, "float8_e4m3fn", 0), quantize_scale(x, "float8_e4m3fn", 0))`, Build: op.Build(Dequantize),
 		Go: "Quantized.Dequantize"},
+	{Name: "dequantize_fp4", NumPy: "q.view of ml_dtypes.float4_e2m1fn, two to a byte, * scale", Examples: `dequantize_fp4(astype(x, "uint8"), abs(x))`, Build: op.Build(DequantizeFP4)},
 }
 
 // Arguments, by the operation.
