@@ -253,7 +253,7 @@ func TestExpiredKeysAreFetchedAnew(t *testing.T) {
 		fmt.Fprint(w, "abc")
 	}))
 	u, _ := url.Parse(f.url + "/data/")
-	b := &bucket{source{client: clientOf(f.url, noRedirects), root: func() *url.URL { return u }, name: "s3://data/", region: newRegion("x"), credentials: p, signature: newSignature()}}
+	b := &bucket{source{client: clientOf(f.url, noRedirects), root: func() *url.URL { return u }, name: "s3://data/", region: newRegion("x"), credentials: p, signature: newSignature()}, bucketCan}
 	if _, err := p.get(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,11 @@ const (
 
 // DeleteAll deletes at most blob.MaxDelete objects by one request, S3's DeleteObjects.
 // What that leaves, as with servers that do not know it, is deleted one by one.
-func (b *bucket) DeleteAll(ctx context.Context, keys []string) error {
-	left, err := b.deleteMany(ctx, keys)
+func (b *bucket) DeleteAll(ctx context.Context, keys []string) (err error) {
+	left := keys
+	if b.can.Conditional { // Google's does not know the request either
+		left, err = b.deleteMany(ctx, keys)
+	}
 	if err != nil {
 		return b.fail("delete", "", err)
 	}

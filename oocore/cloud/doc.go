@@ -1,5 +1,5 @@
-// Package cloud reads and writes arrays in object stores: s3:// buckets, and
-// http:// and https:// servers for reading. Importing it is what makes such
+// Package cloud reads and writes arrays in object stores: s3:// and gs:// buckets,
+// and http:// and https:// servers for reading. Importing it is what makes such
 // paths known:
 //
 //	import _ "github.com/gonbext/gonbext/oocore/cloud"
@@ -18,6 +18,12 @@
 // or AWS_ENDPOINT_URL name another server than Amazon's, where the bucket is the
 // first part of the path. Secrets are in no message and in no record; a URL that
 // holds one is rejected.
+//
+// gs:// buckets are those of Google Cloud Storage, by its interface that takes S3's
+// requests. GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY are an HMAC key, as GDAL has
+// them; GS_NO_SIGN_REQUEST=true asks without one, and CPL_GS_ENDPOINT names another
+// server than https://storage.googleapis.com. Objects are deleted one by one there, and
+// nothing is stored by condition: see package store on several writers.
 //
 // # Requests
 //

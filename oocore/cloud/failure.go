@@ -114,10 +114,10 @@ func advise(err error, who string) error {
 		return adviseStatus(err, s, who)
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return &advised{fmt.Sprintf("the server's name %s cannot be resolved: check the path, AWS_ENDPOINT_URL and the network", dns.Name), err}
+		return &advised{fmt.Sprintf("the server's name %s cannot be resolved: check the path, the endpoint (AWS_ENDPOINT_URL, CPL_GS_ENDPOINT) and the network", dns.Name), err}
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return &advised{fmt.Sprintf("no connection to %v: check the path, AWS_ENDPOINT_URL and the network (%v)", op.Addr, op.Err), err}
+		return &advised{fmt.Sprintf("no connection to %v: check the path, the endpoint (AWS_ENDPOINT_URL, CPL_GS_ENDPOINT) and the network (%v)", op.Addr, op.Err), err}
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return &advised{"the server's certificate is signed by nobody that this machine knows: install its authority's certificate", err}
@@ -129,7 +129,7 @@ func adviseStatus(err error, s *statusError, who string) error {
 	var text string
 	switch {
 	case s.code == "NoSuchBucket":
-		text = "there is no such bucket: check its name, AWS_ENDPOINT_URL and AWS_REGION"
+		text = "there is no such bucket: check its name, the endpoint (AWS_ENDPOINT_URL, CPL_GS_ENDPOINT) and AWS_REGION"
 	case s.status == http.StatusNotFound:
 		text = "there is no such object"
 	case s.code == "RequestTimeTooSkewed":

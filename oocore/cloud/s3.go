@@ -12,18 +12,26 @@ import (
 )
 
 // bucket is a bucket of S3, or its keys that begin with a prefix.
-type bucket struct{ source }
+type bucket struct {
+	source
+	can blob.Capabilities
+}
 
 // openBucket opens s3://bucket/prefix.
 func openBucket(text string) (blob.Bucket, error) {
+	set, err := settingsOf()
+	return openIn(text, "s3", bucketCan, set, err)
+}
+
+// openIn opens the bucket of an address by settings, which were read with an error.
+func openIn(text, scheme string, can blob.Capabilities, set *settings, unset error) (blob.Bucket, error) {
 	u, err := parseURL(text)
 	if err != nil {
 		return nil, err
 	}
-	name := "s3://" + u.Host + "/"
-	set, err := settingsOf()
-	if err != nil {
-		return nil, failure("open", "s3://"+u.Host+u.Path, err, "")
+	name := scheme + "://" + u.Host + "/"
+	if unset != nil {
+		return nil, failure("open", scheme+"://"+u.Host+u.Path, unset, "")
 	}
 	at := newRegion(set.region)
 	b := &bucket{source{
@@ -31,7 +39,7 @@ func openBucket(text string) (blob.Bucket, error) {
 		root:   func() *url.URL { return set.root(u.Host, *at.name.Load()) },
 		name:   name,
 		region: at, credentials: set.credentials, signature: newSignature(),
-	}}
+	}, can}
 	if below := strings.Trim(u.Path, "/"); below != "" {
 		b.prefix = below + "/"
 	}
@@ -100,14 +108,15 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 // bucketCan is what S3 can do. Old servers of its kind store what has a condition in any case.
 var bucketCan = blob.Capabilities{List: true, Conditional: true, Network: true}
 
-func (b *bucket) Can() blob.Capabilities { return bucketCan }
+func (b *bucket) Can() blob.Capabilities { return b.can }
 
 func (b *bucket) Join(prefix string) blob.Bucket {
-	return &bucket{b.join(prefix)}
+	return &bucket{b.join(prefix), b.can}
 }
 
 func init() {
 	blob.Register("s3", bucketCan, openBucket)
+	blob.Register("gs", googleCan, openGoogle)
 	blob.Register("http", serverCan, openServer)
 	blob.Register("https", serverCan, openServer)
 }

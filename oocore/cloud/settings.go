@@ -85,7 +85,7 @@ func settingsOf() (*settings, error) {
 			at, _, _ = e.GetServiceBaseEndpoint(context.Background(), "S3")
 		}
 	}
-	if s.endpoint, err = parseEndpoint(cmp.Or(at, aws.ToString(c.BaseEndpoint))); err == nil && !unsigned {
+	if s.endpoint, err = parseEndpoint("AWS_ENDPOINT_URL", cmp.Or(at, aws.ToString(c.BaseEndpoint))); err == nil && !unsigned {
 		s.credentials, err = providerOf(cmp.Or(name, "default"), profile, c.Credentials)
 	}
 	return s, err
@@ -153,14 +153,14 @@ func isRegion(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') })
 }
 
-// parseEndpoint checks another server's URL; none is nil.
-func parseEndpoint(text string) (*url.URL, error) {
+// parseEndpoint checks another server's URL, which a variable names; none is nil.
+func parseEndpoint(variable, text string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" {
-		return nil, errors.New("AWS_ENDPOINT_URL is not of the form https://HOST or http://HOST:PORT")
+		return nil, errors.New(variable + " is not of the form https://HOST or http://HOST:PORT")
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}, nil
 }

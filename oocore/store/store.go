@@ -64,6 +64,7 @@
 //	             Zstandard from the beginning. HDF5, NetCDF with records and gzip with several members take one pass more for the size.
 //	S3           s3://bucket/x.zarr, .npy, .safetensors#name. Read by ranges. Written:
 //	             Zarr, chunks as objects and metadata last.
+//	Google       gs://bucket/x.zarr and so on: likewise.
 //	HTTP         https://host/x.zarr and so on. Read by ranges.
 //
 // # What a version is

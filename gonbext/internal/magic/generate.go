@@ -217,7 +217,7 @@ func cloud(all []goToken) string {
 var arrays = []string{".zarr", ".npy", ".npz", ".safetensors"}
 
 func remote(text string) bool {
-	if strings.HasPrefix(text, "s3://") {
+	if strings.HasPrefix(text, "s3://") || strings.HasPrefix(text, "gs://") {
 		return true
 	}
 	web := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
