@@ -133,6 +133,8 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 		return newShuffle(value(0, t.Size()))
 	case 3:
 		return newFletcher32(), nil
+	case 5:
+		return newNbit(values)
 	case 6:
 		return newScaleOffset(values)
 	case 307:
@@ -150,10 +152,10 @@ func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
 	case 32026:
 		return newBlosc2(values), nil
 	}
-	names := map[int]string{4: "szip", 5: "nbit", 32013: "ZFP", 32017: "SZ", 32018: "FCIDECOMP", 32019: "JPEG", 32024: "SZ3", 32028: "SPERR"}
+	names := map[int]string{4: "szip", 32013: "ZFP", 32017: "SZ", 32018: "FCIDECOMP", 32019: "JPEG", 32024: "SZ3", 32028: "SPERR"}
 	name, ok := names[id]
 	if !ok {
 		name = fmt.Sprintf("number %d", id)
 	}
-	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, scale-offset, LZF, Blosc, Blosc2, LZ4, bitshuffle, bzip2 and Zstandard: write it anew with one of them, as by h5repack -f GZIP=5", name)
+	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, n-bit, scale-offset, LZF, Blosc, Blosc2, LZ4, bitshuffle, bzip2 and Zstandard: write it anew with one of them, as by h5repack -f GZIP=5", name)
 }

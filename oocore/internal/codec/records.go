@@ -8,18 +8,24 @@ import (
 )
 
 // Field is what an array has of records: of each, of Of bytes, Take bytes from Skip on. The zero Field is of elements that lie without gaps.
-type Field struct{ Skip, Take, Of int }
+type Field struct {
+	Skip, Take, Of int
+	Bits           Bits `json:"-"` // of integers
+}
 
 // FromRecords makes the pipeline of chunks that are records. The last one of a chunk may end with the field.
 func FromRecords(f Field, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
 	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, f.filters())
 }
 
-func (f Field) filters() []filter {
-	if f.Take == f.Of {
-		return nil
+func (f Field) filters() (all []filter) {
+	if f.Bits.N > 0 {
+		all = append(all, f.Bits.filter())
 	}
-	return []filter{f}
+	if f.Take != f.Of {
+		all = append(all, f)
+	}
+	return all
 }
 
 func (Field) text() string                             { return "field" }

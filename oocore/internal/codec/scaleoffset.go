@@ -84,13 +84,8 @@ func (s *scaleOffset) decode(dst, src []byte) (int, error) {
 	value := s.values(binary.LittleEndian.Uint64(least[:]), uint64(1)<<bits-1)
 	at := 0 // a bit of src
 	for out := dst[:n]; len(out) > 0; out = out[s.size:] {
-		v := uint64(0)
-		for left := bits; left > 0; { // the first bit is the highest
-			n := min(left, 8-at%8)
-			v = v<<n | uint64(src[at/8]<<(at%8)>>(8-n))
-			at, left = at+n, left-n
-		}
-		s.put(out, value(v))
+		Bits{Size: s.size, Big: s.big}.put(out, value(bitsAt(src, at, bits)))
+		at += bits
 	}
 	return n, nil
 }
@@ -123,16 +118,5 @@ func (s *scaleOffset) reorder(dst, src []byte) {
 	copy(dst, src)
 	for at := 0; s.big && at+s.size <= len(dst); at += s.size {
 		slices.Reverse(dst[at : at+s.size])
-	}
-}
-
-// put stores the bits of an element.
-func (s *scaleOffset) put(out []byte, v uint64) {
-	for i := range s.size {
-		at := i
-		if s.big {
-			at = s.size - 1 - i
-		}
-		out[at] = byte(v >> (8 * i))
 	}
 }

@@ -101,7 +101,9 @@ func (s *dataset) read(layout []byte, field string) (err error) {
 	if s.shape, err = s.decode(space).space(); err != nil {
 		return err
 	}
-	if s.element, err = s.decode(kind).element(0); err != nil {
+	d := s.decode(kind)
+	d.bits = &s.field.Bits
+	if s.element, err = d.element(0); err != nil {
 		return err
 	}
 	s.record = s.element.size
@@ -136,6 +138,9 @@ func (s *dataset) read(layout []byte, field string) (err error) {
 	}
 	if err := s.readLayout(s.decode(layout)); err != nil {
 		return err
+	}
+	if n := s.field.Bits.N; n > 0 && s.contiguous != nil {
+		return unsupported(fmt.Sprintf("integers of %d bits in %d bytes that are not in chunks are not supported", n, s.record))
 	}
 	if len(s.filters) > 0 && s.chunks == nil {
 		return errors.New("it has filters and no chunks that went through them: the file is damaged")
@@ -221,7 +226,10 @@ func (s *dataset) readFill() error {
 		s.fill = nil // what is not stored is an empty text
 	}
 	if len(s.fill) != 0 {
-		s.fill = s.fill[s.field.Skip:][:s.element.size]
+		s.fill = slices.Clone(s.fill[s.field.Skip:][:s.element.size])
+		if s.field.Bits.N > 0 {
+			s.field.Bits.Widen(s.fill)
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/bits"
 
+	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
@@ -239,10 +240,11 @@ func (f *file) upTo(address uint64, n int64) int64 {
 // decoder takes fields from bytes that were read. After the first that is not there all are
 // zero, and err is set.
 type decoder struct {
-	f   *file
-	b   []byte
-	at  int
-	err error
+	f    *file
+	b    []byte
+	at   int
+	err  error
+	bits *codec.Bits // set where an element is an integer that has fewer bits than its bytes have; nil where that is an error
 }
 
 func (d *decoder) take(n int) []byte {

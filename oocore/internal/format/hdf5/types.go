@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
@@ -71,11 +72,15 @@ func (d *decoder) element(depth int) (e element, err error) {
 	e.big = flags&1 != 0
 	switch e.class {
 	case classInteger, classBitfield:
-		offset, precision := d.u16(), int(d.u16())
+		offset, precision := int(d.u16()), int(d.u16())
+		signed := flags&8 != 0 && e.class == classInteger
 		if offset != 0 || precision != 8*e.size {
-			return e, unsupported(fmt.Sprintf("integers of %d bits in %d bytes are not supported", precision, e.size))
+			if depth > 0 || d.bits == nil || precision < 1 || offset+precision > 8*e.size {
+				return e, unsupported(fmt.Sprintf("integers of %d bits in %d bytes are not supported", precision, e.size))
+			}
+			*d.bits = codec.Bits{At: offset, N: precision, Size: e.size, Signed: signed, Big: e.big}
 		}
-		if e.dtype = integer(e.size, flags&8 != 0 && e.class == classInteger); e.dtype == dtype.Invalid {
+		if e.dtype = integer(e.size, signed); e.dtype == dtype.Invalid {
 			return e, unsupported(fmt.Sprintf("integers of %d bytes are not supported", e.size))
 		}
 	case classFloat:

@@ -37,4 +37,21 @@ for k in range(files):
     with h5py.File(f"{out}/{k}.h5") as f:
         np.save(f"{out}/{k}.npy", f["x"][...].astype(dtype.newbyteorder("=")))
     cases.append({"path": f"{k}.h5#x", "want": f"{k}.npy"})
+# Integers of some of their bits, through the filter n-bit or others.
+for k in range(files // 4):
+    base = np.dtype(str(random.choice(["u1", "i1", "<i2", ">u2", "<i4", ">i4", "<u8", ">i8"])))
+    bits = int(random.integers(4 * base.itemsize + 1, 8 * base.itemsize + 1))  # HDF5 takes fewer for damage
+    kind = h5py.h5t.py_create(base).copy()
+    kind.set_precision(bits)
+    kind.set_offset(int(random.integers(8 * base.itemsize - bits + 1)))
+    shape = tuple(int(n) for n in random.integers(1, 40, 2))
+    with h5py.File(f"{out}/bits{k}.h5", "w") as f:
+        p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        p.set_chunk(tuple(int(random.integers(1, n + 1)) for n in shape))
+        p.set_fill_value(np.array(1, base))
+        [lambda: p.set_filter(5), lambda: (p.set_filter(5), p.set_deflate(1)), lambda: p.set_deflate(1), lambda: None][random.integers(4)]()
+        d = h5py.Dataset(h5py.h5d.create(f.id, b"x", kind, h5py.h5s.create_simple(shape), p))
+        d[: random.integers(1, shape[0] + 1)] = random.integers(-(1 << bits - 1) if base.kind == "i" else 0, 1 << min(bits - (base.kind == "i"), 62), d[: random.integers(1, 2)].shape[1:])
+        np.save(f"{out}/bits{k}.npy", d[...].astype(base.newbyteorder("=")))
+    cases.append({"path": f"bits{k}.h5#x", "want": f"bits{k}.npy"})
 json.dump(cases, open(out + "/cases.json", "w"))
