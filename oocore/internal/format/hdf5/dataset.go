@@ -49,7 +49,11 @@ func (f *file) dataset(name string) (*dataset, error) {
 		if dot = strings.LastIndexByte(name[:dot], '.'); dot <= strings.LastIndexByte(name, '/') {
 			break
 		}
-		if of, other := f.fieldOf(name[:dot], name[dot+1:]); !errors.As(other, new(*missingError)) {
+		of, other := f.fieldOf(name[:dot], name[dot+1:])
+		if link, ok := errors.AsType[*linkError](other); ok {
+			link.object += name[dot:]
+		}
+		if !errors.As(other, new(*missingError)) {
 			return of, other
 		}
 	}

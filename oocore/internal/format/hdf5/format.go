@@ -22,7 +22,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -49,6 +51,29 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 // open is Open, or where there is a place for what its header says, that of the bytes of an array of texts.
 func (x format) open(ctx context.Context, path string, texts *dataset) (store.Array, error) {
 	file, name, _ := x.Cut(path)
+	for range maxLinks {
+		a, err := openIn(ctx, path, file, name, texts)
+		link, ok := errors.AsType[*linkError](err)
+		if !ok {
+			return a, err
+		}
+		next, failed := storage.Beside(file, link.file)
+		if failed == nil && blob.PlaceOf(next).Files {
+			_, failed = disk.Settle(next) // the version of the array is that of this file
+		}
+		if failed != nil {
+			return nil, storage.PathError("open", path, fmt.Errorf("%w: %v", link, storage.Plain(failed)))
+		}
+		file, name = next, link.object
+	}
+	return nil, storage.PathError("open", path, fmt.Errorf("its links lead through more than %d files, or in a circle", maxLinks))
+}
+
+// maxLinks is how many files links to other files lead through at most.
+const maxLinks = 16
+
+// openIn opens the array of a name in a file.
+func openIn(ctx context.Context, path, file, name string, texts *dataset) (store.Array, error) {
 	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e storage.Header, err error) {
 		s, err := find(file, r, size, name, texts != nil)
 		if err == nil && texts != nil {

@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -16,6 +17,8 @@ type link struct {
 	address uint64 // of the object; undefined for other links
 	soft    string // the path that it stands for
 	other   string // what it says of the other file that it leads to
+	file    string // that other file, where it can be followed, and the name of the object there
+	object  string
 }
 
 // links lists the names in a group in the order in which they are stored. A group that an
@@ -87,8 +90,8 @@ func (d *decoder) link() (l link, err error) {
 		l.soft = string(d.take(int(d.u16())))
 	case 64:
 		d.skip(3)
-		l.other = fmt.Sprintf("a link to another file, %.80q, which is not followed: open", d.text())
-		l.other += fmt.Sprintf(" %.80q there", d.text())
+		l.file, l.object = d.text(), d.text()
+		l.other = fmt.Sprintf("a link to another file, %.80q", l.file)
 	default:
 		l.other = fmt.Sprintf("a link of kind %d, which is not supported", kind)
 	}
@@ -258,6 +261,13 @@ func (f *file) follow(path string, depth int) (*object, error) {
 	return f.object(address)
 }
 
+// linkError is returned for a path that leads to an object of another file.
+type linkError struct{ path, file, object string }
+
+func (e *linkError) Error() string {
+	return fmt.Sprintf("%.80q is a link to another file, %.80q", e.path, e.file)
+}
+
 // resolve is where the object at a path lies.
 func (f *file) resolve(path string, depth int) (uint64, error) {
 	if depth > 16 {
@@ -267,9 +277,10 @@ func (f *file) resolve(path string, depth int) (uint64, error) {
 		return 0, err
 	}
 	address := f.root
-	below := ""
-	for name := range strings.SplitSeq(path, "/") {
-		if name == "" || name == "." {
+	below, rest := "", path
+	for more := true; more; {
+		var name string
+		if name, rest, more = strings.Cut(rest, "/"); name == "" || name == "." {
 			continue
 		}
 		g, err := f.group(address)
@@ -285,10 +296,15 @@ func (f *file) resolve(path string, depth int) (uint64, error) {
 			address, err = f.resolve(l.soft, depth+1)
 		case l.soft != "":
 			address, err = f.resolve(below+"/"+l.soft, depth+1)
+		case l.file != "":
+			err = &linkError{path, l.file, l.object}
 		case l.other != "":
 			err = fmt.Errorf("%.80q is %s", path, l.other)
 		default:
 			address = l.address
+		}
+		if link, ok := errors.AsType[*linkError](err); ok && more {
+			link.object += "/" + rest
 		}
 		if err != nil {
 			return 0, err

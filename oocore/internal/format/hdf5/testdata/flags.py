@@ -2,6 +2,7 @@
 flags.py FOLDER SEED FILES."""
 import ctypes
 import json
+import os
 import sys
 
 import h5py
@@ -143,7 +144,25 @@ with h5py.File(f"{out}/hostile.h5", "w", libver="latest") as f:
     f["circle/again"] = f["circle"]
     f["circle/root"] = f["/"]
     f["there"] = h5py.ExternalLink("other.h5", "/y")
-    case("hostile.h5#there", 'a link to another file, "other.h5"')
+    case("hostile.h5#there", 'a link to another file, "other.h5": no such file')
+    f["out"] = h5py.ExternalLink("../other.h5", "/y")
+    case("hostile.h5#out", '"../other.h5" leads out of the folder')
+    f["loop"] = h5py.ExternalLink("linked.h5", "/loop")
+    case("hostile.h5#loop", "its links lead through more than 16 files, or in a circle")
+    f["group"] = h5py.ExternalLink("in/linked.h5", "/g")
+    f["soft"] = h5py.SoftLink("/group/back")
+os.mkdir(f"{out}/in")
+for folder, up in ("", ""), ("in/", "../"):
+    with h5py.File(f"{out}/{folder}linked.h5", "w") as f:
+        f["loop"] = h5py.ExternalLink(f"{up}hostile.h5", "/loop")
+        f["g/x"] = x
+        f["g/table"] = np.array([(1, 2.5)], "i4,f8")
+        f["g/back"] = h5py.ExternalLink("linked.h5", "/g")
+with h5py.File(f"{out}/hostile.h5") as f:
+    for name in "group/x", "soft/x", "soft/back/x":
+        case(f"hostile.h5#{name}", f[name][()])
+    case("hostile.h5#soft/table.f1", f["soft/table"]["f1"])
+    case("hostile.h5#soft/none", "no array")
 case("hostile.h5#circle/again/again/root/circle/x", x)
 
 with h5py.File(f"{out}/deep.h5", "w", libver="latest") as f:
