@@ -114,7 +114,9 @@ func FromHDF5(of Field, ids []int, values [][]uint32, big bool, chunk []int, t d
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, f)
+		if f != nil {
+			all = append(all, f)
+		}
 	}
 	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, all)
 }

@@ -59,16 +59,12 @@ func (b Bits) filter() filter {
 
 // newNbit makes HDF5's filter n-bit (H5Znbit.c) of its values in a file: how many these are, whether elements have all of their bits, elements of a
 // chunk, and of an integer or a float its class, size, order, bits, and where these begin. A chunk has the bits alone, the highest first.
+// The filter is nil where elements have all of their bits.
 func newNbit(values []uint32) (filter, error) {
 	const atomic = 1
 	switch {
 	case len(values) > 1 && values[1] == 1:
-		return &reading{"nbit", func(n int64) int64 { return n }, nil, func(dst, src []byte) (int, error) {
-			if len(src) > len(dst) {
-				return 0, errLarge
-			}
-			return copy(dst, src), nil
-		}}, nil
+		return nil, nil
 	case len(values) < 8:
 		return nil, fmt.Errorf("the HDF5 filter n-bit has %d values of 8", len(values))
 	case values[3] != atomic:

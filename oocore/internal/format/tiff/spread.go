@@ -1,14 +1,12 @@
 package tiff
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -43,10 +41,9 @@ func (m *member) read(ctx context.Context, do func(f *file) error) error {
 	}
 	f := newFile(storage.HeadOf(ctx, o, id.Size), id.Size)
 	if err = m.same(id); err == nil {
-		_, err = f.begin()
-	}
-	if err == nil {
-		err = do(f)
+		if _, err = f.begin(); err == nil {
+			err = do(f)
+		}
 	}
 	if err = errors.Join(err, o.Close()); err != nil {
 		return fmt.Errorf("%s: %w", m.path, storage.Plain(err))
@@ -143,42 +140,23 @@ func metadata(ctx context.Context, path string) (said *ome, tiff string, err err
 		return nil, "", errors.New(storage.Plain(err).Error())
 	}
 	defer o.Close()
-	r, text := storage.HeadOf(ctx, o, id.Size), ""
-	if start := make([]byte, 2); id.Size > 2 {
-		if _, err := r.ReadAt(start, 0); err != nil && err != io.EOF {
-			return nil, "", err
-		}
-		if tiff = path; !bytes.Equal(start, []byte("II")) && !bytes.Equal(start, []byte("MM")) {
-			tiff = ""
-		}
-	}
 	m := meter.Meter{What: "the metadata of its image"}
 	defer m.Done()
-	switch {
-	case tiff != "":
-		f, c := newFile(r, id.Size), contents{}
-		f.room.Take = m.Take
-		if err := f.pages(&c); err != nil {
-			return nil, "", err
-		}
-		tags, _, err := f.directory(c.pages[0].at)
-		if err == nil {
+	f, text := newFile(storage.HeadOf(ctx, o, id.Size), id.Size), ""
+	f.room.Take = m.Take
+	if at, failed := f.begin(); failed == nil {
+		tiff = path
+		var tags fields
+		if tags, _, err = f.directory(at); err == nil {
 			text, err = f.text(tags[tagDescription])
 		}
-		if err != nil {
-			return nil, "", err
-		}
-	case id.Size > maxDescription:
-		return nil, "", fmt.Errorf("it has %d bytes, %d are possible", id.Size, maxDescription)
-	default:
-		if err := m.Take(9 * id.Size); err != nil {
-			return nil, "", err
-		}
-		b := make([]byte, id.Size)
-		if _, err := r.ReadAt(b, 0); err != nil && err != io.EOF {
-			return nil, "", err
-		}
+	} else if err = m.Take(9 * id.Size); err == nil {
+		var b []byte
+		b, err = f.take(0, min(id.Size, maxDescription))
 		text = string(b)
+	}
+	if err != nil {
+		return nil, "", err
 	}
 	if said, err = parseOME(text); err == nil && said.BinaryOnly != nil {
 		err = errors.New("its own metadata is in another file: the files lead in a circle")
