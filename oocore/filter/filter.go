@@ -13,7 +13,12 @@
 // size of 1 or a sigma of 0 leaves an axis alone.
 package filter
 
-import "github.com/gonbext/gonbext/oocore"
+import (
+	"cmp"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/op/signal"
+)
 
 // Mode says what lies beyond the edges of an array, by scipy.ndimage's names.
 type Mode = oocore.Boundary
@@ -57,3 +62,55 @@ func (o TransformOptions) order() int {
 	}
 	return o.Order
 }
+
+// LFilter returns the signals along an axis through a linear filter from rest, of the coefficients of its numerator b and its
+// denominator a: scipy.signal.lfilter. The result is in float64, or complex128.
+//
+// Passes: 2 that read, 1 where lines are short or a has one number. Held at once: 256 KiB, and what the filter remembers of
+// each line.
+func LFilter(b, a []float64, x *oocore.Array, axis int) *oocore.Array {
+	in := called("lfilter")
+	return in.Result(signal.LFilter(in.Site, signal.Doubles(b), signal.Doubles(a), in.Node(x), axis))
+}
+
+// SOSFilt returns the signals along an axis through a cascade of second-order sections from rest, as scipy.signal designs them: b0, b1, b2,
+// 1, a1 and a2 of each. It is scipy.signal.sosfilt, in float64 or complex128.
+//
+// Passes: 2 that read, 1 where lines are short. Held at once: 256 KiB, and what the filter remembers of each line.
+func SOSFilt(sos [][6]float64, x *oocore.Array, axis int) *oocore.Array {
+	in := called("sosfilt")
+	return in.Result(signal.SOSFilt(in.Site, sections(sos), in.Node(x), axis))
+}
+
+// FiltFiltOptions are the less common arguments of SOSFiltFilt.
+type FiltFiltOptions struct {
+	PadType string // how lines are continued at both ends: "odd", which "" is, "even", "constant" or "none"
+	PadLen  int    // by how many elements; 0 is three times as many as the filter has coefficients
+}
+
+// SOSFiltFilt returns the signals along an axis through second-order sections there and back, which shifts no phase:
+// scipy.signal.sosfiltfilt. Lines are longer than what they are continued by.
+//
+// Passes: 2 that read and 1 that writes there, and 2 that read back. Held at once: as SOSFilt.
+func SOSFiltFilt(sos [][6]float64, x *oocore.Array, axis int, o FiltFiltOptions) *oocore.Array {
+	in := called("sosfiltfilt")
+	return in.Result(signal.SOSFiltFilt(in.Site, sections(sos), in.Node(x), axis, signal.Extension{PadType: cmp.Or(o.PadType, "odd"), PadLen: cmp.Or(o.PadLen, -1)}))
+}
+
+func sections(sos [][6]float64) signal.Coefficients {
+	var all []float64
+	for _, s := range sos {
+		all = append(all, s[:]...)
+	}
+	return signal.Doubles(all)
+}
+
+// ResampleOptions are the less common arguments of ResamplePoly.
+type ResampleOptions struct {
+	Window  string  // of the filter: "kaiser,5.0" with its beta, which "" is, "boxcar", "hann", "hamming", "blackman", "nuttall", "blackmanharris" or "flattop"
+	PadType string  // what lies beyond the ends of lines: "constant", which "" is, "edge", "reflect", "symmetric", "wrap", or "mean", "median", "minimum" or "maximum" of the line
+	Value   float64 // of "constant"
+}
+
+func (o ResampleOptions) window() string  { return cmp.Or(o.Window, "kaiser,5.0") }
+func (o ResampleOptions) padType() string { return cmp.Or(o.PadType, "constant") }

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/adapters/images" // the command takes pictures
 	_ "github.com/gonbext/gonbext/oocore/cloud"           // paths of object stores
 	"github.com/gonbext/gonbext/oocore/cluster"
@@ -231,4 +234,37 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// failureFigures are what --json prints of a command that fails.
+type failureFigures struct {
+	Status string `json:"status"` // failed, cancelled
+	Error  string `json:"error"`
+	Need   int64  `json:"need,omitempty"`  // bytes: the smallest budget that would do; of a plan that cannot be made, that of the run
+	Limit  int64  `json:"limit,omitempty"` // bytes of the budget that is too small
+}
+
+// printsJSON reports whether a command was asked for JSON, also where another flag before
+// that was wrong.
+func printsJSON(c *cobra.Command) bool {
+	flag := c.Flags().Lookup("json")
+	return flag != nil && (flag.Value.String() == "true" || slices.Contains(os.Args[1:], "--json"))
+}
+
+// printFailure writes an error as one JSON object, unless it has been told.
+func printFailure(w io.Writer, err error) {
+	if _, told := errors.AsType[printedError](err); told {
+		return
+	}
+	f := failureFigures{Status: oocore.StatusFailed, Error: errorText(err)}
+	if _, ended := errors.AsType[interruptedError](err); ended {
+		f.Status = oocore.StatusCancelled
+	}
+	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
+		f.Need, f.Limit = small.Need, small.Limit
+	}
+	if plan, ok := errors.AsType[*unplannedError](err); ok {
+		f.Need = plan.need
+	}
+	_ = printJSON(w, f) // which leaves the line on stderr
 }

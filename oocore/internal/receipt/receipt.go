@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -157,4 +158,47 @@ func (r *Receipt) Changed(now map[int]storage.Version) (paths []string) {
 func (r *Receipt) Differs(t *checkpoint.Trace) bool {
 	was := &r.traces[t.Task]
 	return was.Form != nil && slices.EqualFunc(was.Form, t.Form, slices.Equal) && was.Digest != t.Digest
+}
+
+// EachTrace gives the traces of a receipt, until each returns false.
+func EachTrace(e *resultcache.Entry, each func(checkpoint.Trace) bool) error {
+	rest, err := restOf(e)
+	if err != nil {
+		return err
+	}
+	return errors.Join(checkpoint.EachTrace(rest, each), rest.Close())
+}
+
+// The states of a stored array, as far as versions tell.
+const (
+	Verified = "verified" // as the run left it that has a receipt
+	Changed  = "changed since"
+	None     = "no receipt"
+)
+
+// State is that of a stored array. It reads no elements, and waits for no clock: it is for people to see.
+func State(ctx context.Context, path string) (string, error) {
+	place, err := storage.Absolute(path)
+	if err != nil {
+		return "", err
+	}
+	e, ok := resultcache.Lookup(place, "")
+	if !ok || e.Title == "" {
+		return None, nil
+	}
+	a, err := storage.Reopen(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	now := storage.Version{File: a.Info().ID, Checksum: e.Version.Checksum}
+	if listed, ok := a.(storage.Listed); ok {
+		now.Objects, err = listed.Digest(ctx)
+	}
+	if err = errors.Join(err, a.Close()); err != nil {
+		return "", err
+	}
+	if !now.Equal(e.Version) {
+		return Changed, nil
+	}
+	return Verified, nil
 }

@@ -362,3 +362,10 @@ func (c *Checkpoint) removeSnapshots(stage int) error {
 	delete(c.state.Snapshots, stage)
 	return errors.Join(disk.Remove(c.snapshotPath(stage, 0)), disk.Remove(c.snapshotPath(stage, 1)))
 }
+
+// Sample is Temporary for a run that does some tasks only of a stage: it takes the others as done.
+func Sample(p *plan.Plan, stage int, tasks Tasks) *Checkpoint {
+	c := Temporary(p)
+	c.state.add(stage, Tasks{{0, p.Stages[stage].Tasks()}}.Without(tasks)...)
+	return c
+}

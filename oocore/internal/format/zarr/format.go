@@ -1,3 +1,14 @@
+// Package zarr reads and writes Zarr arrays: version 3, and version 2 for reading.
+//
+// An array is a folder, or a prefix of an object store, with metadata in JSON and
+// one object for each chunk, or for each shard of many chunks. Its path is that of
+// the folder, whose name ends in .zarr or holds zarr.json or .zarray; arrays in a
+// group's folder follow after it: x.zarr/group/array. What a store says of itself
+// is never trusted.
+//
+// A chunk or a shard that is not stored is legal and reads as the fill value, which may
+// be meant, as zarr-python stores no chunk of fill values alone, or be the loss of an object:
+// gonbext info and [storage.Listed] tell how many are stored.
 package zarr
 
 import (
@@ -6,6 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -273,4 +285,19 @@ func groupError(ctx context.Context, path string, b blob.Bucket) error {
 		return fmt.Errorf("%w, and it has none", errGroup)
 	}
 	return fmt.Errorf("%w: open one of %s", errGroup, strings.Join(names, ", "))
+}
+
+// Coordinates returns the array of the dimension's name in the group of an array, and in those that hold it.
+func (format) Coordinates(array, dim string) (all []string) {
+	root, inner := split(array)
+	if _, isLevel := pyramidOf(array); isLevel {
+		return nil
+	}
+	if inner == "" && inGroup(array) {
+		return []string{filepath.Join(filepath.Dir(filepath.Clean(array)), dim)}
+	}
+	for group := range storage.Above(inner) {
+		all = append(all, root+"/"+path.Join(group, dim))
+	}
+	return all
 }

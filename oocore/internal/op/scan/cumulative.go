@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
 // A line is cut into blocks. Totals adds up each; Carries adds up the totals before
@@ -287,4 +288,36 @@ func (s Scan) nodes(site graph.Site, name string, n *graph.Node, axis int, args 
 		in = append(in, carries)
 	}
 	return graph.NewBlockwise(site, name, Running{s}, n.Shape, n.DType, in, args...)
+}
+
+// Along is the array API's cumulative_sum and cumulative_prod: Cumulative along an axis,
+// which only vectors may leave out, with the neutral element before each line where
+// initial says so.
+func Along(site graph.Site, a CumulativeArgs) (*graph.Node, error) {
+	name, product, n, initial, axes := a.Name, a.Product, a.X, a.Initial, a.Axis
+	if len(axes) == 0 {
+		if len(n.Shape) != 1 {
+			return nil, graph.Reject(site, name, fmt.Errorf("needs an axis of %d dimensions", len(n.Shape)), n)
+		}
+		axes = []int{0}
+	}
+	out, err := Cumulative(site, name, product, n, axes...)
+	if err != nil || !initial {
+		return out, err
+	}
+	axis := axes[0]
+	if axis < 0 {
+		axis += len(out.Shape)
+	}
+	lengths := slices.Clone(out.Shape)
+	lengths[axis] = 1
+	neutral := int64(0)
+	if product {
+		neutral = 1
+	}
+	first, err := graph.Full(site, dtype.FromInt(out.DType, neutral), lengths...)
+	if err != nil {
+		return nil, err
+	}
+	return shape.Concatenate(site, axis, first, out)
 }
