@@ -46,7 +46,7 @@ func carriers(size int, c class) records {
 
 func fillQuads(dst []quad, src []byte, at, step int, _ int64) {
 	for i := range dst {
-		dst[i] = quad{high: words[uint64](src)[at+i*step]}
+		dst[i] = quad{high: view[uint64](src)[at+i*step]}
 	}
 }
 
@@ -57,13 +57,13 @@ func carry(records, elements []byte, size int) {
 
 func load[W word](records, elements []byte) {
 	all := view[pair](records)
-	for i, e := range words[W](elements)[:len(all)] {
+	for i, e := range view[W](elements)[:len(all)] {
 		all[i].with = uint64(e)
 	}
 }
 
 func loadQuads(records, elements []byte) {
-	parts := words[uint64](elements)
+	parts := view[uint64](elements)
 	for i, all := 0, view[quad](records); i < len(all); i++ {
 		all[i].with, all[i].also = parts[2*i], parts[2*i+1]
 	}
@@ -74,7 +74,7 @@ func emptyCarriers(size int) func(dst []byte, at, step int, src []pair) {
 }
 
 func unload[W word](bytes []byte, at, step int, src []pair) {
-	dst := words[W](bytes)
+	dst := view[W](bytes)
 	for i := range src {
 		dst[at+i*step] = W(src[i].with)
 	}

@@ -113,12 +113,6 @@ func decode[W word](c class, dst []W, at, step int, src []W) {
 	}
 }
 
-// words views bytes as keys.
-func words[W word](b []byte) []W {
-	var w W
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(w)))
-}
-
 // size is the bytes of a key.
 func size[W word]() int { var w W; return int(unsafe.Sizeof(w)) }
 

@@ -311,7 +311,7 @@ func (s Quantiles) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // sortQuantiles takes the quantiles of lines that follow each other.
 func sortQuantiles[W word](s Quantiles, dst, elements, room []byte) {
-	in, work := words[W](elements), words[W](room)
+	in, work := view[W](elements), view[W](room)
 	c := classOf(s.Type)
 	n := s.count()
 	lines := len(in) / n

@@ -363,7 +363,7 @@ func (w *runs[W]) next() (r run[W]) {
 
 // count counts the elements of a box, whose start is that in the part.
 func count[W word](c *counting, box grid.Box, in []byte, all []uint32) {
-	w := newRuns(c, box, words[W](in))
+	w := newRuns(c, box, view[W](in))
 	step, shift, above, mask, row := w.step, c.shift, c.above, c.mask, c.row
 	float := c.class.kind == dtype.KindFloat // of which the largest key is NaN's
 	for run := w.next(); len(run.keys) > 0; run = w.next() {

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"math"
 	"unsafe"
 
@@ -85,7 +86,7 @@ func (s Sorting) records(n int) records {
 			if uint64(n) > 1<<32 {
 				break
 			}
-			return numbered{c, t.Size()}
+			return newNumbered(c, t.Size())
 		}
 		if t == dtype.Complex128 {
 			return list[quad]{fillPositions128(c.flip), emptyPositions128, sortQuads, quad.less}
@@ -100,64 +101,52 @@ func (s Sorting) records(n int) records {
 	}
 	switch t.Size() {
 	case 1:
-		return plain[uint8]{c}
+		return newPlain[uint8](c)
 	case 2:
-		return plain[uint16]{c}
+		return newPlain[uint16](c)
 	case 4:
-		return plain[uint32]{c}
+		return newPlain[uint32](c)
 	}
-	return plain[uint64]{c}
+	return newPlain[uint64](c)
 }
 
 // plain are keys that give back their elements.
-type plain[W word] struct{ class }
+type plain[W word] struct{ list[W] }
 
-func (plain[W]) size() int { var w W; return int(unsafe.Sizeof(w)) }
-
-func (p plain[W]) load(dst, src []byte, at, step, n int, _ int64) {
-	encode(p.class, words[W](dst), words[W](src), at, step, n)
+func newPlain[W word](c class) records {
+	return plain[W]{list[W]{
+		func(dst []W, src []byte, at, step int, _ int64) { encode(c, dst, view[W](src), at, step, len(dst)) },
+		func(dst []byte, at, step int, src []W) { decode(c, view[W](dst), at, step, src) },
+		func(a, b []W) []W { return sortWords(a, b, 0) },
+		cmp.Less[W],
+	}}
 }
 
-func (p plain[W]) sort(a, b []byte) []byte {
-	if len(a) == 0 {
-		return a
-	}
-	return bytesOf(sortWords(words[W](a), words[W](b), 0))
-}
-
-func (p plain[W]) merge(all, b, room []byte, from, to []int64) []byte {
-	mergeWords(words[W](all), words[W](b), words[W](room), from, to)
+func (plain[W]) merge(all, b, room []byte, from, to []int64) []byte {
+	mergeWords(view[W](all), view[W](b), view[W](room), from, to)
 	return b
 }
 
-func (p plain[W]) store(dst []byte, at, step int, src []byte) {
-	decode(p.class, words[W](dst), at, step, words[W](src))
-}
-
-func (p plain[W]) first(a, b []byte, k int) {
-	first(words[W](a), words[W](b), k, func(a, b W) bool { return a < b }, func(a, b []W) []W { return sortWords(a, b, 0) })
-}
-
-func (p plain[W]) samples(dst, src []byte, every int) { sample(words[W](dst), words[W](src), every) }
-
-func (p plain[W]) split(all []byte, from, to []int64, rank int64, counts []int64) {
-	split(words[W](all), from, to, rank, counts, func(a, b W) bool { return a < b })
-}
-
-// numbered are keys of at most 32 bits above positions of 32 bits.
-type numbered struct {
-	class
-	bytes int // of a key
-}
-
-func (numbered) size() int { return 8 }
-
-func (r numbered) load(dst, src []byte, at, step, n int, first int64) {
-	kernel.BySize(r.bytes, number[uint8], number[uint16], number[uint32])(r.class, words[uint64](dst)[:n], src, at, step, uint64(first))
+// newNumbered are keys of so many bytes, at most four, above positions of 32 bits.
+func newNumbered(c class, bytes int) records {
+	return list[uint64]{
+		func(dst []uint64, src []byte, at, step int, first int64) {
+			kernel.BySize(bytes, number[uint8], number[uint16], number[uint32])(c, dst, src, at, step, uint64(first))
+		},
+		func(dst []byte, at, step int, src []uint64) {
+			d := view[uint64](dst)
+			for _, k := range src {
+				d[at] = k & (1<<32 - 1)
+				at += step
+			}
+		},
+		func(a, b []uint64) []uint64 { return sortWords(a, b, 32) }, // positions of equal keys rise
+		cmp.Less[uint64],
+	}
 }
 
 func number[W word](c class, dst []uint64, bytes []byte, at, step int, first uint64) {
-	src := words[W](bytes)
+	src := view[W](bytes)
 	var keys [256]W
 	for i := 0; i < len(dst); i += len(keys) {
 		n := min(len(keys), len(dst)-i)
@@ -168,43 +157,8 @@ func number[W word](c class, dst []uint64, bytes []byte, at, step int, first uin
 	}
 }
 
-func (r numbered) sort(a, b []byte) []byte {
-	if len(a) == 0 {
-		return a
-	}
-	return bytesOf(sortNumbered(words[uint64](a), words[uint64](b)))
-}
-
-func sortNumbered(a, b []uint64) []uint64 {
-	return sortWords(a, b, 32) // positions of equal keys rise
-}
-
-func (r numbered) merge(all, b, _ []byte, from, to []int64) []byte {
-	return r.sort(gather(all, from, to, r.size()), b)
-}
-
-func (r numbered) store(dst []byte, at, step int, src []byte) {
-	d := words[uint64](dst)
-	for _, k := range words[uint64](src) {
-		d[at] = k & (1<<32 - 1)
-		at += step
-	}
-}
-
-func (r numbered) first(a, b []byte, k int) {
-	first(words[uint64](a), words[uint64](b), k, func(a, b uint64) bool { return a < b }, sortNumbered)
-}
-
-func (r numbered) samples(dst, src []byte, every int) {
-	sample(words[uint64](dst), words[uint64](src), every)
-}
-
-func (r numbered) split(all []byte, from, to []int64, rank int64, counts []int64) {
-	split(words[uint64](all), from, to, rank, counts, func(a, b uint64) bool { return a < b })
-}
-
-// list are records of several words.
-type list[T pair | quad] struct {
+// list are records by what makes, gives back, sorts and compares them.
+type list[T word | pair | quad] struct {
 	fill   func(dst []T, src []byte, at, step int, first int64)
 	empty  func(dst []byte, at, step int, src []T)
 	sorted func(a, b []T) []T
@@ -255,7 +209,7 @@ func fillPositions(t dtype.Type, c class) func(dst []pair, src []byte, at, step 
 }
 
 func fillPairs[W word](c class, dst []pair, bytes []byte, at, step int, first int64) {
-	src := words[W](bytes)
+	src := view[W](bytes)
 	var keys [256]W
 	for i := 0; i < len(dst); i += len(keys) {
 		n := min(len(keys), len(dst)-i)
@@ -267,7 +221,7 @@ func fillPairs[W word](c class, dst []pair, bytes []byte, at, step int, first in
 }
 
 func emptyPairs(dst []byte, at, step int, src []pair) {
-	d := words[uint64](dst)
+	d := view[uint64](dst)
 	for i := range src {
 		d[at+i*step] = src[i].with
 	}
@@ -277,7 +231,7 @@ func fillValues64(flip uint64) func(dst []pair, src []byte, at, step int, _ int6
 	return func(dst []pair, src []byte, at, step int, _ int64) {
 		for i := range dst {
 			z := dtype.Slice[complex64](src)[at+i*step]
-			dst[i] = pair{keys32(real(z), imag(z)) ^ flip, words[uint64](src)[at+i*step]}
+			dst[i] = pair{keys32(real(z), imag(z)) ^ flip, view[uint64](src)[at+i*step]}
 		}
 	}
 }
@@ -293,7 +247,7 @@ func fillPositions128(flip uint64) func(dst []quad, src []byte, at, step int, fi
 }
 
 func emptyPositions128(dst []byte, at, step int, src []quad) {
-	d := words[uint64](dst)
+	d := view[uint64](dst)
 	for i := range src {
 		d[at+i*step] = src[i].with
 	}
@@ -304,7 +258,7 @@ func fillValues128(flip uint64) func(dst []quad, src []byte, at, step int, _ int
 		for i := range dst {
 			z := dtype.Slice[complex128](src)[at+i*step]
 			high, low := keys64(real(z), imag(z))
-			parts := words[uint64](src)[2*(at+i*step):]
+			parts := view[uint64](src)[2*(at+i*step):]
 			dst[i] = quad{high ^ flip, low ^ flip, parts[0], parts[1]}
 		}
 	}
@@ -312,7 +266,7 @@ func fillValues128(flip uint64) func(dst []quad, src []byte, at, step int, _ int
 
 func emptyValues128(dst []byte, at, step int, src []quad) {
 	for i := range src {
-		parts := words[uint64](dst)[2*(at+i*step):]
+		parts := view[uint64](dst)[2*(at+i*step):]
 		parts[0], parts[1] = src[i].with, src[i].also
 	}
 }

@@ -142,13 +142,13 @@ func (s Searched) keys(dst []uint64, src []byte, at, n int) {
 			dst[2*i], dst[2*i+1] = keys64(real(z), imag(z))
 		}
 	case s.Type.Size() == 1:
-		widen(c, dst[:n], words[uint8](src), at)
+		widen(c, dst[:n], view[uint8](src), at)
 	case s.Type.Size() == 2:
-		widen(c, dst[:n], words[uint16](src), at)
+		widen(c, dst[:n], view[uint16](src), at)
 	case s.Type.Size() == 4:
-		widen(c, dst[:n], words[uint32](src), at)
+		widen(c, dst[:n], view[uint32](src), at)
 	default:
-		encode(c, dst, words[uint64](src), at, 1, n)
+		encode(c, dst, view[uint64](src), at, 1, n)
 	}
 }
 

@@ -180,7 +180,7 @@ func (f *filter) line(i int) []byte {
 // pass filters rows of elements, of which the first is at a position of its lines.
 func pass[W word](f *filter, bytes []byte, position int) {
 	var keys [512]W
-	for in := words[W](bytes); len(in) > 0; in, position = in[f.columns:], position+1 {
+	for in := view[W](bytes); len(in) > 0; in, position = in[f.columns:], position+1 {
 		for from := 0; from < f.columns; from += len(keys) {
 			k := keys[:min(len(keys), f.columns-from)]
 			encode(f.class, k, in, from, 1, len(k))
@@ -199,24 +199,24 @@ func pass[W word](f *filter, bytes []byte, position int) {
 func keep[W word](f *filter, column int, key W, position int) {
 	n, line := int(f.counts[column]), f.line(column)
 	switch f.records.(type) {
-	case numbered:
-		words[uint64](line)[n] = uint64(key)<<32 | uint64(position)
+	case list[uint64]:
+		view[uint64](line)[n] = uint64(key)<<32 | uint64(position)
 	case list[pair]:
 		view[pair](line)[n] = pair{uint64(key), uint64(position)}
 	default:
-		words[W](line)[n] = key
+		view[W](line)[n] = key
 	}
 	if n++; n == topRoom(f.first) {
 		n = f.first
 		f.records.first(line, f.other, n)
 		var last uint64
 		switch f.records.(type) {
-		case numbered:
-			last = words[uint64](line)[n-1] >> 32
+		case list[uint64]:
+			last = view[uint64](line)[n-1] >> 32
 		case list[pair]:
 			last = view[pair](line)[n-1].key
 		default:
-			last = uint64(words[W](line)[n-1])
+			last = uint64(view[W](line)[n-1])
 		}
 		f.most[column] = max(last, 1) - 1 // an equal one that comes later is not among the first
 	}

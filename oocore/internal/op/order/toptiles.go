@@ -143,7 +143,7 @@ func tops[W word](f *filter, e *extremes, bytes []byte, tile grid.Box) {
 		e.folder.Init(e.states, lines)
 		e.folder.Rows(e.states, lines, 0, bytes, lines, cols, 0)
 		e.folder.Finish(e.keys, e.states, lines, int64(cols), 0)
-		extreme = words[W](e.keys)
+		extreme = view[W](e.keys)
 		encode(f.class, extreme, extreme, 0, 1, lines)
 	}
 	// A NaN hides other elements, and a zero one of the other sign.
@@ -151,7 +151,7 @@ func tops[W word](f *filter, e *extremes, bytes []byte, tile grid.Box) {
 	encode(f.class, zero[:], zero[:], 0, 1, 1)
 	nan, isFloat := ^W(0)^W(f.class.flip), f.class.kind == dtype.KindFloat
 	var keys [512]W
-	in := words[W](bytes)
+	in := view[W](bytes)
 	for line := range lines {
 		if extreme != nil {
 			if x := extreme[line]; uint64(x) > f.most[line] && !(isFloat && (x == nan || x-zero[0]+1 <= 2)) {

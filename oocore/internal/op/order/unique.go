@@ -302,9 +302,9 @@ func record(dst []int64, all []byte, size, i int) {
 	case 1:
 		dst[0] = int64(all[i])
 	case 2:
-		dst[0] = int64(words[uint16](all)[i])
+		dst[0] = int64(view[uint16](all)[i])
 	case 4:
-		dst[0] = int64(words[uint32](all)[i])
+		dst[0] = int64(view[uint32](all)[i])
 	default:
 		copy(dst, dtype.Slice[int64](all)[i*size/8:(i+1)*size/8])
 	}

@@ -215,7 +215,7 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // weigh adds up the weights of a box of elements, whose start is that in the part.
 func weigh[W word](c *counting, box grid.Box, in []byte, weights, sums []float64) error {
-	runs := newRuns(c, box, words[W](in))
+	runs := newRuns(c, box, view[W](in))
 	float := c.class.kind == dtype.KindFloat // of which the largest key is NaN's
 	for run := runs.next(); len(run.keys) > 0; run = runs.next() {
 		w := weights[run.at:][:len(run.keys)]
