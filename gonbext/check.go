@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -151,10 +152,5 @@ func kind(want any) string {
 }
 
 func exerciseNames() []string {
-	names := make([]string, 0, len(exercises))
-	for name := range exercises {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(exercises))
 }

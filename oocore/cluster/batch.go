@@ -344,9 +344,7 @@ func (b *batch) cancel(ctx context.Context, run string, jobs []string) error {
 			command = append(command, word)
 			continue
 		}
-		for j := range states {
-			command = append(command, j)
-		}
+		command = slices.AppendSeq(command, maps.Keys(states))
 	}
 	_, err = b.call(ctx, command, "")
 	return err

@@ -299,12 +299,7 @@ func shellWord(path string) string {
 // encoded reports that chunks were decoded or encoded, which is part of the time of
 // reading and writing.
 func (s *summary) encoded() bool {
-	for _, st := range s.stages {
-		if st.Predicted[record.Codec] > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.stages, func(st *stageSummary) bool { return st.Predicted[record.Codec] > 0 })
 }
 
 // mebibytes writes a budget as a flag takes it, rounded up.

@@ -12,6 +12,7 @@ package arena
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -232,10 +233,7 @@ var ErrLeak = errors.New("arena: buffers were not freed")
 // the program.
 func (a *Arena) Close() error {
 	a.mu.Lock()
-	var left []*Buffer
-	for b := range a.live {
-		left = append(left, b)
-	}
+	left := slices.Collect(maps.Keys(a.live))
 	a.mu.Unlock()
 	for _, b := range left {
 		b.Free()

@@ -18,6 +18,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -358,11 +359,7 @@ func (p *reader) name(x *ast.Ident) (value, error) {
 	if f, ok := functions()[x.Name]; ok {
 		return value{}, p.fail(x.Pos(), "%s is a function: %s", x.Name, f.Usage)
 	}
-	known := make([]string, 0, len(p.names))
-	for name := range p.names {
-		known = append(known, name)
-	}
-	return value{}, p.fail(x.Pos(), "the name %q is unknown%s", x.Name, nearest(x.Name, known))
+	return value{}, p.fail(x.Pos(), "the name %q is unknown%s", x.Name, nearest(x.Name, slices.Collect(maps.Keys(p.names))))
 }
 
 // named is a source under the name that the expression has for it, which is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -64,12 +65,7 @@ func (o object) absent(name string) bool {
 // only rejects members that it does not know, unless they say that they may be
 // ignored.
 func (o object) only(known ...string) error {
-	names := make([]string, 0, len(o))
-	for name := range o {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if slices.Contains(known, name) {
 			continue
 		}

@@ -213,10 +213,7 @@ func (o Downsampled) Formula(shape []int) *blockwise.Formula {
 			return nil
 		}
 	}
-	f := &blockwise.Formula{Windows: []blockwise.Window{{Border: window.Inside{}, Type: o.DType, Step: o.Factors, Extent: o.Factors}}}
-	for d := range shape {
-		f.Windows[0].Axis = append(f.Windows[0].Axis, d)
-	}
+	f := &blockwise.Formula{Windows: []blockwise.Window{{Border: window.Inside{}, Type: o.DType, Axis: grid.UpTo(len(shape)), Step: o.Factors, Extent: o.Factors}}}
 	zero := f.Number(dtype.Float64, 0)
 	total := zero
 	for row := range window.Counting(o.Factors[:last]) {

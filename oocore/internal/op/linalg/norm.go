@@ -50,9 +50,7 @@ func norm(m *graph.Maker, n *graph.Node, o Order, axes []int) *graph.Node {
 			m.Fail(fmt.Errorf("this order is of vectors or matrices: give one or two axes of shape %s", grid.Format(n.Shape)))
 			return nil
 		}
-		for d := range n.Shape {
-			axes = append(axes, d)
-		}
+		axes = grid.UpTo(len(n.Shape))
 	}
 	t := n.DType
 	if t.Kind() < dtype.KindFloat {

@@ -112,13 +112,9 @@ func (s Scan) run(dst, src []byte, cols, skip int, state []byte) {
 	}
 	switch s.Type {
 	case dtype.Float16:
-		runShort(s.Product, dst, src, cols, skip, state, func(x float64) dtype.Float16Bits {
-			return dtype.Float16Bits(dtype.FromFloat(dtype.Float16, x).Lo)
-		})
+		runShort(s.Product, dst, src, cols, skip, state, toFloat16)
 	case dtype.BFloat16:
-		runShort(s.Product, dst, src, cols, skip, state, func(x float64) dtype.BFloat16Bits {
-			return dtype.BFloat16Bits(dtype.FromFloat(dtype.BFloat16, x).Lo)
-		})
+		runShort(s.Product, dst, src, cols, skip, state, toBFloat16)
 	case dtype.Float32, dtype.Complex64:
 		switch {
 		case !s.Product:
@@ -252,7 +248,23 @@ func total(sum, lost float64) float64 {
 	return sum
 }
 
-func runShort[H dtype.Float16Bits | dtype.BFloat16Bits](product bool, dst, src []byte, cols, skip int, state []byte, round func(float64) H) {
+// short is a float of 16 bits.
+type short interface {
+	dtype.Float16Bits | dtype.BFloat16Bits
+	Float32() float32
+}
+
+func widen[H short](h H) float64 { return float64(h.Float32()) }
+
+func toFloat16(x float64) dtype.Float16Bits {
+	return dtype.Float16Bits(dtype.FromFloat(dtype.Float16, x).Lo)
+}
+
+func toBFloat16(x float64) dtype.BFloat16Bits {
+	return dtype.BFloat16Bits(dtype.FromFloat(dtype.BFloat16, x).Lo)
+}
+
+func runShort[H short](product bool, dst, src []byte, cols, skip int, state []byte, round func(float64) H) {
 	a := dtype.Slice[float64](state)
 	rows(dtype.Slice[H](dst), dtype.Slice[H](src), cols, skip, func(dst, src []H) {
 		for c, h := range src {
@@ -273,16 +285,6 @@ func runShort[H dtype.Float16Bits | dtype.BFloat16Bits](product bool, dst, src [
 			}
 		}
 	})
-}
-
-func widen[H dtype.Float16Bits | dtype.BFloat16Bits](h H) float64 {
-	switch h := any(h).(type) {
-	case dtype.Float16Bits:
-		return float64(h.Float32())
-	case dtype.BFloat16Bits:
-		return float64(h.Float32())
-	}
-	return 0
 }
 
 // scaled is x times a power of two. x is between 2^±400, zero, infinite or NaN.

@@ -323,11 +323,9 @@ func (s Scan) runRule(dst, src []byte, cols, skip int, state []byte) {
 	case dtype.Int64:
 		runRule[int64](s, dst, src, cols, skip, state)
 	case dtype.Float16:
-		runFloats(s, dst, src, cols, skip, state, widen[dtype.Float16Bits], func(v float64) dtype.Float16Bits { return dtype.Float16Bits(dtype.FromFloat(dtype.Float16, v).Lo) })
+		runFloats(s, dst, src, cols, skip, state, widen[dtype.Float16Bits], toFloat16)
 	case dtype.BFloat16:
-		runFloats(s, dst, src, cols, skip, state, widen[dtype.BFloat16Bits], func(v float64) dtype.BFloat16Bits {
-			return dtype.BFloat16Bits(dtype.FromFloat(dtype.BFloat16, v).Lo)
-		})
+		runFloats(s, dst, src, cols, skip, state, widen[dtype.BFloat16Bits], toBFloat16)
 	case dtype.Float32:
 		runFloats(s, dst, src, cols, skip, state, func(v float32) float64 { return float64(v) }, func(v float64) float32 { return float32(v) })
 	case dtype.Float64:

@@ -174,18 +174,10 @@ func (h faulty) half(do func([]byte, int64) (int, error), p []byte, at int64) in
 }
 
 func (h faulty) Truncate(size int64) error {
-	if err := h.fault.fail(Write, h.OS().Name()); err != nil {
-		return err
-	}
-	return h.Handle.Truncate(size)
+	return unless(h.fault.fail(Write, h.OS().Name()), func() error { return h.Handle.Truncate(size) })
 }
 
-func (h faulty) Sync() error {
-	if err := h.fault.fail(Sync, h.OS().Name()); err != nil {
-		return err
-	}
-	return h.Handle.Sync()
-}
+func (h faulty) Sync() error { return unless(h.fault.fail(Sync, h.OS().Name()), h.Handle.Sync) }
 
 func (h faulty) Map(at int64, n int) (mmap.MMap, error) {
 	if err := h.fault.fail(Read, h.OS().Name()); err != nil {
@@ -194,12 +186,7 @@ func (h faulty) Map(at int64, n int) (mmap.MMap, error) {
 	return h.Handle.Map(at, n)
 }
 
-func (h faulty) Lock() error {
-	if err := h.fault.fail(Lock, h.OS().Name()); err != nil {
-		return err
-	}
-	return h.Handle.Lock()
-}
+func (h faulty) Lock() error { return unless(h.fault.fail(Lock, h.OS().Name()), h.Handle.Lock) }
 
 // Dir is a folder for one test, in memory where the machine has one there: what
 // counts is which operations fail and what is synced, not how long that takes.
