@@ -24,7 +24,7 @@ func newConvert() *cobra.Command {
 		Long: `Write an array in another format, chunking, compression or dtype, within a budget of memory.
 
 The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#name, x.safetensors#name,
-x.bin?shape=AxB&dtype=T; s3://bucket/…, gs://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
+x.bin?shape=AxB&dtype=T; DST also x.csv, a table; s3://bucket/…, gs://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
 lie across those of SRC take one pass over the data, or two by way of a file beside DST where the output cannot
 be filled in pieces and the budget is smaller than the array: --plan says which. A conversion that was cut off
 resumes where it stopped. SRC or DST can be -, for a pipe, as in compute. --chunks auto:FILE takes the chunks, and shards, that

@@ -1,7 +1,8 @@
-// Package csv reads files of comma-separated values into stored arrays, within bounded memory:
+// Package csv reads files of comma-separated values into stored arrays, and writes them, within bounded memory:
 //
 //	x, err := csv.Save(ctx, "trades.csv", "trades.npy", csv.Options{})           // one array, rows × columns
 //	c, err := csv.SaveColumns(ctx, "trades.csv", "trades.zarr", csv.Options{})   // an array of each column, by its name
+//	err = csv.Write(ctx, x, "rows.csv")
 //
 // A file is read once, from front to back, and may be of any size. What is no number of a column's
 // type, an empty field, and a row with more or fewer fields than the first one are errors that name the

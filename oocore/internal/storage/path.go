@@ -69,6 +69,9 @@ func (unnamed) Layout(path string, _ store.Meta) (store.Layout, error) {
 	if err := packedError(path); err != nil {
 		return store.Layout{}, err
 	}
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		return store.Layout{}, errors.New("a .csv file is written of one array, by gonbext convert or by Write of package oocore/adapters/csv")
+	}
 	if adapters[strings.ToLower(filepath.Ext(path))] != "" {
 		return store.Layout{}, fmt.Errorf("%s files are only read: save to NAME.npy, NAME.zarr, or another format that is written", filepath.Ext(path))
 	}

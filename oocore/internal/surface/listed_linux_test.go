@@ -241,6 +241,7 @@ var listed = []exported{
 	{name: "csv.Options", of: reflect.TypeFor[csv.Options]()},
 	{name: "csv.Save", value: csv.Save},
 	{name: "csv.SaveColumns", value: csv.SaveColumns},
+	{name: "csv.Write", value: csv.Write},
 	{name: "gomlx.From", value: gomlx.From},
 	{name: "gomlx.Tensor", value: gomlx.Tensor},
 	{name: "gonum.Dense", value: gonum.Dense},
