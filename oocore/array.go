@@ -77,6 +77,8 @@ type Array struct {
 	//lint:ignore U1000 package door calls its method
 	value
 	chunks []int // that Rechunk has asked for
+	// opaque is the path that could not be opened; an array that is made of this one has none.
+	opaque string
 }
 
 // value is the array's expression, or the error that it carries.

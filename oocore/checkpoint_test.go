@@ -95,3 +95,64 @@ for name, want in ("mx", mx), ("nv", nv):
 		t.Error("int32 are bytes")
 	}
 }
+
+// Tensors of types that nothing is computed in, and blocks of GGUF files, come along with their bytes where the others are changed.
+func TestCollectionCopiesEncodedTensors(t *testing.T) {
+	python := testcases.Python(t, "the safetensors and gguf packages")
+	dir := t.TempDir()
+	run := func(script string) {
+		t.Helper()
+		cmd := exec.Command(python, "-c", "import json, struct, sys, gguf\nfrom safetensors import safe_open\n"+script)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	run(`
+h, data = {}, b""
+for name, dtype, shape, size in ("a", "F32", [2, 3], 24), ("u", "U64", [2], 16), ("b", "BOOL", [5], 5), ("e", "F8_E8M0", [3, 2], 6), ("f", "F4", [2, 6], 6), ("g", "F6_E2M3", [2, 4], 6):
+    h[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + size]}
+    data += bytes(range(size)) if dtype != "BOOL" else b"\1\0\1\1\0"
+text = json.dumps(h).encode()
+open("in.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data)`)
+	double := func(name string, a *Array) *Array {
+		if name == "a" || name == "F32" {
+			return a.Mul(2)
+		}
+		return a
+	}
+	c := OpenAll(filepath.Join(dir, "in.safetensors")).Map(double)
+	for _, to := range []string{"out.safetensors", "out.safetensors.index.json"} {
+		if _, err := c.Save(t.Context(), filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Save(t.Context(), filepath.Join(dir, "out.npz")); err == nil {
+		t.Error("an npz file has floats of four bits")
+	}
+	if _, err := OpenAll(filepath.Join(dir, "in.safetensors")).Map(func(_ string, a *Array) *Array { return a.AsType(Float32) }).Save(t.Context(), filepath.Join(dir, "f.safetensors")); err == nil {
+		t.Error("floats of four bits are converted")
+	}
+	fixture, err := filepath.Abs(ggufFixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenAll(fixture).Map(double).Save(t.Context(), filepath.Join(dir, "out.gguf")); err != nil {
+		t.Fatal(err)
+	}
+	run(`
+def parts(f):
+    b = open(f, "rb").read()
+    n = struct.unpack("<Q", b[:8])[0]
+    return {k: (v["dtype"], v["shape"], b[8 + n:][slice(*v["data_offsets"])]) for k, v in json.loads(b[8:8 + n]).items() if k != "__metadata__"}
+old = parts("in.safetensors")
+for f in "out.safetensors", "out-00001-of-00001.safetensors":
+    new = parts(f)
+    assert len(list(safe_open(f, "np").keys())) == 6 and set(new) == set(old)
+    assert all(new[k] == old[k] for k in old if k != "a") and new["a"] != old["a"], (f, old, new)
+read = lambda f: {t.name: (t.tensor_type, list(t.shape), t.data.tobytes()) for t in gguf.GGUFReader(f).tensors}
+old, new = read("` + fixture + `"), read("out.gguf")
+assert set(old) == set(new)
+other = [k for k in old if old[k] != new[k]]
+assert other in ([], ["F32"]), other`)
+}

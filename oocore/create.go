@@ -36,7 +36,9 @@ func OpenContext(ctx context.Context, path string) *Array {
 		if inner, ok := errors.AsType[*fs.PathError](err); ok {
 			err = &openError{inner}
 		}
-		return made(nil, &Error{Op: "open", Site: site, Err: err})
+		a := made(nil, &Error{Op: "open", Site: site, Err: err})
+		a.opaque = path
+		return a
 	}
 	info := stored.Info()
 	if err := stored.Close(); err != nil {

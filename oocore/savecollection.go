@@ -132,12 +132,20 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 		members = append(members, storage.NewMember{Name: name, Meta: store.Meta{Shape: a.Shape(), DType: a.DType()}})
 	}
 	types, recipe := storage.TypesOf(path, s.Codec, members)
+	encoded := "" // is the type of bytes that stay as they are
 	var all []compile.Output
 	names := make(map[string]bool, len(c.members))
 	for i, a := range arrays {
 		name := members[i].Name
-		if recipe {
+		if s.Type = nil; recipe {
 			s.Type = &types[i]
+		}
+		var encoding string
+		if !recipe || types[i] == "" {
+			var stored string
+			if stored, encoding = storage.EncodedAt(context.Background(), path, a.storedAt()); encoding != "" {
+				a, s.Type = Open(stored), &encoded
+			}
 		}
 		if names[name] {
 			return failed("", fmt.Errorf("two arrays have the name %.80q", name))
@@ -150,6 +158,9 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 		out, err := s.output(site, "save", a, member)
 		if err != nil {
 			return failed(name, err)
+		}
+		if encoding != "" {
+			out.Target.Codec = encoding
 		}
 		if len(out.Root.Shape) != len(out.Target.Chunks) {
 			out.Target.Chunks = nil // those of the option are for arrays of as many dimensions
@@ -190,6 +201,14 @@ func (c *Collection) texts() map[string]string {
 
 // smallFile is the size up to which a file beside a checkpoint's tensors is copied with it.
 const smallFile = 64 << 20
+
+// storedAt is the path of an array that is as it is stored, in an encoding or so that it cannot be read; empty of any other.
+func (a *Array) storedAt() string {
+	if n, err := a.expression(); err == nil && n.Kind == graph.Source && n.Stored.Info.Codec != "" {
+		return n.Stored.Info.Path
+	}
+	return a.opaque
+}
 
 // place is where the collection goes: a checkpoint that is saved to a folder takes the name there that it has where it is from.
 func (c *Collection) place(path string) string {

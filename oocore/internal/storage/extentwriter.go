@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -102,8 +103,10 @@ type MemberFormat struct {
 	// Types are those that arrays have by a recipe that a codec names: of elements, or of blocks, as whose bytes they come;
 	// "" is that of an array as it is. It is nil where there are none, and false of a codec that names none.
 	Types func(codec string, arrays []NewMember) ([]string, bool)
-	// Blocks reports a type of blocks.
+	// Blocks reports a type of blocks, or of elements that are only copied.
 	Blocks func(name string) bool
+	// Encoded is where the bytes of an array are that is in such a type: "" of any other.
+	Encoded func(ctx context.Context, file, name string) (at Encoded, err error)
 	// Lay begins to lay out a file with texts of a collection.
 	Lay func(m CollectionMeta) FileLayout
 }
@@ -125,6 +128,42 @@ func TypesOf(path, codec string, arrays []NewMember) ([]string, bool) {
 	return nil, false
 }
 
+// Encoded are the bytes of an array in a type of blocks, which are an array of uint8.
+type Encoded struct {
+	Type   string
+	File   string
+	Offset int64
+	Shape  []int
+}
+
+func (f MemberFormat) encodedAt(ctx context.Context, path string) (Encoded, error) {
+	if f.Encoded == nil {
+		return Encoded{}, nil
+	}
+	file, name, _ := f.Cut(path)
+	return f.Encoded(ctx, file, name)
+}
+
+// Copies reports a type of which arrays come as bytes.
+func (f MemberFormat) Copies(name string) bool { return f.Blocks != nil && f.Blocks(name) }
+
+// EncodedAt returns the path of the bytes, and the type, of an array that a new collection of the same format takes as they are;
+// the type is "" where elements are what is copied.
+func EncodedAt(ctx context.Context, collection, path string) (bytes, name string) {
+	from, is := formatOf(path).(interface {
+		encodedAt(context.Context, string) (Encoded, error)
+	})
+	to, can := formatOf(collection).(interface{ Copies(string) bool })
+	if path == "" || !is || !can {
+		return "", ""
+	}
+	at, err := from.encodedAt(ctx, path)
+	if err != nil || at.Type == "" || !to.Copies(at.Type) {
+		return "", ""
+	}
+	return fmt.Sprintf("%s?shape=%s&dtype=uint8&offset=%d", at.File, strings.ReplaceAll(strings.Trim(fmt.Sprint(at.Shape), "[]"), " ", "x"), at.Offset), at.Type
+}
+
 // FileLayout lays out a file.
 type FileLayout interface {
 	// Read takes in a file that is there, and is added to; it returns the names of its arrays.
@@ -136,7 +175,7 @@ type FileLayout interface {
 // Layout rejects what such a file does not store.
 func (f MemberFormat) Layout(path string, m store.Meta) (store.Layout, error) {
 	l := store.Layout{Open: true}
-	if f.Blocks != nil && f.Blocks(m.Codec) {
+	if f.Copies(m.Codec) {
 		l.Codec = m.Codec
 	}
 	return l, f.check(f.Place(path), m)
@@ -146,7 +185,7 @@ func (f MemberFormat) check(file string, m store.Meta) error {
 	if p := blob.PlaceOf(file); !p.Files {
 		return fmt.Errorf("%s files are not written over %s: write NAME.zarr there", f.Name, p.Scheme)
 	}
-	if f.Blocks == nil || !f.Blocks(m.Codec) {
+	if !f.Copies(m.Codec) {
 		if err := noCodec(f.Name, m); err != nil {
 			return err
 		}

@@ -38,7 +38,8 @@ var files = format{storage.MemberFormat{
 		h, err := readHeader(file, r, size)
 		return h.names.List(), err
 	}},
-	Name: "GGUF", Kind: kind, First: "tensor", Types: Types, Blocks: codec.WritesGGML,
+	Name: "GGUF", Kind: kind, First: "tensor", Types: Types, Encoded: encoded,
+	Blocks: func(name string) bool { _, _, ok := codec.GGML(name); return ok },
 	Supports: func(m store.Meta) error {
 		_, err := newTensor("", m)
 		return err
@@ -96,6 +97,27 @@ func (x format) open(ctx context.Context, path string) (store.Array, error) {
 		}
 		return e, fmt.Errorf("tensor %.80q: type %s cannot be read: write the file as F16 by llama.cpp (llama-quantize --allow-requantize OLD.gguf NEW.gguf F16)", t.Name, format)
 	})
+}
+
+// encoded is where the bytes of a tensor in blocks are.
+func encoded(ctx context.Context, file, name string) (at storage.Encoded, err error) {
+	h, err := headerOf(ctx, file)
+	if err != nil {
+		return at, err
+	}
+	i, err := h.names.Find(name)
+	if err != nil {
+		return at, err
+	}
+	t := h.Tensors[i]
+	floats, size, ok := codec.GGML(blocks[t.Type])
+	if !ok {
+		return at, nil
+	}
+	at = storage.Encoded{Type: blocks[t.Type], File: file, Offset: h.Data + t.Offset, Shape: slices.Clone(t.Shape)}
+	last := &at.Shape[len(at.Shape)-1]
+	*last = *last / floats * size
+	return at, nil
 }
 
 // chunkElements is about how many elements are decoded at once.

@@ -23,6 +23,9 @@ const defaultShard = 5_000_000_000
 // MemberPath is the index with the tensor's name.
 func (x index) MemberPath(path, name string) string { return path + "#" + name }
 
+// Copies is that of its files.
+func (index) Copies(name string) bool { return files.Copies(name) }
+
 // Layout is that of a tensor of one file.
 func (x index) Layout(path string, m store.Meta) (store.Layout, error) {
 	return files.Layout(x.Place(path), m)

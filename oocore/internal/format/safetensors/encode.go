@@ -9,8 +9,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // place puts the tensors of a new file one behind the other: those of larger
@@ -29,11 +29,16 @@ func place(tensors []Tensor) int64 {
 	return at
 }
 
-// newTensor is a tensor that is not placed yet.
-func newTensor(name string, shape []int, t dtype.Type) (Tensor, error) {
-	dt, ok := names[t]
+// newTensor is a tensor that is not placed yet. One of a type that is only copied comes as bytes.
+func newTensor(name string, m store.Meta) (Tensor, error) {
+	dt, ok := names[m.DType]
 	if !ok {
-		return Tensor{}, fmt.Errorf("the safetensors format has no %s: write another dtype, or .npy", t)
+		return Tensor{}, fmt.Errorf("the safetensors format has no %s: write another dtype, or .npy", m.DType)
+	}
+	shape := slices.Clone(m.Shape)
+	if b := bits[m.Codec]; b > 0 {
+		dt = m.Codec
+		shape[len(shape)-1] = shape[len(shape)-1] * 8 / b
 	}
 	if name == "__metadata__" {
 		return Tensor{}, fmt.Errorf("a tensor cannot have the name %s, which the format keeps for itself", name)
@@ -41,7 +46,7 @@ func newTensor(name string, shape []int, t dtype.Type) (Tensor, error) {
 	if !utf8.ValidString(name) {
 		return Tensor{}, fmt.Errorf("tensor %.80q: the name is not UTF-8, as the format's are", name)
 	}
-	return Tensor{Name: name, Type: &Type{dt, slices.Clone(shape)}, End: int64(grid.Size(shape)) * int64(t.Size())}, nil
+	return Tensor{Name: name, Type: &Type{dt, shape}, End: int64(grid.Size(m.Shape)) * int64(m.DType.Size())}, nil
 }
 
 // headerAlign is where the data begin: at a page, so that chunks can bypass the

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -43,13 +44,38 @@ var files = format{storage.MemberFormat{
 	}},
 	Name: "safetensors", Kind: kind, First: "tensor",
 	Supports: func(m store.Meta) error {
-		_, err := newTensor("", nil, m.DType)
+		_, err := newTensor("", m)
 		return err
 	},
+	Encoded: encoded, Blocks: func(name string) bool { return bits[name] > 0 && !computed(name) },
 	Lay: func(m storage.CollectionMeta) storage.FileLayout { return &fileLayout{metadata: m.Metadata} },
 }}
 
 type format struct{ storage.MemberFormat }
+
+// encoded is where the bytes of a tensor are whose type is only copied, where its rows are whole bytes.
+func encoded(ctx context.Context, file, name string) (at storage.Encoded, err error) {
+	o, id, err := storage.OpenObject(ctx, file)
+	if err != nil {
+		return at, err
+	}
+	h, err := readHeader(file, storage.HeadOf(ctx, o, id.Size), id.Size)
+	if err = errors.Join(err, o.Close()); err != nil {
+		return at, err
+	}
+	i, err := h.names.Find(name)
+	if err != nil {
+		return at, err
+	}
+	t := h.Tensors[i]
+	last := len(t.Shape) - 1
+	if last < 0 || bits[t.DType] == 0 || computed(t.DType) || t.Shape[last]*bits[t.DType]%8 != 0 {
+		return at, nil
+	}
+	at = storage.Encoded{Type: t.DType, File: file, Offset: h.Data + t.Begin, Shape: slices.Clone(t.Shape)}
+	at.Shape[last] = at.Shape[last] * bits[t.DType] / 8
+	return at, nil
+}
 
 // Parts returns the files of the model that a file is a part of, as its name says: model-00001-of-00003.safetensors,
 // where no index beside them lists their tensors. With one a file is read by itself.

@@ -184,6 +184,16 @@ func init() {
 	}
 }
 
+// computed reports the format's name of a type that arrays have.
+func computed(name string) bool {
+	for _, of := range names {
+		if of == name {
+			return true
+		}
+	}
+	return false
+}
+
 // dtype is the tensor's type of elements, if there is one here.
 func (t Tensor) dtype() (dtype.Type, error) {
 	for dt, name := range names {

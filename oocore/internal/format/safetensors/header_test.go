@@ -120,7 +120,7 @@ func TestHeaderIsReadBack(t *testing.T) {
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 9, -1), 0, 6, rapid.ID).Draw(r, "names") {
 			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(r, "shape")
 			dt := rapid.SampledFrom(dtype.All()).Draw(r, "dtype")
-			tensor, err := newTensor(name, shape, dt)
+			tensor, err := newTensor(name, store.Meta{Shape: shape, DType: dt})
 			if dt == dtype.Complex128 || name == "__metadata__" {
 				if err == nil {
 					r.Fatalf("%q of %s was accepted", name, dt)

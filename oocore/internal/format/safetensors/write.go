@@ -31,7 +31,7 @@ func (l *fileLayout) Frame(members []storage.NewMember) (f storage.Frame, err er
 	}
 	added := make(map[string]int, len(members))
 	for i, m := range members {
-		t, err := newTensor(m.Name, m.Shape, m.DType)
+		t, err := newTensor(m.Name, m.Meta)
 		if err != nil {
 			return f, err
 		}
