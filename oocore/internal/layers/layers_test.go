@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk", "oocore/internal/requests"},
 	{"oocore/internal/kernel", "oocore/internal/arena", "oocore/internal/blob", "oocore/internal/meter", "oocore/internal/testkit/disktest"},
-	{"oocore/internal/strided"},
+	{"oocore/internal/strided", "oocore/internal/unpack"},
 	{"oocore/internal/blockwise"},
 	{"oocore/store", "oocore/internal/testkit/blockwisetest", "oocore/internal/plan/cost"},
 	{"oocore/internal/storage", "oocore/internal/codec"},
