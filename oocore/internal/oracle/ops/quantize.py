@@ -39,7 +39,25 @@ def quantize(x, dtype, affine, axis=None, block=None):
     return q.reshape(shape).astype(dtype), scale.reshape(shared), zero.reshape(shared).astype(dtype)
 
 
+def fp4(rng):
+    """Bytes of two floats of four bits, with scales of MXFP4 in blocks of their own or not, or of NVFP4, and what they mean."""
+    lead = [int(rng.integers(1, 4)) for _ in range(int(rng.integers(0, 3)))]
+    blocks, half = int(rng.integers(1, 5)), int(rng.choice([1, 8, 16]))
+    q = rng.integers(0, 256, lead + [blocks, half], "u1")
+    x = np.stack([q & 15, q >> 4], -1).view(ml_dtypes.float4_e2m1fn).astype("f4").reshape(lead + [blocks, 2 * half])
+    scale = rng.integers(0, 256, lead + [blocks], "u1")
+    wide = scale.view(ml_dtypes.float8_e8m0fnu).astype("f4")
+    if rng.random() < 0.5:
+        scale = wide = rng.standard_normal(lead + [blocks]).astype("f4")
+    with np.errstate(all="ignore"):
+        want = (x * wide[..., None]).reshape(lead + [-1])
+    return q if rng.random() < 0.5 else q.reshape(lead + [-1]), scale, want
+
+
 def cases(rng):
+    for i in range(50):
+        q, scale, want = fp4(rng)
+        yield {"op": "dequantize_fp4", "expr": "dequantize_fp4(q, s)", "in": {"q": q, "s": scale}, "want": want}
     for i in range(60):
         x = rng.standard_normal([int(rng.integers(1, 7)) for _ in range(int(rng.integers(1, 4)))]) * 10.0 ** rng.integers(-3, 4)
         x = x.astype([np.float32, np.float64, np.float16, ml_dtypes.bfloat16][int(rng.integers(4))])
