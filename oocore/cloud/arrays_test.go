@@ -282,7 +282,7 @@ func TestRefusedArrays(t *testing.T) {
 		"s3://data/missing.npy":                               "there is no such object",
 		"s3://data/bad.bin?shape=2&dtype=float32":             "there is no such object",
 		"s3://nowhere/x.npy":                                  "there is no such bucket",
-		"gs://data/x.npy":                                     "import _ \"github.com/gonbext/gonbext/oocore/cloud\"",
+		"az://data/x.npy":                                     "import _ \"github.com/gonbext/gonbext/oocore/cloud\"",
 		"s3://data/missing.safetensors#x":                     "there is no such object",
 		"https://user:very-secret@127.0.0.1/x.npy":            "a URL that holds a user or password",
 		"https://127.0.0.1/x.npy?X-Amz-Signature=very-secret": "open https://127.0.0.1/x.npy?…: \"X-Amz-Signature\" is unknown",

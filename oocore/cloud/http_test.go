@@ -198,7 +198,7 @@ func TestUnreachable(t *testing.T) {
 	secure.StartTLS()
 	defer secure.Close()
 	for url, want := range map[string]string{
-		"http://no-such-host.invalid": "the server's name no-such-host.invalid cannot be resolved: check the path, AWS_ENDPOINT_URL and the network",
+		"http://no-such-host.invalid": "the server's name no-such-host.invalid cannot be resolved: check the path, the endpoint (AWS_ENDPOINT_URL, CPL_GS_ENDPOINT) and the network",
 		"http://" + l.Addr().String(): "no connection to " + l.Addr().String() + ": check",
 		secure.URL:                    "the server's certificate is signed by nobody",
 	} {
