@@ -145,7 +145,7 @@ func (t *tensor) share(rank func(mode int) int) error {
 	if err != nil {
 		return err
 	}
-	t.heap = p.Budget - p.Budget/8
+	t.heap = p.Budget / 4 * 3 // what is held is half at most; the rest is what a run keeps of its arena, and the program
 	t.inMemory = min(p.Budget/16, mostInMemory)
 	t.solve = t.inMemory
 	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
