@@ -12,7 +12,7 @@ INTEGERS = [t for t in TYPES if "int" in t or t == "bool"]
 
 BY_PARTS = "add subtract negative conjugate real imag where".split()  # exact of complex numbers too
 ROUGH = "radians degrees".split()  # of rows that have no bound
-SPECIAL = "float_power full_like i0 ldexp logaddexp logaddexp2 sinc".split()  # which have cases of their own
+SPECIAL = "float_power full_like i0 ldexp logaddexp logaddexp2 polyval sinc".split()  # which have cases of their own
 
 
 OWN = {}  # the references of kernels whose Home is none, by name: "sinpi": lambda x: …
