@@ -9,19 +9,25 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
+// scripts runs Python in a folder, each time behind the same lines; SEED is that of the test.
+func scripts(t *testing.T, python, dir, head string) func(script string) {
+	return func(script string) {
+		t.Helper()
+		cmd := exec.Command(python, "-c", head+script)
+		cmd.Dir = dir
+		cmd.Env = append(cmd.Environ(), fmt.Sprint("SEED=", testcases.Seed(t)))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
 // A model of Hugging Face, in one file or in shards, is one again in a folder that was not there, as the safetensors package reads it.
 func TestCheckpointFolderComesOutAsOne(t *testing.T) {
 	python := testcases.Python(t, "the safetensors package")
 	for _, shards := range []string{"1", "3"} {
 		dir := t.TempDir()
-		run := func(script string) {
-			t.Helper()
-			cmd := exec.Command(python, "-c", "import json, os, sys, numpy as np\nfrom safetensors.numpy import load_file, save_file\nn = "+shards+"\n"+script)
-			cmd.Dir = dir
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-		}
+		run := scripts(t, python, dir, "import json, os, sys, numpy as np\nfrom safetensors.numpy import load_file, save_file\nn = "+shards+"\n")
 		run(`
 os.makedirs("in/original")
 x = {f"layers.{i}.weight": np.arange(12, dtype="f4").reshape(3, 4) + i for i in range(6)}
@@ -56,17 +62,8 @@ assert len(got) == 6 and all(v.dtype == np.float16 and np.array_equal(v, np.aran
 func TestDequantizeFP4(t *testing.T) {
 	python := testcases.Python(t, "the ml_dtypes package")
 	dir := t.TempDir()
-	run := func(script string) {
-		t.Helper()
-		cmd := exec.Command(python, "-c", "import numpy as np, ml_dtypes as m\nfrom safetensors.numpy import save_file\n"+script)
-		cmd.Dir = dir
-		cmd.Env = append(cmd.Environ(), fmt.Sprint("SEED=", testcases.Seed(t)))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	run := scripts(t, python, dir, "import os, numpy as np, ml_dtypes as m\nfrom safetensors.numpy import save_file\n")
 	run(`
-import os
 r = np.random.default_rng(int(os.environ["SEED"]))
 q = r.integers(0, 256, (2, 3, 4, 16), "u1")
 q.ravel()[:256] = np.arange(256)
@@ -100,14 +97,7 @@ for name, want in ("mx", mx), ("nv", nv):
 func TestCollectionCopiesEncodedTensors(t *testing.T) {
 	python := testcases.Python(t, "the safetensors and gguf packages")
 	dir := t.TempDir()
-	run := func(script string) {
-		t.Helper()
-		cmd := exec.Command(python, "-c", "import json, struct, sys, gguf\nfrom safetensors import safe_open\n"+script)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	run := scripts(t, python, dir, "import json, struct, sys, gguf\nfrom safetensors import safe_open\n")
 	run(`
 h, data = {}, b""
 for name, dtype, shape, size in ("a", "F32", [2, 3], 24), ("u", "U64", [2], 16), ("b", "BOOL", [5], 5), ("e", "F8_E8M0", [3, 2], 6), ("f", "F4", [2, 6], 6), ("g", "F6_E2M3", [2, 4], 6):

@@ -150,11 +150,14 @@ func (f MemberFormat) Copies(name string) bool { return f.Blocks != nil && f.Blo
 // EncodedAt returns the path of the bytes, and the type, of an array that a new collection of the same format takes as they are;
 // the type is "" where elements are what is copied.
 func EncodedAt(ctx context.Context, collection, path string) (bytes, name string) {
+	if path == "" { // most arrays
+		return "", ""
+	}
 	from, is := formatOf(path).(interface {
 		encodedAt(context.Context, string) (Encoded, error)
 	})
 	to, can := formatOf(collection).(interface{ Copies(string) bool })
-	if path == "" || !is || !can {
+	if !is || !can {
 		return "", ""
 	}
 	at, err := from.encodedAt(ctx, path)

@@ -157,14 +157,14 @@ func extent(b []byte, size int64, pair bool) (e store.Extent, err error) {
 	magic, magic2 := string(b[344:348]), string(b[4:8])
 	analyze := pair && magic != "ni1\x00"
 	switch {
-	case length == 348 && n >= 348 && (magic == "n+1\x00" && !pair || magic != "n+1\x00" && pair):
+	case length == 348 && n >= 348 && (magic == "n+1\x00") != pair:
 		for i := range lengths {
 			lengths[i], distances[i] = int64(int16(order.Uint16(b[40+2*i:]))), float(76+4*i)
 		}
 		kind, bits, from, slope, offset = order.Uint16(b[70:]), order.Uint16(b[72:]), float(108), float(112), float(116)
 		f = form{float(136), int16(order.Uint16(b[252:])), int16(order.Uint16(b[254:])), numbers(float, 256, 4, 6), numbers(float, 280, 4, 12)}
 		unit, intent, name, least = uint32(b[123]), uint32(order.Uint16(b[68:])), b[328:344], 352
-	case length == 540 && n == 540 && magic2 == map[bool]string{true: "ni2\x00", false: "n+2\x00"}[pair]:
+	case length == 540 && n == 540 && (magic2 == "n+2\x00" && !pair || magic2 == "ni2\x00" && pair):
 		analyze = false
 		for i := range lengths {
 			lengths[i], distances[i] = int64(order.Uint64(b[16+8*i:])), double(104+8*i)

@@ -47,11 +47,17 @@ var files = format{storage.MemberFormat{
 		_, err := newTensor("", m)
 		return err
 	},
-	Encoded: encoded, Blocks: func(name string) bool { return bits[name] > 0 && !computed(name) },
+	Encoded: encoded, Blocks: copied,
 	Lay: func(m storage.CollectionMeta) storage.FileLayout { return &fileLayout{metadata: m.Metadata} },
 }}
 
 type format struct{ storage.MemberFormat }
+
+// copied reports a type of known size that arrays do not have.
+func copied(name string) bool {
+	_, ok := computed(name)
+	return !ok && bits[name] > 0
+}
 
 // encoded is where the bytes of a tensor are whose type is only copied, where its rows are whole bytes.
 func encoded(ctx context.Context, file, name string) (at storage.Encoded, err error) {
@@ -69,7 +75,7 @@ func encoded(ctx context.Context, file, name string) (at storage.Encoded, err er
 	}
 	t := h.Tensors[i]
 	last := len(t.Shape) - 1
-	if last < 0 || bits[t.DType] == 0 || computed(t.DType) || t.Shape[last]*bits[t.DType]%8 != 0 {
+	if last < 0 || !copied(t.DType) || t.Shape[last]*bits[t.DType]%8 != 0 {
 		return at, nil
 	}
 	at = storage.Encoded{Type: t.DType, File: file, Offset: h.Data + t.Begin, Shape: slices.Clone(t.Shape)}

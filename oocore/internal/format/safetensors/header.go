@@ -184,22 +184,20 @@ func init() {
 	}
 }
 
-// computed reports the format's name of a type that arrays have.
-func computed(name string) bool {
-	for _, of := range names {
+// computed returns the type that arrays have by the format's name, if they have it.
+func computed(name string) (t dtype.Type, ok bool) {
+	for t, of := range names {
 		if of == name {
-			return true
+			return t, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // dtype is the tensor's type of elements, if there is one here.
 func (t Tensor) dtype() (dtype.Type, error) {
-	for dt, name := range names {
-		if name == t.DType {
-			return dt, nil
-		}
+	if dt, ok := computed(t.DType); ok {
+		return dt, nil
 	}
 	if _, known := bits[t.DType]; known {
 		return 0, fmt.Errorf("dtype %s cannot be read: save the tensor as F16, BF16 or F32", t.DType)

@@ -192,8 +192,11 @@ func (a *stored) newSpread(_ []byte, read *int64) chunked.Index {
 
 func (s *spread) Find(ctx context.Context, chunk []int) (*chunked.Source, error) {
 	file, found, err := s.find(chunk, &s.at)
-	if err != nil || !found || file == s.opened {
-		return map[bool]*chunked.Source{true: &s.at}[found && err == nil], err
+	if err != nil || !found {
+		return nil, err
+	}
+	if file == s.opened {
+		return &s.at, nil
 	}
 	if err := s.Close(); err != nil {
 		return nil, err
