@@ -59,7 +59,7 @@
 //	             compressed by gzip, zstd or blosc. Read only.
 //	raw          x.bin?shape=3075200x512&dtype=float32: bare elements. &offset=N reads those behind N
 //	             bytes, whatever follows them; &stride=N those of records, N bytes apart.
-//	packed       x.nii.gz, x.fits.gz#1, x.bin.zst?shape=…: a file of any format above but npz and Zarr, by gzip or Zstandard, on this machine. Read only, by
+//	packed       x.nii.gz, x.fits.gz#1, refs.json.zst, x.bin.zst?shape=…: a file of any format above but npz and Zarr, by gzip or Zstandard, on this machine. Read only, by
 //	             one pass from front to back; to go back, from one of eight places a reader between blocks of deflate (32 KiB each), of
 //	             Zstandard from the beginning. HDF5, NetCDF with records and gzip with several members take one pass more for the size.
 //	S3           s3://bucket/x.zarr, .npy, .safetensors#name. Read by ranges. Written:

@@ -45,6 +45,22 @@ func packedOf(file string, o Object) *packed {
 	return p
 }
 
+// OpenUnpacked is OpenObject, of a file of this machine that is packed as what it holds, and says how much that is.
+func OpenUnpacked(ctx context.Context, file string) (Object, int64, error) {
+	o, id, err := OpenObject(ctx, file)
+	if err != nil {
+		return nil, 0, err
+	}
+	p := packedOf(file, o)
+	if p == nil {
+		return o, id.Size, nil
+	}
+	if err := p.measure(ctx); err != nil {
+		return nil, 0, errors.Join(err, o.Close())
+	}
+	return p.object(), p.stream.Size, nil
+}
+
 // measured are the sizes of what files hold that this process has read to the end, by their versions.
 var measured sync.Map
 

@@ -1,6 +1,6 @@
 // Package kerchunk reads Zarr arrays whose chunks are parts of other files, which references name:
-// refs.json#name, or refs.parq#name of a folder of Parquet files, which package oocore/adapters/arrow reads; the
-// name may be left out where there is one array (fsspec.github.io/kerchunk).
+// refs.json#name, packed as refs.json.zst or refs.json.gz too, or refs.parq#name of a folder of Parquet files, which package
+// oocore/adapters/arrow reads; the name may be left out where there is one array (fsspec.github.io/kerchunk).
 //
 // The references are a bucket of objects, and package zarr reads them.
 package kerchunk
@@ -23,7 +23,7 @@ import (
 )
 
 func init() {
-	store.Register(format{"Kerchunk references are read only: save to NAME.zarr", storage.Extensions{".json"}})
+	store.Register(format{"Kerchunk references are read only: save to NAME.zarr", storage.Extensions{".json", ".json.gz", ".json.zst"}})
 }
 
 type format struct {
@@ -40,8 +40,9 @@ func (x format) Owns(path string) bool {
 	if strings.HasSuffix(strings.ToLower(file), ".safetensors.index.json") {
 		return false
 	}
-	if name != "" || !blob.PlaceOf(file).Files {
-		return true
+	local, plain := blob.PlaceOf(file).Files, strings.HasSuffix(strings.ToLower(file), ".json")
+	if name != "" || !local || !plain {
+		return local || plain
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -83,13 +84,13 @@ func (x format) open(ctx context.Context, path string) (refs *references, name s
 		refs, err = readFolder(ctx, file)
 		return refs, name, err
 	}
-	o, id, err := storage.OpenObject(ctx, file)
+	o, size, err := storage.OpenUnpacked(ctx, file)
 	if err != nil {
 		return nil, "", err
 	}
-	r := storage.HeadOf(ctx, o, id.Size)
+	r := storage.HeadOf(ctx, o, size)
 	refs, err = headers.Read(file, r, func(take func(bytes int64) error) (*references, error) {
-		return readReferences(r, id.Size, file, take)
+		return readReferences(r, size, file, take)
 	})
 	return refs, name, errors.Join(err, o.Close())
 }

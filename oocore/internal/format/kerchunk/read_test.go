@@ -2,13 +2,16 @@ package kerchunk
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -51,6 +54,41 @@ func read(t *testing.T, path string) (string, error) {
 	data := make([]byte, 4)
 	err = a.Read(t.Context(), data, storetest.All(a.Info().Shape))
 	return fmt.Sprint(data), err
+}
+
+// References that gzip or Zstandard has packed are those that it has packed.
+func TestReadPackedReferences(t *testing.T) {
+	text := `{"version": 1, "refs": {"x/.zarray": ` + zarray + `, "x/0": ["data/count.bin", 3, 2], "x/1": "base64:BwI="}}`
+	for extension, pack := range map[string]func(w io.Writer) io.WriteCloser{
+		".gz": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+		".zst": func(w io.Writer) io.WriteCloser {
+			z, err := zstd.NewWriter(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		},
+	} {
+		path := write(t, text) + extension
+		var packed bytes.Buffer
+		w := pack(&packed)
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		testcases.WriteFile(t, path, packed.Bytes(), 0o600)
+		for _, name := range []string{path, path + "#x"} {
+			if got, err := read(t, name); got != "[3 4 7 2]" || err != nil {
+				t.Errorf("%s: %s, %v", name, got, err)
+			}
+		}
+		testcases.WriteFile(t, path, packed.Bytes()[:packed.Len()/2], 0o600)
+		if _, err := read(t, path); err == nil || !strings.Contains(err.Error(), "end too early") {
+			t.Errorf("half of it: %v", err)
+		}
+	}
 }
 
 func TestReadReferences(t *testing.T) {
