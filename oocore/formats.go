@@ -5,6 +5,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/fits"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/gguf"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/hdf5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/icechunk"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/n5"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/netcdf"

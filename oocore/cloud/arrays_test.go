@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -24,6 +25,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/fits"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/hdf5"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/icechunk"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/n5"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
@@ -155,10 +157,17 @@ func TestIndexedFormatsByRanges(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "refs.json"), []byte(refs), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for _, version := range []string{"v1", "v2"} {
+		repository := testcases.Must[*zip.ReadCloser](t)(zip.OpenReader(filepath.Join(formats, "icechunk/testdata", version+".zip")))
+		if err := errors.Join(os.CopyFS(filepath.Join(dir, version+".icechunk"), repository), repository.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer s.Close()
 	defer cloud.CloseIdle()
-	for _, name := range []string{"old.h5#fixed", "old.h5#contiguous", "small.fits#0", "small.nii", "tiles.tif", "imagej.tif", "x.n5/y", "x.zarr#0", "refs.json#x"} {
+	for _, name := range []string{"old.h5#fixed", "old.h5#contiguous", "small.fits#0", "small.nii", "tiles.tif", "imagej.tif", "x.n5/y", "x.zarr#0", "refs.json#x",
+		"v1.icechunk#grp/a", "v1.icechunk?tag=v1#shards", "v2.icechunk?branch=dev#grp/a", "v2.icechunk#grp/x"} {
 		var elements [2][]byte
 		for i, root := range []string{dir, s.URL} {
 			a, err := store.Open(root + "/" + name)

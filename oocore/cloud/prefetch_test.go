@@ -1,8 +1,13 @@
 package cloud_test
 
 import (
+	"archive/zip"
+	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -12,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // within returns the budget that leaves room for buffers, above what the process holds already.
@@ -172,5 +178,29 @@ func TestCopyWithSharedWorkspacesNamesWhatFails(t *testing.T) {
 				t.Error("the array is there")
 			}
 		})
+	}
+}
+
+// TestChunksOfReferencesAreCopied copies arrays whose chunks Zarr finds in what another format describes to an object store, chunk by chunk.
+func TestChunksOfReferencesAreCopied(t *testing.T) {
+	defer fakeS3(t)()
+	dir := t.TempDir()
+	repository := testcases.Must[*zip.ReadCloser](t)(zip.OpenReader("../internal/format/icechunk/testdata/v2.zip"))
+	if err := errors.Join(os.CopyFS(filepath.Join(dir, "repo"), repository), repository.Close()); err != nil {
+		t.Fatal(err)
+	}
+	testcases.WriteFile(t, filepath.Join(dir, "refs.json"), []byte(`{"x/.zarray": {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|u1", "order": "C",
+		"filters": null, "compressor": {"id": "zlib", "level": 1}, "fill_value": 9}, "x/0": "base64:eAFjZAIAAAYABA=="}`), 0o600)
+	for _, name := range []string{"refs.json#x", "repo?branch=dev#grp/x"} {
+		x := oocore.Open(filepath.Join(dir, name))
+		want := testcases.Must[[]int64](t)(oocore.Collect[int64](t.Context(), x.AsType(oocore.Int64)))
+		y, err := x.Save(t.Context(), "s3://data/"+name[:4]+".zarr/y", oocore.Chunks(x.Chunks()...), oocore.Codec("zstd:1"))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := testcases.Must[[]int64](t)(oocore.Collect[int64](t.Context(), y.AsType(oocore.Int64))); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }

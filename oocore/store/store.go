@@ -55,6 +55,9 @@
 //	             references of versions 0 and 1 to parts of files of this machine, below its folder
 //	             or by their whole path, and of object and web servers, with Zarr's metadata.
 //	             Read only.
+//	Icechunk     repo#name, and repo?branch=NAME#name, ?tag=NAME and ?snapshot=ID: repositories of versions 1 and 2, a folder whatever
+//	             its name is, in an object store x.icechunk or with the question mark. Chunks in files of the repository, in
+//	             manifests, and in files elsewhere as Kerchunk has them. Read only.
 //	N5           x.n5/group/array: axes in C order, the reverse of N5's; blocks that are raw, or
 //	             compressed by gzip, zstd or blosc. Read only.
 //	raw          x.bin?shape=3075200x512&dtype=float32: bare elements. &offset=N reads those behind N

@@ -195,11 +195,11 @@ func Shown(path string) string {
 	return s + "://" + server + below
 }
 
-// describes reports a query with nothing but what a raw array's path has.
+// describes reports a query with nothing but what paths of raw arrays and of repositories have.
 func describes(query string) bool {
 	for part := range strings.SplitSeq(query, "&") {
 		switch name, _, _ := strings.Cut(part, "="); name {
-		case "shape", "dtype", "offset", "order":
+		case "shape", "dtype", "offset", "order", "branch", "tag", "snapshot":
 		default:
 			return false
 		}

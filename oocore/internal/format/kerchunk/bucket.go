@@ -1,6 +1,7 @@
 package kerchunk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // bucket has the objects that references are, below a prefix. It is read only.
 type bucket struct {
 	*references
-	files  *files
+	files  *Files
 	prefix string
 }
 
@@ -44,18 +45,7 @@ func (b *bucket) Open(ctx context.Context, key string) (blob.Object, error) {
 	if ref.text != nil {
 		return &object{entry: blob.Entry{Key: key, Size: int64(len(ref.text)), Version: b.version}, text: ref.text}, nil
 	}
-	f, err := b.files.open(ctx, ref.file, b.references.files[ref.file])
-	if err != nil {
-		return nil, err
-	}
-	o := &object{entry: blob.Entry{Key: key, Size: ref.size}, files: b.files, file: f, offset: ref.offset}
-	if o.entry.Size < 0 {
-		o.entry.Size = f.version.Size
-	}
-	if ref.offset > f.version.Size-o.entry.Size {
-		return nil, errors.Join(fmt.Errorf("%s: %d bytes at %d are beyond its end, it has %d", b.references.files[ref.file], o.entry.Size, ref.offset, f.version.Size), o.Close())
-	}
-	return o, nil
+	return b.files.Open(ctx, b.references.files[ref.file], blob.Entry{Key: key, Size: ref.size}, ref.offset)
 }
 
 // List goes through the objects, whose versions are those of the references and of the files.
@@ -68,7 +58,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 				of, ok := entries[ref.file]
 				if !ok {
 					var err error
-					if of, err = version(ctx, b.references.files[ref.file]); err != nil {
+					if of, err = Version(ctx, b.references.files[ref.file]); err != nil {
 						yield(blob.Entry{}, err)
 						return
 					}
@@ -86,8 +76,8 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 	}
 }
 
-// version is that of a file, as an entry.
-func version(ctx context.Context, file string) (blob.Entry, error) {
+// Version is that of a file, as an entry.
+func Version(ctx context.Context, file string) (blob.Entry, error) {
 	o, id, err := storage.OpenObject(ctx, file)
 	if err != nil {
 		return blob.Entry{}, fmt.Errorf("%s: %w", file, storage.Plain(err))
@@ -104,7 +94,7 @@ func version(ctx context.Context, file string) (blob.Entry, error) {
 type object struct {
 	entry  blob.Entry
 	text   []byte
-	files  *files
+	files  *Files
 	file   *opened
 	offset int64
 	once   sync.Once
@@ -133,10 +123,10 @@ func (o *object) Close() (err error) {
 	return err
 }
 
-// files are the open files of one array, so that not every chunk opens its own.
-type files struct {
+// Files are the open files of one array, so that not every chunk opens its own.
+type Files struct {
 	mu     sync.Mutex
-	held   map[int]*opened
+	held   map[string]*opened
 	closed bool // what is released is closed
 }
 
@@ -146,7 +136,6 @@ const maxOpen = 16
 // opened is an open file.
 type opened struct {
 	name    string
-	number  int
 	ready   sync.Once
 	object  storage.Object
 	version store.FileVersion
@@ -155,16 +144,39 @@ type opened struct {
 	last    time.Time // when it was released
 }
 
+// Open opens the bytes of a file from a place on as an object, whose size is -1 where it is the whole file. What is
+// not valid of the file's version is the error.
+func (f *Files) Open(ctx context.Context, name string, e blob.Entry, at int64, valid ...func(store.FileVersion) error) (blob.Object, error) {
+	file, err := f.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{entry: e, files: f, file: file, offset: at}
+	if e.Size < 0 {
+		o.entry.Size = file.version.Size
+	}
+	if at > file.version.Size-o.entry.Size {
+		err = fmt.Errorf("%d bytes at %d are beyond its end, it has %d", o.entry.Size, at, file.version.Size)
+	}
+	for _, check := range valid {
+		err = cmp.Or(err, check(file.version))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), o.Close())
+	}
+	return o, nil
+}
+
 // open opens a file, unless it is open.
-func (f *files) open(ctx context.Context, number int, name string) (*opened, error) {
+func (f *Files) open(ctx context.Context, name string) (*opened, error) {
 	f.mu.Lock()
-	o := f.held[number]
+	o := f.held[name]
 	if o == nil {
-		o = &opened{name: name, number: number}
+		o = &opened{name: name}
 		if f.held == nil {
-			f.held = map[int]*opened{}
+			f.held = map[string]*opened{}
 		}
-		f.held[number] = o
+		f.held[name] = o
 	}
 	o.users++
 	f.mu.Unlock()
@@ -172,8 +184,8 @@ func (f *files) open(ctx context.Context, number int, name string) (*opened, err
 	if o.err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.held[number] == o {
-			delete(f.held, number)
+		if f.held[name] == o {
+			delete(f.held, name)
 		}
 		if errors.Is(o.err, fs.ErrNotExist) { // the chunk is not missing, which would make it fill values
 			return nil, fmt.Errorf("%s: %v", name, storage.Plain(o.err))
@@ -184,7 +196,7 @@ func (f *files) open(ctx context.Context, number int, name string) (*opened, err
 }
 
 // release ends a use of a file.
-func (f *files) release(o *opened) error {
+func (f *Files) release(o *opened) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o.users--
@@ -196,7 +208,7 @@ func (f *files) release(o *opened) error {
 }
 
 // closeIdle closes files that nobody uses, until so many are open.
-func (f *files) closeIdle(most int) error {
+func (f *Files) closeIdle(most int) error {
 	var errs []error
 	for len(f.held) > most {
 		var oldest *opened
@@ -208,14 +220,14 @@ func (f *files) closeIdle(most int) error {
 		if oldest == nil {
 			break
 		}
-		delete(f.held, oldest.number)
+		delete(f.held, oldest.name)
 		errs = append(errs, oldest.object.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// close closes all files.
-func (f *files) close() error {
+// Close closes all files.
+func (f *Files) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true

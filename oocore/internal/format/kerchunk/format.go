@@ -115,10 +115,10 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		}
 		return nil, fmt.Errorf("no array %.80q: the references have %s", name, list)
 	}
-	files := &files{}
+	files := &Files{}
 	a, err := zarr.OpenIn(ctx, path, &bucket{refs, files, prefix})
 	if err != nil {
-		return nil, errors.Join(err, files.close())
+		return nil, errors.Join(err, files.Close())
 	}
 	return &array{a, refs, files}, nil
 }
@@ -133,7 +133,7 @@ func contains(refs *references, prefix string) bool {
 type array struct {
 	zarr.Opened
 	refs  *references
-	files *files
+	files *Files
 }
 
 // Info says which files are read.
@@ -143,7 +143,7 @@ func (a *array) Info() store.Info {
 	return info
 }
 
-func (a *array) Close() error { return errors.Join(a.Opened.Close(), a.files.close()) }
+func (a *array) Close() error { return errors.Join(a.Opened.Close(), a.files.Close()) }
 
 // Members lists the arrays by name.
 func (x format) Members(ctx context.Context, place string) ([]store.Member, error) {

@@ -223,11 +223,11 @@ func TestDigestChangesWithTheFiles(t *testing.T) {
 // TestFilesStayFew reads parts of many files.
 func TestFilesStayFew(t *testing.T) {
 	dir := t.TempDir()
-	f := &files{}
+	f := &Files{}
 	for i := range 3 * maxOpen {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		testcases.WriteFile(t, name, []byte{1}, 0o600)
-		o, err := f.open(context.Background(), i, name)
+		o, err := f.open(context.Background(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestFilesStayFew(t *testing.T) {
 			t.Fatalf("%d files are open", len(f.held))
 		}
 	}
-	if err := f.close(); err != nil || len(f.held) != 0 {
+	if err := f.Close(); err != nil || len(f.held) != 0 {
 		t.Errorf("%v, %d files are open", err, len(f.held))
 	}
 }

@@ -265,8 +265,17 @@ func (p *parser) place(name, base string) (string, error) {
 		}
 		name = before + value + after
 	}
+	file, err := Place(name, base)
+	if err != nil {
+		return "", fmt.Errorf("references: %w", err)
+	}
+	return file, nil
+}
+
+// Place is the path or address of a file that is named in the one at base, below whose folder relative paths are.
+func Place(name, base string) (string, error) {
 	if strings.Contains(name, "::") {
-		return "", fmt.Errorf("references: %.80q: chains of file systems are not supported", name)
+		return "", fmt.Errorf("%.80q: chains of file systems are not supported", name)
 	}
 	local := false
 	for _, scheme := range []string{"file://", "local://"} {
@@ -278,18 +287,18 @@ func (p *parser) place(name, base string) (string, error) {
 	switch {
 	case !blob.PlaceOf(name).Files:
 		if u, err := url.Parse(name); err != nil || u.User != nil || u.RawQuery != "" {
-			return "", errors.New("references to an address that cannot be, or has a user, password or signature, are rejected, since paths are shown and recorded")
+			return "", errors.New("an address that cannot be, or has a user, password or signature, is rejected, since paths are shown and recorded")
 		}
 		return name, nil
 	case local || filepath.IsAbs(name):
 		if !from.Files {
-			return "", fmt.Errorf("references of %s to a file of this machine, %.80q: download them, if it is meant so", base, name)
+			return "", fmt.Errorf("%s refers to a file of this machine, %.80q: download it, if it is meant so", base, name)
 		}
 		return filepath.Clean(name), nil
 	}
 	at, err := storage.Beside(base, name)
 	if err != nil {
-		return "", fmt.Errorf("references: %w: write where it is in full", err)
+		return "", fmt.Errorf("%w: write where it is in full", err)
 	}
 	return at, nil
 }

@@ -17,8 +17,9 @@ import (
 
 // Opened is an open array, whose chunks are objects.
 type Opened interface {
-	storage.Coded
+	storage.Prefetcher
 	storage.Listed
+	storage.Versioned
 }
 
 // OpenIn opens the array whose metadata and chunks are the objects of a bucket; path is what it is

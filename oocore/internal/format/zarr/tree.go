@@ -216,9 +216,17 @@ func (format) Groups(ctx context.Context, root string, _ func(string)) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]json.RawMessage{}
-	for _, array := range list {
-		for name := strings.TrimPrefix(array, root+"/"); name != ""; {
+	for i := range list {
+		list[i] = strings.TrimPrefix(list[i], root+"/")
+	}
+	return GroupsOf(ctx, b, list)
+}
+
+// GroupsOf returns the attributes of the group in a bucket and of those that hold its arrays, whose names are given.
+func GroupsOf(ctx context.Context, b blob.Bucket, names []string) (all map[string]json.RawMessage, err error) {
+	all = map[string]json.RawMessage{}
+	for _, name := range names {
+		for name != "" {
 			in := b
 			if name = path.Dir(name); name == "." {
 				name = ""
