@@ -1,8 +1,10 @@
-"""Labels that are text: what xarray and h5py write of them, expressions, and what xarray makes of the same."""
+"""Labels that are text: what xarray and h5py write of them to files and Zarr, expressions, and what xarray makes of the same."""
 import json, os, sys, warnings
 import h5py
+import numcodecs
 import numpy as np
 import xarray as xr
+import zarr
 
 warnings.simplefilter("ignore")
 os.chdir(sys.argv[1])
@@ -10,6 +12,12 @@ NAMES = ["Oslo", "Bergen", "Tromsø", "Ålesund", "New York", "São Paulo", "東
 
 rng = np.random.default_rng(int(sys.argv[2]))
 ascii_only = [n for n in NAMES if n.isascii()]
+
+
+COMPRESSORS = {
+    2: [{}, {"compressors": None}, {"compressors": numcodecs.Blosc("zstd")}, {"compressors": numcodecs.GZip(3)}],
+    3: [{}, {"compressors": None}, {"compressors": zarr.codecs.BloscCodec(cname="lz4")}, {"compressors": [zarr.codecs.GzipCodec(level=3)]}],
+}
 
 
 def write(x, how, k):
@@ -28,12 +36,16 @@ def write(x, how, k):
             v.dims[0].label = "time"
             v.dims[1].attach_scale(s)
         return path + "#v"
+    if how.startswith("zarr"):
+        version, chunk = int(how[4]), int(rng.integers(2, 8))
+        x.to_zarr(f"{k}.zarr", zarr_format=version, consolidated=bool(rng.integers(2)), encoding={"station": {"chunks": (chunk,)} | COMPRESSORS[version][rng.integers(4)]})
+        return f"{k}.zarr/v"
     x.to_netcdf(path, format=how.removesuffix("-chunks"), encoding={"station": {"chunksizes": (3,)}} if how.endswith("-chunks") else {})
     return path + "#v"
 
 
 cases = []
-kinds = [(f, t) for f in ("NETCDF4", "NETCDF4-chunks") for t in "OUS" * 2] + [("h5py", "O"), ("h5py", "O"), ("h5py", "O")]
+kinds = [(f, t) for f in ("NETCDF4", "NETCDF4-chunks", "zarr2", "zarr3") for t in "OUS" * 2] + [("h5py", "O"), ("h5py", "O"), ("h5py", "O")]
 for how, kind in kinds:
     if how == "NETCDF4-chunks" and kind == "S":  # where chunks of characters need two lengths
         continue
