@@ -50,29 +50,7 @@ func (format) Place(path string) string {
 }
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
-	p, _ := cut(path)
-	s, err := p.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names := s.arrays(p.node)
-	if p.node == "" && len(names) == 1 {
-		p.node = names[0]
-	}
-	n := s.find(p.node)
-	switch list := storage.QuoteNames("array", s.arrays("")); {
-	case n == nil && p.node != "":
-		return nil, fmt.Errorf("no array %.80q: the snapshot of %s %.80q has %s: %w", p.node, p.kind, p.name, list, fs.ErrNotExist)
-	case p.node == "" && (n == nil || !n.array):
-		return nil, fmt.Errorf("the snapshot of %s %.80q has %s: add #NAME to the path", p.kind, p.name, list)
-	case !n.array:
-		return nil, fmt.Errorf("%.80q is a group: it has %s", p.node, storage.QuoteNames("array", names))
-	}
-	b, err := p.bucket(s, n)
-	if err != nil {
-		return nil, err
-	}
-	b.chunks, err = cached(ctx, &tables, p, s.id, n.path, func(take func(int64) error) (*chunks, error) { return p.readChunks(ctx, n, take) })
+	p, b, err := arrayAt(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +59,44 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 		return nil, err
 	}
 	return &array{a, b, p}, nil
+}
+
+// Texts returns the texts of an array of strings of one dimension, and its attributes.
+func (format) Texts(ctx context.Context, path string) ([]string, json.RawMessage, error) {
+	_, b, err := arrayAt(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	texts, attributes, err := zarr.TextsIn(ctx, b)
+	return texts, attributes, errors.Join(err, b.files.Close())
+}
+
+// arrayAt has what a snapshot holds of an array.
+func arrayAt(ctx context.Context, path string) (place, *bucket, error) {
+	p, _ := cut(path)
+	s, err := p.open(ctx)
+	if err != nil {
+		return p, nil, err
+	}
+	names := s.arrays(p.node)
+	if p.node == "" && len(names) == 1 {
+		p.node = names[0]
+	}
+	n := s.find(p.node)
+	switch list := storage.QuoteNames("array", s.arrays("")); {
+	case n == nil && p.node != "":
+		return p, nil, fmt.Errorf("no array %.80q: the snapshot of %s %.80q has %s: %w", p.node, p.kind, p.name, list, fs.ErrNotExist)
+	case p.node == "" && (n == nil || !n.array):
+		return p, nil, fmt.Errorf("the snapshot of %s %.80q has %s: add #NAME to the path", p.kind, p.name, list)
+	case !n.array:
+		return p, nil, fmt.Errorf("%.80q is a group: it has %s", p.node, storage.QuoteNames("array", names))
+	}
+	b, err := p.bucket(s, n)
+	if err != nil {
+		return p, nil, err
+	}
+	b.chunks, err = cached(ctx, &tables, p, s.id, n.path, func(take func(int64) error) (*chunks, error) { return p.readChunks(ctx, n, take) })
+	return p, b, err
 }
 
 // bucket has what a snapshot holds below a node.
