@@ -38,7 +38,7 @@
 //	             IQ1_S to IQ4_XS, TQ1_0, TQ2_0, MXFP4 and NVFP4, decoded as they are read. Written: added to what the file has, in types of
 //	             elements, Q4_0 to Q8_0, Q2_K to Q6_K and MXFP4.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
-//	             deflate, shuffle, fletcher32, scale-offset, LZF, LZ4, bitshuffle, bzip2, Blosc and Zstandard.
+//	             deflate, shuffle, fletcher32, scale-offset, LZF, LZ4, bitshuffle, bzip2, Blosc and Zstandard; virtual datasets.
 //	             Dimension scales are dimension names. x.h5#table.field is a field of compounds, x.h5ad#X a sparse matrix
 //	             (csr, csc) with all elements. Written: added to what the file has, in chunks with deflate and shuffle or
 //	             Blosc, with dimension scales and attributes; x.nc is NetCDF-4.

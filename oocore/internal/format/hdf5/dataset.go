@@ -30,10 +30,13 @@ type dataset struct {
 	details store.Details
 	text    *element // of an array of texts, of which element is a byte
 
+	fieldName string // of compounds that are stored, whose field element is; "" for none
+
 	// One of these says where the elements lie.
 	compact    []byte
 	contiguous *span  // undefined where nothing is stored
 	chunks     *index // of chunks
+	virtual    *virtual
 }
 
 // filter is a step that chunks go through when they are written.
@@ -116,6 +119,7 @@ func (s *dataset) read(layout []byte, field string) (err error) {
 		if err != nil {
 			return err
 		}
+		s.fieldName = field
 		s.field = codec.Field{Skip: at, Take: s.element.size, Of: s.record}
 	}
 	if len(s.element.members) > 0 {
@@ -143,7 +147,7 @@ func (s *dataset) read(layout []byte, field string) (err error) {
 	if err := s.readLayout(s.decode(layout)); err != nil {
 		return err
 	}
-	if n := s.field.Bits.N; n > 0 && s.contiguous != nil {
+	if n := s.field.Bits.N; n > 0 && (s.contiguous != nil || s.virtual != nil) {
 		return unsupported(fmt.Sprintf("integers of %d bits in %d bytes that are not in chunks are not supported", n, s.record))
 	}
 	if len(s.filters) > 0 && s.chunks == nil {
@@ -310,7 +314,7 @@ func (s *dataset) readLayout(d *decoder) error {
 		case 2:
 			s.chunks = s.chunkIndex(d, version)
 		case 3:
-			return errors.New("virtual datasets are not supported: open the files that they are made of, as a stack")
+			s.virtual = &virtual{address: d.address(), number: d.u32()}
 		default:
 			return fmt.Errorf("a layout of class %d is not supported", class)
 		}
@@ -325,6 +329,9 @@ func (s *dataset) readLayout(d *decoder) error {
 	}
 	if s.chunks != nil {
 		return s.chunks.check(s)
+	}
+	if s.virtual != nil {
+		return s.readMappings()
 	}
 	return nil
 }

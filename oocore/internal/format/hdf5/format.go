@@ -51,8 +51,13 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 // open is Open, or where there is a place for what its header says, that of the bytes of an array of texts.
 func (x format) open(ctx context.Context, path string, texts *dataset) (store.Array, error) {
 	file, name, _ := x.Cut(path)
+	return openAt(ctx, path, file, name, texts, nil)
+}
+
+// openAt opens the array of a name in a file, or in one that a link there leads to. known are the sources of the virtual dataset that it is a source of.
+func openAt(ctx context.Context, path, file, name string, texts *dataset, known *sources) (store.Array, error) {
 	for range maxLinks {
-		a, err := openIn(ctx, path, file, name, texts)
+		a, err := openIn(ctx, path, file, name, texts, known)
 		link, ok := errors.AsType[*linkError](err)
 		if !ok {
 			return a, err
@@ -73,7 +78,7 @@ func (x format) open(ctx context.Context, path string, texts *dataset) (store.Ar
 const maxLinks = 16
 
 // openIn opens the array of a name in a file.
-func openIn(ctx context.Context, path, file, name string, texts *dataset) (store.Array, error) {
+func openIn(ctx context.Context, path, file, name string, texts *dataset, known *sources) (store.Array, error) {
 	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e storage.Header, err error) {
 		s, err := find(file, r, size, name, texts != nil)
 		if err == nil && texts != nil {
@@ -81,6 +86,16 @@ func openIn(ctx context.Context, path, file, name string, texts *dataset) (store
 		}
 		switch {
 		case err != nil:
+		case s.virtual != nil && s.text != nil:
+			err = errors.New("virtual datasets of texts are not supported")
+		case s.virtual != nil:
+			e.Build = func(o storage.Object, id store.FileVersion) (store.Array, error) {
+				a, err := newVirtual(ctx, path, file, s, id, known)
+				if err == nil {
+					err = o.Close()
+				}
+				return a, err
+			}
 		case s.contiguous == nil || s.contiguous.address == undefined: // in chunks, or in its header
 			e.Build = func(o storage.Object, id store.FileVersion) (store.Array, error) { return newArray(path, s, o, id) }
 		case s.contiguous.address > uint64(size):

@@ -209,6 +209,7 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 	for _, file := range []string{"testdata/old.h5", "testdata/new.h5"} {
 		storetest.Damaged(t, file, testcases.Rand(t), rounds, "#contiguous", "#single", "#fixed", "#soft", "#a/b/tree")
 	}
+	storetest.Damaged(t, "testdata/virtual.h5", testcases.Rand(t), rounds, "#v", "#w")
 	storetest.Damaged(t, "testdata/dims.nc", testcases.Rand(t), rounds, "#g/v", "#g/w", "#station", "#time")
 }
 

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -95,7 +94,7 @@ type object struct {
 	entry  blob.Entry
 	text   []byte
 	files  *Files
-	file   *opened
+	file   *storage.Pooled[*opened]
 	offset int64
 	once   sync.Once
 }
@@ -110,38 +109,29 @@ func (o *object) ReadAt(ctx context.Context, p []byte, at int64) error {
 		copy(p, o.text[at:])
 		return ctx.Err()
 	}
-	if err := o.file.object.ReadAt(ctx, p, o.offset+at); err != nil {
-		return fmt.Errorf("%s: %w", o.file.name, err)
+	if err := o.file.Value.ReadAt(ctx, p, o.offset+at); err != nil {
+		return fmt.Errorf("%s: %w", o.file.Name, err)
 	}
 	return nil
 }
 
 func (o *object) Close() (err error) {
 	if o.file != nil {
-		o.once.Do(func() { err = o.files.release(o.file) })
+		o.once.Do(func() { err = o.files.Release(o.file, maxOpen) })
 	}
 	return err
 }
 
 // Files are the open files of one array, so that not every chunk opens its own.
-type Files struct {
-	mu     sync.Mutex
-	held   map[string]*opened
-	closed bool // what is released is closed
-}
+type Files struct{ storage.Pool[*opened] }
 
 // maxOpen is how many files stay open that nobody reads.
 const maxOpen = 16
 
 // opened is an open file.
 type opened struct {
-	name    string
-	ready   sync.Once
-	object  storage.Object
+	storage.Object
 	version store.FileVersion
-	err     error
-	users   int
-	last    time.Time // when it was released
 }
 
 // Open opens the bytes of a file from a place on as an object, whose size is -1 where it is the whole file. What is
@@ -153,13 +143,13 @@ func (f *Files) Open(ctx context.Context, name string, e blob.Entry, at int64, v
 	}
 	o := &object{entry: e, files: f, file: file, offset: at}
 	if e.Size < 0 {
-		o.entry.Size = file.version.Size
+		o.entry.Size = file.Value.version.Size
 	}
-	if at > file.version.Size-o.entry.Size {
-		err = fmt.Errorf("%d bytes at %d are beyond its end, it has %d", o.entry.Size, at, file.version.Size)
+	if at > file.Value.version.Size-o.entry.Size {
+		err = fmt.Errorf("%d bytes at %d are beyond its end, it has %d", o.entry.Size, at, file.Value.version.Size)
 	}
 	for _, check := range valid {
-		err = cmp.Or(err, check(file.version))
+		err = cmp.Or(err, check(file.Value.version))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), o.Close())
@@ -168,68 +158,16 @@ func (f *Files) Open(ctx context.Context, name string, e blob.Entry, at int64, v
 }
 
 // open opens a file, unless it is open.
-func (f *Files) open(ctx context.Context, name string) (*opened, error) {
-	f.mu.Lock()
-	o := f.held[name]
-	if o == nil {
-		o = &opened{name: name}
-		if f.held == nil {
-			f.held = map[string]*opened{}
-		}
-		f.held[name] = o
+func (f *Files) open(ctx context.Context, name string) (*storage.Pooled[*opened], error) {
+	o, err := f.Pool.Open(name, func() (*opened, error) {
+		o, version, err := storage.OpenObject(ctx, name)
+		return &opened{o, version}, err
+	})
+	if errors.Is(err, fs.ErrNotExist) { // the chunk is not missing, which would make it fill values
+		return nil, fmt.Errorf("%s: %v", name, storage.Plain(err))
 	}
-	o.users++
-	f.mu.Unlock()
-	o.ready.Do(func() { o.object, o.version, o.err = storage.OpenObject(ctx, name) })
-	if o.err != nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.held[name] == o {
-			delete(f.held, name)
-		}
-		if errors.Is(o.err, fs.ErrNotExist) { // the chunk is not missing, which would make it fill values
-			return nil, fmt.Errorf("%s: %v", name, storage.Plain(o.err))
-		}
-		return nil, fmt.Errorf("%s: %w", name, storage.Plain(o.err))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, storage.Plain(err))
 	}
 	return o, nil
-}
-
-// release ends a use of a file.
-func (f *Files) release(o *opened) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	o.users--
-	o.last = time.Now()
-	if f.closed {
-		return f.closeIdle(0)
-	}
-	return f.closeIdle(maxOpen)
-}
-
-// closeIdle closes files that nobody uses, until so many are open.
-func (f *Files) closeIdle(most int) error {
-	var errs []error
-	for len(f.held) > most {
-		var oldest *opened
-		for _, o := range f.held {
-			if o.users == 0 && (oldest == nil || o.last.Before(oldest.last)) {
-				oldest = o
-			}
-		}
-		if oldest == nil {
-			break
-		}
-		delete(f.held, oldest.name)
-		errs = append(errs, oldest.object.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// Close closes all files.
-func (f *Files) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	return f.closeIdle(0)
 }

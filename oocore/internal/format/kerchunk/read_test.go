@@ -231,15 +231,15 @@ func TestFilesStayFew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.release(o); err != nil {
+		if err := f.Release(o, maxOpen); err != nil {
 			t.Fatal(err)
 		}
-		if len(f.held) > maxOpen {
-			t.Fatalf("%d files are open", len(f.held))
+		if f.Held() > maxOpen {
+			t.Fatalf("%d files are open", f.Held())
 		}
 	}
-	if err := f.Close(); err != nil || len(f.held) != 0 {
-		t.Errorf("%v, %d files are open", err, len(f.held))
+	if err := f.Close(); err != nil || f.Held() != 0 {
+		t.Errorf("%v, %d files are open", err, f.Held())
 	}
 }
 

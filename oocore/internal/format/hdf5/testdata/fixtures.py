@@ -71,3 +71,18 @@ with h5py.File("attributes.h5", "w", libver="latest") as f:  # some that JSON ha
     f["g/w"].attrs["scale"] = np.float32("nan")
     f["g"].attrs["missing"] = np.float64("nan")
     f["g"].attrs["text"] = "NaN"
+
+with h5py.File("virtual.h5", "w", libver="latest") as f:  # of arrays of its own
+    f.create_dataset("d", data=np.arange(24, dtype="i2").reshape(4, 6), chunks=(2, 3), maxshape=(None, 6))
+    f["e"] = np.arange(12, dtype=">i4")
+    layout = h5py.VirtualLayout((6, 6), "i8")
+    layout[[0, 1, 3, 5]] = h5py.VirtualSource(".", "d", (4, 6))
+    layout[2, ::2] = h5py.VirtualSource(".", "e", (12,))[1:8:3]
+    layout[4] = h5py.VirtualSource("absent.h5", "e", (12,))[:6]
+    f.create_virtual_dataset("v", layout, fillvalue=9)
+    space, of = h5py.h5s.create_simple((0, 6), (h5py.h5s.UNLIMITED, 6)), h5py.h5s.create_simple((4, 6), (h5py.h5s.UNLIMITED, 6))
+    space.select_hyperslab((1, 0), (h5py.h5s.UNLIMITED, 1), (3, 1), (2, 6))
+    of.select_hyperslab((1, 0), (h5py.h5s.UNLIMITED, 1), (2, 1), (1, 6))
+    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    p.set_virtual(space, b".", b"d", of)
+    h5py.h5d.create(f.id, b"w", h5py.h5t.NATIVE_FLOAT, h5py.h5s.create_simple((0, 6), (h5py.h5s.UNLIMITED, 6)), p)
