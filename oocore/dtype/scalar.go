@@ -168,22 +168,25 @@ func (v Value) Weaken(t Type) (Value, error) {
 }
 
 // String writes the value as short as it can be read back.
-func (v Value) String() string {
+func (v Value) String() string { return string(v.Append(nil)) }
+
+// Append appends what String writes.
+func (v Value) Append(text []byte) []byte {
 	switch v.Type.Kind() {
 	case KindInvalid:
-		return v.Type.String()
+		return append(text, v.Type.String()...)
 	case KindBool:
-		return strconv.FormatBool(v.Lo != 0)
+		return strconv.AppendBool(text, v.Lo != 0)
 	case KindUint:
-		return strconv.FormatUint(v.Lo, 10)
+		return strconv.AppendUint(text, v.Lo, 10)
 	case KindInt:
-		return strconv.FormatInt(v.Int(), 10)
+		return strconv.AppendInt(text, v.Int(), 10)
 	case KindFloat:
 		bits := 64
 		if v.Type != Float64 {
 			bits = 32
 		}
-		return strconv.FormatFloat(v.Float(), 'g', -1, bits)
+		return strconv.AppendFloat(text, v.Float(), 'g', -1, bits)
 	}
-	return strconv.FormatComplex(v.Complex(), 'g', -1, 8*v.Type.Size())
+	return append(text, strconv.FormatComplex(v.Complex(), 'g', -1, 8*v.Type.Size())...)
 }

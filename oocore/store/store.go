@@ -60,6 +60,11 @@
 //	             manifests, and in files elsewhere as Kerchunk has them. Read only.
 //	N5           x.n5/group/array: axes in C order, the reverse of N5's; blocks that are raw, or
 //	             compressed by gzip, zstd or blosc. Read only.
+//	Parquet      x.parquet#column, where package oocore/adapters/arrow is imported, as the command does: numbers, bools, dates, timestamps,
+//	             and lists of one length of these; x.parquet#table is all columns as rows × columns. Missing floats are NaN. Written by that
+//	             package, and by gonbext convert.
+//	CSV          x.csv#column, x.csv#table and .tsv likewise, where package oocore/adapters/csv is imported; x.csv?header=none#0
+//	             has no names.
 //	raw          x.bin?shape=3075200x512&dtype=float32: bare elements. &offset=N reads those behind N
 //	             bytes, whatever follows them; &stride=N those of records, N bytes apart.
 //	packed       x.nii.gz, x.fits.gz#1, refs.json.zst, x.bin.zst?shape=…: a file of any format above but npz and Zarr, by gzip or Zstandard, on this machine. Read only, by

@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/adapters/arrow"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -127,7 +129,11 @@ func (j *job) saveCollection(c *cobra.Command, of *oocore.Collection, e *each, p
 		of = of.Like(e.template)
 	}
 	stop := showProgress(c.ErrOrStderr(), j.id)
-	_, err = of.Save(c.Context(), path, append(opts, more...)...)
+	if strings.EqualFold(filepath.Ext(path), ".parquet") {
+		err = arrow.WriteColumns(c.Context(), of, path, append(opts, more...)...)
+	} else {
+		_, err = of.Save(c.Context(), path, append(opts, more...)...)
+	}
 	stop()
 	if outer, ok := errors.AsType[*oocore.Error](err); ok {
 		if of, ok := errors.AsType[*oocore.Error](outer.Err); ok && of.Op == "open" {

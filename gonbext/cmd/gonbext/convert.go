@@ -24,15 +24,15 @@ func newConvert() *cobra.Command {
 		Long: `Write an array in another format, chunking, compression or dtype, within a budget of memory.
 
 The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#name, x.safetensors#name,
-x.bin?shape=AxB&dtype=T; DST also x.csv, a table; s3://bucket/…, gs://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
+x.bin?shape=AxB&dtype=T; of tables (x.parquet, x.csv) x.parquet#column, and x.parquet#table for all columns as rows × columns; s3://bucket/…, gs://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
 lie across those of SRC take one pass over the data, or two by way of a file beside DST where the output cannot
 be filled in pieces and the budget is smaller than the array: --plan says which. A conversion that was cut off
 resumes where it stopped. SRC or DST can be -, for a pipe, as in compute. --chunks auto:FILE takes the chunks, and shards, that
 gonbext chunks proposes for the reads in FILE.
 
 Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file, a folder) all of them are written in
-one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group, or
-a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it
+one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group,
+x.parquet with a column of each, or a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it
 x; --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
 checkpoint's small files, such as config.json, come along, and a folder as Hugging Face has models becomes one where
 DST is a folder or a path that names no format; a GGUF file has the key-value pairs of SRC, or of
@@ -48,6 +48,8 @@ the dimension names of SRC; --dims gives those of an array without names. They a
   gonbext convert model.safetensors.index.json half/model.safetensors.index.json --dtype float16 --except '*norm*'
   gonbext convert model.safetensors scaled.npz --each 'x / sqrt(mean(x*x))' --only '*.weight'
   gonbext convert model.gguf small.gguf --codec q4_k_m
+  gonbext convert 'trades.csv#table' trades.npy
+  gonbext convert trades.npz trades.parquet
   gonbext convert scan.tif scan.zarr --levels 5 --chunks 512x512
   gonbext convert acts.npy 'columns.npy?order=F&dtype=>f4'
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,

@@ -24,6 +24,7 @@ import (
 	"github.com/gonbext/gonbext/gonbext/internal/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/adapters/arrow"
 	"github.com/gonbext/gonbext/oocore/adapters/csv"
 	"github.com/gonbext/gonbext/oocore/cluster"
 	"github.com/gonbext/gonbext/oocore/host"
@@ -339,6 +340,8 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		}
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		err = csv.Write(ctx, a, path, opts...)
+	case strings.EqualFold(filepath.Ext(path), ".parquet"):
+		err = arrow.Write(ctx, a, path, opts...)
 	case path != "":
 		_, err = a.Save(ctx, path, opts...)
 	case j.pipes.out != "":

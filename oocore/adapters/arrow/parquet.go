@@ -1,15 +1,19 @@
-// Package arrow reads columns of Parquet files (.parquet) as arrays, and Kerchunk's references in Parquet
-// (refs.parq#name). It is imported for that alone:
+// Package arrow reads columns of Parquet files (.parquet) as arrays and writes such files, and reads Kerchunk's references in Parquet
+// (refs.parq#name). Importing it is enough to read:
 //
-//	import _ "github.com/gonbext/gonbext/oocore/adapters/arrow"
+//	import "github.com/gonbext/gonbext/oocore/adapters/arrow"
 //
 //	price := oocore.Open("trades.parquet#price")
 //	vectors := oocore.Open("documents.parquet#embedding")   // lists of one length: rows × length
+//	x := oocore.Open("trades.parquet#table")                // all columns, which are numbers, as rows × columns
 //	all := oocore.OpenAll("trades.parquet")                 // every column that is an array
+//	err := arrow.Write(ctx, x, "rows.parquet")
+//	err = arrow.WriteColumns(ctx, all, "columns.parquet")
 //
 // #column may be left out where one column is an array. Columns have numbers, bools, float16, dates and
-// times, or lists of these of one length; dates and times are integers, with their units in the
-// attributes. Fields of structs are struct.field. A missing value is an error that names its row.
+// timestamps, or lists of these of one length; dates and timestamps are integers, with their units in the
+// attributes. Decimals, times of day, texts and lists of several lengths are rejected. Fields of structs are struct.field. A missing value
+// is NaN in floats, and else an error that names its row. Files of one table are joined as others are: trades/*.parquet?concat=0#price.
 //
 // A row group is a chunk, which is decoded as a whole: the plan counts its column's memory, by the sizes
 // that the file tells.
@@ -22,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,12 +37,13 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/format/npy"
+	"github.com/gonbext/gonbext/oocore/internal/format/tables"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() {
-	store.Register(parquetFormat{storage.Extensions{".parquet"}, "Parquet files are read only: save to NAME.zarr or NAME.npy"})
+	store.Register(parquetFormat{storage.Extensions{".parquet"}, "a .parquet file is written as a whole, by gonbext convert or by Write of package oocore/adapters/arrow"})
 }
 
 type parquetFormat struct {
@@ -153,7 +159,7 @@ func find(m *metadata.FileMetaData, name string) (column, error) {
 	case name != "":
 		return column{}, fmt.Errorf("there is no column %.80q: the file has %s", name, storage.QuoteNames("column that is an array", names))
 	case len(names) != 1:
-		return column{}, fmt.Errorf("the file has %s: name one, as NAME.parquet#column", storage.QuoteNames("column that is an array", names))
+		return column{}, fmt.Errorf("the file has %s: add #NAME to the path, or #%s for all as rows × columns", storage.QuoteNames("column that is an array", names), tables.Whole)
 	}
 	return all[found], nil
 }
@@ -164,23 +170,49 @@ func (x parquetFormat) Open(ctx context.Context, path string) (store.Array, erro
 	if err != nil {
 		return nil, err
 	}
-	a, err := openColumn(ctx, path, name, of, o, id)
+	a, err := open(ctx, path, name, of, o, id)
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return a, nil
 }
 
-func openColumn(ctx context.Context, path, name, of string, o storage.Object, id store.FileVersion) (_ *array, err error) {
+func open(ctx context.Context, path, name, of string, o storage.Object, id store.FileVersion) (_ *tables.Array, err error) {
 	defer recovered(&err)
 	m, err := readMetadata(name, storage.HeadOf(ctx, o, id.Size), id.Size)
 	if err != nil {
 		return nil, err
 	}
+	if of == tables.Whole && m.Schema.ColumnIndexByName(of) < 0 {
+		return openTable(path, m, o, id)
+	}
 	c, err := find(m, of)
 	if err != nil {
 		return nil, err
 	}
+	return openColumn(path, m, c, o, id)
+}
+
+// openTable opens all columns, which are numbers, as rows × columns of the type that holds them.
+func openTable(path string, m *metadata.FileMetaData, o storage.Object, id store.FileVersion) (*tables.Array, error) {
+	all, why := columns(m)
+	parts := make([]*tables.Array, len(all))
+	for i, c := range all {
+		if why[i] == nil && (c.list || c.attributes != nil) {
+			why[i] = errors.New("its elements are lists or dates")
+		}
+		if why[i] != nil {
+			return nil, fmt.Errorf("column %.80q: %w; a table is of numbers alone: name columns, as NAME.parquet#column", c.name, why[i])
+		}
+		var err error
+		if parts[i], err = openColumn(path, m, c, o, id); err != nil {
+			return nil, err
+		}
+	}
+	return tables.Join(parts)
+}
+
+func openColumn(path string, m *metadata.FileMetaData, c column, o storage.Object, id store.FileVersion) (*tables.Array, error) {
 	length := int64(-1) // of a list
 	info := store.Info{Path: path, Format: "parquet", DType: c.dtype, ID: id, Details: store.Details{Attributes: c.attributes}}
 	var groups []int
@@ -215,11 +247,7 @@ func openColumn(ctx context.Context, path, name, of string, o storage.Object, id
 	if info.Codec == "uncompressed" {
 		info.Codec = ""
 	}
-	a, err := newArray(info, o, groups, heap+decoderHeap)
-	if err != nil {
-		return nil, err
-	}
-	a.decode = func(ctx context.Context, group int, dst []byte) (err error) {
+	return tables.New(info, o, groups, heap+decoderHeap, func(ctx context.Context, group int, dst []byte) (err error) {
 		defer recovered(&err)
 		f, err := file.NewParquetReader(io.NewSectionReader(storage.HeadOf(ctx, o, id.Size), 0, id.Size), file.WithMetadata(m))
 		if err != nil {
@@ -229,9 +257,11 @@ func openColumn(ctx context.Context, path, name, of string, o storage.Object, id
 		if err != nil {
 			return err
 		}
-		return c.decode(r, dst, max(int(length), 1), a.begin(group))
-	}
-	return a, nil
+		if err := c.decode(r, dst, max(int(length), 1), tables.Begin(groups, group)); err != nil {
+			return fmt.Errorf("column %.80q: %w", c.name, err)
+		}
+		return nil
+	})
 }
 
 const (
@@ -246,24 +276,24 @@ func (c *column) decode(r file.ColumnChunkReader, dst []byte, length, first int)
 	n := len(dst) / c.dtype.Size()
 	switch r := r.(type) {
 	case *file.BooleanColumnChunkReader:
-		return drain(r, n, length, first, convert(dst, func(v bool) bool { return v }))
+		return drain(r, n, length, first, nil, convert(dst, func(v bool) bool { return v }))
 	case *file.Float32ColumnChunkReader:
-		return drain(r, n, length, first, convert(dst, func(v float32) float32 { return v }))
+		return drain(r, n, length, first, new(math.Float32frombits(0x7fc00000)), convert(dst, func(v float32) float32 { return v }))
 	case *file.Float64ColumnChunkReader:
-		return drain(r, n, length, first, convert(dst, func(v float64) float64 { return v }))
+		return drain(r, n, length, first, new(math.Float64frombits(0x7ff8<<48)), convert(dst, func(v float64) float64 { return v }))
 	case *file.Int64ColumnChunkReader:
-		return drain(r, n, length, first, convert(dst, func(v int64) int64 { return v }))
+		return drain(r, n, length, first, nil, convert(dst, func(v int64) int64 { return v }))
 	case *file.Int32ColumnChunkReader:
 		switch c.dtype.Size() {
 		case 1:
-			return drain(r, n, length, first, convert(dst, func(v int32) int8 { return int8(v) }))
+			return drain(r, n, length, first, nil, convert(dst, func(v int32) int8 { return int8(v) }))
 		case 2:
-			return drain(r, n, length, first, convert(dst, func(v int32) int16 { return int16(v) }))
+			return drain(r, n, length, first, nil, convert(dst, func(v int32) int16 { return int16(v) }))
 		}
-		return drain(r, n, length, first, convert(dst, func(v int32) int32 { return v }))
+		return drain(r, n, length, first, nil, convert(dst, func(v int32) int32 { return v }))
 	case *file.FixedLenByteArrayColumnChunkReader:
 		halves := dtype.Slice[uint16](dst)
-		return drain(r, n, length, first, func(at int, values []parquet.FixedLenByteArray) {
+		return drain(r, n, length, first, new(parquet.FixedLenByteArray{0, 0x7e}), func(at int, values []parquet.FixedLenByteArray) {
 			for i, v := range values {
 				halves[at+i] = binary.LittleEndian.Uint16(v)
 			}
@@ -278,12 +308,14 @@ type columnOf[T any] interface {
 	ReadBatch(n int64, values []T, defined, repeated []int16) (levels int64, read int, err error)
 }
 
-// drain reads n values, in lists of a length, and gives them to put batch by batch.
-func drain[T any](r columnOf[T], n, length, first int, put func(at int, values []T)) error {
+// drain reads n values, in lists of a length, and gives them to put batch by batch. nan stands for missing ones; nil where nothing can.
+func drain[T any](r columnOf[T], n, length, first int, nan *T, put func(at int, values []T)) error {
 	values, defined, repeated := make([]T, batch), make([]int16, batch), make([]int16, batch)
 	of := r.Descriptor()
+	present := make([]int, 0, batch) // where values are, of a batch
 	for at := 0; at < n; {
 		want := min(n-at, batch)
+		present = present[:0]
 		levels, read, err := r.ReadBatch(int64(want), values[:want], defined[:want], repeated[:want])
 		switch {
 		case err != nil:
@@ -295,15 +327,29 @@ func drain[T any](r columnOf[T], n, length, first int, put func(at int, values [
 			switch {
 			case of.MaxRepetitionLevel() > 0 && (repeated[i] == 0) != ((at+i)%length == 0):
 				return errors.New("lists have several lengths: arrays have one")
-			case of.MaxDefinitionLevel() > 0 && defined[i] != of.MaxDefinitionLevel():
-				return missing(first + (at+i)/length)
+			case of.MaxDefinitionLevel() == 0 || defined[i] == of.MaxDefinitionLevel():
+				present = append(present, i)
+			case nan == nil || of.MaxRepetitionLevel() > 0 && (of.SchemaNode().RepetitionType() != parquet.Repetitions.Optional || defined[i] != of.MaxDefinitionLevel()-1):
+				return missing(first + (at+i)/length) // or a missing list
 			}
 		}
-		if int64(read) != levels {
+		if read != len(present) {
 			return errors.New("it has fewer values than its levels say")
 		}
-		put(at, values[:read])
-		at += read
+		if read < int(levels) { // the values stand without gaps
+			for i := read - 1; i >= 0; i-- {
+				values[present[i]] = values[i]
+			}
+			for i, k := 0, 0; i < int(levels); i++ {
+				if k < read && present[k] == i {
+					k++
+				} else {
+					values[i] = *nan
+				}
+			}
+		}
+		put(at, values[:levels])
+		at += int(levels)
 	}
 	if r.HasNext() {
 		return errors.New("it has more values than the file's footer says")
@@ -328,4 +374,24 @@ func (x parquetFormat) Members(ctx context.Context, path string) ([]store.Member
 		}
 		return names, nil
 	})
+}
+
+// missing is the error of a null.
+func missing(row int) error {
+	return fmt.Errorf("row %d has a missing value, for which there is a number, NaN, in floats alone: fill it (fillna in pandas, fill_null in pyarrow), store the column as float64, or drop the row", row)
+}
+
+// unsupported is the error of a column that is no array.
+func unsupported(kind string) error {
+	return fmt.Errorf("its elements are %s: arrays have numbers, bools, dates and times, and lists of one length of these", kind)
+}
+
+// convert stores the values of a batch as elements from a place on.
+func convert[U, T dtype.Element](dst []byte, to func(T) U) func(at int, values []T) {
+	elements := dtype.Slice[U](dst)
+	return func(at int, values []T) {
+		for i, v := range values {
+			elements[at+i] = to(v)
+		}
+	}
 }

@@ -1,10 +1,18 @@
-// Package csv reads files of comma-separated values into stored arrays, and writes them, within bounded memory:
+// Package csv reads files of comma-separated values as arrays (.csv, .tsv) and into stored arrays, and writes them, within bounded memory:
 //
+//	price := oocore.Open("trades.csv#price")     // a column, by its name
+//	x := oocore.Open("trades.csv#table")         // all columns, which are numbers, as rows × columns
+//	all := oocore.OpenAll("trades.csv")          // the columns that are numbers
 //	x, err := csv.Save(ctx, "trades.csv", "trades.npy", csv.Options{})           // one array, rows × columns
 //	c, err := csv.SaveColumns(ctx, "trades.csv", "trades.zarr", csv.Options{})   // an array of each column, by its name
 //	err = csv.Write(ctx, x, "rows.csv")
 //
-// A file is read once, from front to back, and may be of any size. What is no number of a column's
+// Files that are opened have names in the first row, or trades.csv?header=none, whose columns are 0, 1, 2 and so on. What stands between fields is
+// the comma, semicolon, tab or bar of which the first row has most. Types are those of pandas.read_csv: bool (true, false), int64, or
+// float64, in which what pandas takes for missing (an empty field, NA, null and so on) is NaN. A column of other text is rejected when it is opened.
+// Opening reads the file once, and computing with a column again: for much work Save and SaveColumns store it.
+//
+// Save and SaveColumns read a file once, from front to back; it may be of any size. What is no number of a column's
 // type, an empty field, and a row with more or fewer fields than the first one are errors that name the
 // line and the column; then nothing is stored.
 package csv
@@ -146,6 +154,11 @@ func read(ctx context.Context, file, output string, o Options, together bool) (t
 			err = fmt.Errorf("%s: %w", file, storage.Plain(err))
 		}
 	}()
+	if at := begin(f); at > 0 {
+		if _, err := f.Seek(at, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
 	from := &bounded{r: f, comma: []byte(string(cmp.Or(o.Comma, ',')))}
 	rows := csv.NewReader(bufio.NewReaderSize(from, bufferBytes))
 	rows.ReuseRecord = true
@@ -268,7 +281,7 @@ func (o Options) columns(first []string) ([]column, error) {
 	names := make([]string, len(first))
 	fields := map[string]int{} // the first of a name
 	for i, name := range first {
-		if names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")); o.NoHeader { // spreadsheets begin a file by this mark
+		if names[i] = strings.TrimSpace(name); o.NoHeader {
 			names[i] = strconv.Itoa(i)
 		}
 		if _, again := fields[names[i]]; !again {
@@ -331,6 +344,9 @@ func parser(t oocore.DType) func(dst []byte, field string) ([]byte, error) {
 	case t == dtype.Float64:
 		parse = func(field string) (uint64, error) {
 			v, err := strconv.ParseFloat(field, 64)
+			if v != v {
+				return 0x7ff8 << 48, err // NumPy's, which is not Go's
+			}
 			return math.Float64bits(v), err
 		}
 	case t.Kind() == dtype.KindInt:

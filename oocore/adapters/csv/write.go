@@ -3,17 +3,15 @@ package csv
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
@@ -24,36 +22,23 @@ func Write(ctx context.Context, a *oocore.Array, file string, opts ...oocore.Opt
 	if err := w.begin(ctx, a); err != nil {
 		return failed(err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
-	if err != nil {
-		return failed(err)
-	}
-	w.to = bufio.NewWriterSize(f, bufferBytes)
-	header := csv.NewWriter(w.to)
-	err = header.Write(w.names)
-	header.Flush()
-	if err == nil {
-		err = a.WriteTo(ctx, w, "bin", opts...)
-	}
-	err = errors.Join(err, w.to.Flush())
-	if err == nil {
-		err = errors.Join(f.Chmod(0o644), f.Sync())
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = disk.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one that tells
-	}
-	return err
+	return disk.WriteWhole(file, func(f io.Writer) error {
+		w.to = bufio.NewWriterSize(f, bufferBytes)
+		header := csv.NewWriter(w.to)
+		err := header.Write(w.names)
+		header.Flush()
+		if err == nil {
+			err = a.WriteTo(ctx, w, "bin", opts...)
+		}
+		return errors.Join(err, w.to.Flush())
+	})
 }
 
 // textWriter writes elements that come as bytes, row by row.
 type textWriter struct {
 	to     *bufio.Writer
 	names  []string // of the columns
-	append func(text, element []byte) []byte
-	size   int
+	dtype  dtype.Type
 	column int
 	left   []byte // of an element of which more comes
 	text   []byte
@@ -67,9 +52,8 @@ func (w *textWriter) begin(ctx context.Context, a *oocore.Array) error {
 	if a.Dims() != 1 && a.Dims() != 2 {
 		return fmt.Errorf("a table has rows and columns, the array has %d dimensions: reshape it", a.Dims())
 	}
-	w.size = a.DType().Size()
-	if w.append = printer(a.DType()); w.append == nil {
-		return fmt.Errorf("elements of %s are not written as text: use AsType", a.DType())
+	if w.dtype = a.DType(); w.dtype.Kind() == dtype.KindComplex {
+		return fmt.Errorf("elements of %s are not written as text: write Real and Imag", w.dtype)
 	}
 	n := 1
 	if a.Dims() == 2 {
@@ -78,33 +62,21 @@ func (w *textWriter) begin(ctx context.Context, a *oocore.Array) error {
 	if n > rowFields {
 		return errWideRow
 	}
-	for i := range n {
-		w.names = append(w.names, strconv.Itoa(i))
-	}
-	if names := a.DimNames(); names != nil && a.Dims() == 2 && names[1] != "" {
-		if of := a.Coord(names[1]); of.Err() == nil {
-			labels, err := oocore.Collect[float64](ctx, of.AsType(dtype.Float64))
-			if err != nil {
-				return err
-			}
-			for i, v := range labels {
-				w.names[i] = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-		}
-	}
-	return nil
+	var err error
+	w.names, err = host.Columns(ctx, a)
+	return err
 }
 
 func (w *textWriter) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p)+len(w.left) >= w.size {
-		element := p[:w.size-len(w.left)]
+	n, size := len(p), w.dtype.Size()
+	for len(p)+len(w.left) >= size {
+		element := p[:size-len(w.left)]
 		p = p[len(element):]
 		if len(w.left) > 0 {
 			element = append(w.left, element...)
 			w.left = w.left[:0]
 		}
-		w.text = w.append(w.text[:0], element)
+		w.text = appendElement(w.text[:0], w.dtype, element)
 		if w.column++; w.column == len(w.names) {
 			w.column = 0
 			w.text = append(w.text, '\n')
@@ -119,45 +91,23 @@ func (w *textWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// printer returns what appends the text of an element of a type; nil where there is none.
-func printer(t oocore.DType) func(text, element []byte) []byte {
-	bits := 8 * t.Size()
-	number := func(b []byte) (v uint64) {
-		for i := len(b) - 1; i >= 0; i-- {
-			v = v<<8 | uint64(b[i])
-		}
-		return v
+// appendElement appends the text of an element: bools are 0 and 1, nan and inf as NumPy writes them.
+func appendElement(text []byte, t dtype.Type, element []byte) []byte {
+	v := dtype.Value{Type: t}
+	for i := len(element) - 1; i >= 0; i-- {
+		v.Lo = v.Lo<<8 | uint64(element[i])
 	}
-	switch {
-	case t == dtype.Bool:
-		return func(text, b []byte) []byte { return append(text, '0'+b[0]&1) }
-	case t == dtype.Float32:
-		return func(text, b []byte) []byte {
-			return appendFloat(text, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), 32)
+	if t == dtype.Bool {
+		return append(text, '0'+element[0]&1)
+	} else if t.Kind() == dtype.KindFloat {
+		switch f := v.Float(); {
+		case math.IsNaN(f):
+			return append(text, "nan"...)
+		case math.IsInf(f, 1):
+			return append(text, "inf"...)
+		case math.IsInf(f, -1):
+			return append(text, "-inf"...)
 		}
-	case t == dtype.Float64:
-		return func(text, b []byte) []byte {
-			return appendFloat(text, math.Float64frombits(binary.LittleEndian.Uint64(b)), 64)
-		}
-	case t.Kind() == dtype.KindInt:
-		return func(text, b []byte) []byte {
-			return strconv.AppendInt(text, int64(number(b))<<(64-bits)>>(64-bits), 10)
-		}
-	case t.Kind() == dtype.KindUint:
-		return func(text, b []byte) []byte { return strconv.AppendUint(text, number(b), 10) }
 	}
-	return nil
-}
-
-// appendFloat writes nan and inf as NumPy does.
-func appendFloat(text []byte, v float64, bits int) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(text, "nan"...)
-	case math.IsInf(v, 1):
-		return append(text, "inf"...)
-	case math.IsInf(v, -1):
-		return append(text, "-inf"...)
-	}
-	return strconv.AppendFloat(text, v, 'g', -1, bits)
+	return v.Append(text)
 }

@@ -69,10 +69,9 @@ func (unnamed) Layout(path string, _ store.Meta) (store.Layout, error) {
 	if err := packedError(path); err != nil {
 		return store.Layout{}, err
 	}
-	if strings.EqualFold(filepath.Ext(path), ".csv") {
-		return store.Layout{}, errors.New("a .csv file is written of one array, by gonbext convert or by Write of package oocore/adapters/csv")
-	}
-	if adapters[strings.ToLower(filepath.Ext(path))] != "" {
+	if adapter := adapters[strings.ToLower(filepath.Ext(path))]; adapter == "csv" || adapter == "arrow" {
+		return store.Layout{}, fmt.Errorf("a %s file is written as a whole, by gonbext convert or by Write of package oocore/adapters/%s", filepath.Ext(path), adapter)
+	} else if adapter != "" {
 		return store.Layout{}, fmt.Errorf("%s files are only read: save to NAME.npy, NAME.zarr, or another format that is written", filepath.Ext(path))
 	}
 	return store.Layout{}, unnamedError(path)
@@ -137,7 +136,7 @@ func (e adapterError) Error() string {
 
 // CommandText says the same to whoever calls a command, which imports nothing.
 func (e adapterError) CommandText() string {
-	return e.format + " files are not read by this program: write the columns or the picture as .npy files, by numpy.save, and name these"
+	return e.format + " files are not read by this program: write the picture as a .npy file, by numpy.save, and name that"
 }
 
 // packers are programs that pack a file as a whole, and the commands that unpack what each has

@@ -46,16 +46,25 @@ for k in range(files):
             missing[random.integers(rows)] = True
             fields[name] = pa.array(values[:, 0], mask=missing)
             want = f"error: row "
+            if values.dtype.kind == "f":
+                want = np.where(missing, np.float64("nan"), values[:, 0]).astype(values.dtype)
         elif kind == "text":
             fields[name] = pa.array([str(v) for v in range(rows)])
             want = "error: its elements are"
         else:
             fields[name] = flat
         wants[name] = want
+    encodings = {}
+    dictionary = bool(random.integers(2))
+    for name, column in fields.items():
+        if not dictionary and column.type in (pa.int32(), pa.int64()):
+            encodings[name] = "DELTA_BINARY_PACKED"
+        elif not dictionary and column.type in (pa.float32(), pa.float64()):
+            encodings[name] = "BYTE_STREAM_SPLIT"
     pq.write_table(
         pa.table(fields), f"{out}/{k}.parquet", row_group_size=int(random.integers(1, rows + 20)),
         compression=str(random.choice(["none", "snappy", "gzip", "zstd", "brotli", "lz4"])),
-        use_dictionary=bool(random.integers(2)), data_page_size=int(random.integers(16, 4096)),
+        use_dictionary=dictionary, column_encoding=encodings or None, data_page_size=int(random.integers(16, 4096)),
         data_page_version=str(random.choice(["1.0", "2.0"])), store_schema=bool(random.integers(2)),
     )
     for c, (name, want) in enumerate(wants.items()):

@@ -1,4 +1,5 @@
-package arrow
+// Package tables reads tables as arrays: columns whose rows are stored in groups, each of which is decoded as a whole.
+package tables
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
+	"github.com/gonbext/gonbext/oocore/internal/kernel"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/internal/strided"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -18,20 +20,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// array is a column whose rows are stored in groups, each of which is decoded as a whole.
-type array struct {
+// Array is an open column, or several as rows × columns.
+type Array struct {
 	info   store.Info
 	object storage.Object
 	ends   []int // the rows at which groups end
-	// decode fills dst with the elements of a group.
 	decode func(ctx context.Context, group int, dst []byte) error
 	closed atomic.Bool
 }
 
-// newArray returns a column of rows of a shape, of which groups have so many. heap is what decoding takes
-// of Go's heap besides the elements.
-func newArray(info store.Info, o storage.Object, groups []int, heap int64) (*array, error) {
-	a := &array{info: info, object: o}
+// New returns an array of rows of a shape, of which groups have so many. decode fills dst with the elements of a group, and heap is what
+// that takes of Go's heap besides the elements. The array closes the object, except where New fails.
+func New(info store.Info, o storage.Object, groups []int, heap int64, decode func(ctx context.Context, group int, dst []byte) error) (*Array, error) {
+	a := &Array{info: info, object: o, decode: decode}
 	rows, most := 0, 1
 	for _, n := range groups {
 		if rows += n; n < 0 || rows < 0 {
@@ -50,17 +51,26 @@ func newArray(info store.Info, o storage.Object, groups []int, heap int64) (*arr
 	return a, nil
 }
 
-func (a *array) Info() store.Info { return storage.CloneInfo(a.info) }
+func (a *Array) Info() store.Info { return storage.CloneInfo(a.info) }
 
-// begin is the first row of a group.
-func (a *array) begin(group int) int {
-	if group == 0 {
-		return 0
+// Groups are the numbers of rows in groups.
+func (a *Array) Groups() []int {
+	groups := slices.Clone(a.ends)
+	for i := len(groups) - 1; i > 0; i-- {
+		groups[i] -= groups[i-1]
 	}
-	return a.ends[group-1]
+	return groups
 }
 
-func (a *array) Close() error {
+// Begin is the first row of a group.
+func Begin(groups []int, group int) (row int) {
+	for _, n := range groups[:group] {
+		row += n
+	}
+	return row
+}
+
+func (a *Array) Close() error {
 	if a.closed.Swap(true) {
 		return nil
 	}
@@ -68,7 +78,7 @@ func (a *array) Close() error {
 }
 
 // Read decodes groups for one region, if that takes no more than a gigabyte.
-func (a *array) Read(ctx context.Context, dst []byte, r types.Region) error {
+func (a *Array) Read(ctx context.Context, dst []byte, r types.Region) error {
 	w := a.info.Work
 	if w.Whole+w.Heap > 1<<30 {
 		return a.fail(ctx, fmt.Errorf("decoding a group of rows takes %s: read it in a session that has them", units.Exact(w.Whole+w.Heap)))
@@ -81,7 +91,7 @@ func (a *array) Read(ctx context.Context, dst []byte, r types.Region) error {
 	return errors.Join(err, s.Close())
 }
 
-func (a *array) fail(ctx context.Context, err error) error {
+func (a *Array) fail(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -89,15 +99,15 @@ func (a *array) fail(ctx context.Context, err error) error {
 }
 
 // Session decodes groups to the buffer, which has the last of them.
-func (a *array) Session(work []byte) (store.Session, error) {
+func (a *Array) Session(work []byte) (store.Session, error) {
 	if int64(len(work)) < a.info.Work.Whole {
 		return nil, a.fail(context.Background(), fmt.Errorf("a session needs %d bytes, it is given %d", a.info.Work.Whole, len(work)))
 	}
-	return &session{array: a, work: work, held: -1}, nil
+	return &session{Array: a, work: work, held: -1}, nil
 }
 
 type session struct {
-	*array
+	*Array
 	work []byte
 	held int // the group that work has; -1 for none
 }
@@ -124,7 +134,10 @@ func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored 
 	for i := 0; i < r.Count[0]; {
 		first := r.Start[0] + i*r.Step[0]
 		group := sort.SearchInts(s.ends, first+1)
-		begin := s.begin(group)
+		begin := 0
+		if group > 0 {
+			begin = s.ends[group-1]
+		}
 		n := 1 // rows of the region in the group
 		for i+n < r.Count[0] && first+n*r.Step[0] >= begin && first+n*r.Step[0] < s.ends[group] {
 			n++
@@ -151,22 +164,47 @@ func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored 
 	return stored, nil
 }
 
-// missing is the error of a null.
-func missing(row int) error {
-	return fmt.Errorf("row %d has a missing value, which arrays have no place for: fill it (fillna in pandas, fill_null in pyarrow), or drop the row", row)
-}
+// Whole names all columns of a file as one array, where no column has that name.
+const Whole = "table"
 
-// unsupported is the error of a column that is no array.
-func unsupported(kind string) error {
-	return fmt.Errorf("its elements are %s: arrays have numbers, bools, dates and times, and lists of one length of these", kind)
-}
-
-// convert stores the values of a batch as elements from a place on.
-func convert[U, T dtype.Element](dst []byte, to func(T) U) func(at int, values []T) {
-	elements := dtype.Slice[U](dst)
-	return func(at int, values []T) {
-		for i, v := range values {
-			elements[at+i] = to(v)
-		}
+// Join returns the columns of one file as rows × columns, of the type that holds the elements of all, as NumPy has it.
+func Join(columns []*Array) (*Array, error) {
+	if len(columns) == 0 {
+		return nil, errors.New("the file has no columns")
 	}
+	info, heap := columns[0].Info(), int64(0)
+	info.Shape, info.Bytes = []int{len(columns)}, 0
+	kinds := make([]dtype.Type, len(columns))
+	for i, c := range columns {
+		kinds[i] = c.info.DType
+		info.Bytes += c.info.Bytes
+		heap = max(heap, c.info.Work.Heap)
+	}
+	info.DType = dtype.PromoteAll(kinds...)
+	size, groups := info.DType.Size(), columns[0].Groups()
+	heap += 16 * int64(columns[0].info.Chunks[0]) // elements of a column, and as the type of all
+	return New(info, columns[0].object, groups, heap, func(ctx context.Context, group int, dst []byte) error {
+		n := groups[group]
+		stored, cast := make([]byte, 8*n), make([]byte, 8*n)
+		for i, c := range columns {
+			from := stored[:n*c.info.DType.Size()]
+			if err := c.decode(ctx, group, from); err != nil {
+				return err
+			}
+			l, err := strided.Of([]int{n, len(columns)}, size, types.Region{Start: []int{0, i}, Count: []int{n, 1}, Step: []int{1, 1}})
+			if err != nil {
+				return err
+			}
+			if c.info.DType != info.DType {
+				convert, ok := kernel.Cast(c.info.DType, info.DType)
+				if !ok {
+					return fmt.Errorf("elements of %s are not converted to %s", c.info.DType, info.DType)
+				}
+				convert(n, cast, from, nil, nil)
+				from = cast[:n*size]
+			}
+			l.Scatter(dst, from, 0)
+		}
+		return nil
+	})
 }
