@@ -46,7 +46,8 @@ def clocked(f):
 
 
 os.makedirs(folder, exist_ok=True)
-make()
+if len(sys.argv) < 6:
+    make()
 print("| array | read |" + "".join(f" {c} |" for c in ("gonbext", *PIPELINES)) + " load |")
 for name in sorted(n for n in os.listdir(folder) if n.endswith(".zarr") and (len(sys.argv) < 6 or sys.argv[5] + ".zarr" == n)):
     path = f"{folder}/{name}"

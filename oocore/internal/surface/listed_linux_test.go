@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/adapters/arrow"
 	"github.com/gonbext/gonbext/oocore/adapters/csv"
 	"github.com/gonbext/gonbext/oocore/adapters/gomlx"
 	"github.com/gonbext/gonbext/oocore/adapters/gonum"
@@ -238,6 +239,8 @@ var listed = []exported{
 	{name: "cluster.Probe", value: cluster.Probe},
 	{name: "cluster.Run", of: reflect.TypeFor[cluster.Run]()},
 	{name: "cluster.Scaling", value: cluster.Scaling},
+	{name: "arrow.Write", value: arrow.Write},
+	{name: "arrow.WriteColumns", value: arrow.WriteColumns},
 	{name: "csv.Options", of: reflect.TypeFor[csv.Options]()},
 	{name: "csv.Save", value: csv.Save},
 	{name: "csv.SaveColumns", value: csv.SaveColumns},
@@ -424,6 +427,7 @@ var listed = []exported{
 	{name: "host.CheckPiped", value: host.CheckPiped},
 	{name: "host.CheckShape", value: host.CheckShape},
 	{name: "host.Chunks", value: host.Chunks},
+	{name: "host.Columns", value: host.Columns},
 	{name: "host.CountRequests", value: host.CountRequests},
 	{name: "host.Counted", value: host.Counted},
 	{name: "host.Dates", value: host.Dates},
