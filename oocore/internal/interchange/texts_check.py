@@ -45,7 +45,7 @@ def write(x, how, k):
 
 
 cases = []
-kinds = [(f, t) for f in ("NETCDF4", "NETCDF4-chunks", "zarr2", "zarr3") for t in "OUS" * 2] + [("h5py", "O"), ("h5py", "O"), ("h5py", "O")]
+kinds = [(f, t) for f in ("NETCDF4", "NETCDF4-chunks", "NETCDF3_64BIT", "zarr2", "zarr3") for t in "OUS" * 2] + [("h5py", "O"), ("h5py", "O"), ("h5py", "O")]
 for how, kind in kinds:
     if how == "NETCDF4-chunks" and kind == "S":  # where chunks of characters need two lengths
         continue

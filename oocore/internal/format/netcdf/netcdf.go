@@ -7,13 +7,15 @@
 //     four bytes, but for those of an only one. The record dimension has to be a variable's first.
 //   - The number of records may be left open (STREAMING) by a program that was still writing: an error.
 //   - vsize is derived from the shape, and not read: that of large variables does not fit into it.
-//   - Types: integers and floats are big-endian; text (char) is an error where a variable is opened.
+//   - Types: integers and floats are big-endian; text (char) is an error where a variable is opened, and that of two dimensions may
+//     label a dimension.
 //   - Two dimensions, variables or attributes of one name, lengths that overflow, unknown types and dimensions, and elements that begin in the
 //     header or end behind the file are errors.
 package netcdf
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -22,6 +24,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
@@ -51,6 +54,30 @@ type format struct {
 const formatName = "netcdf"
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
+	return x.open(ctx, path, nil)
+}
+
+// Texts returns the texts that lie in the characters of an array of two dimensions, which zeros fill up, and its attributes.
+func (x format) Texts(ctx context.Context, path string) ([]string, json.RawMessage, error) {
+	var v variable
+	a, err := x.open(ctx, path, &v)
+	if v.kind != char || len(v.shape) != 2 {
+		if err == nil { // one that is no array of texts
+			err = a.Close()
+		}
+		return nil, nil, err
+	}
+	if err != nil {
+		return []string{}, nil, err
+	}
+	return storage.ReadTexts(ctx, a, v.shape[0], func(b []byte) (string, bool) {
+		b = bytes.TrimRight(b, "\x00")
+		return string(b), utf8.Valid(b)
+	})
+}
+
+// open is Open, or where there is a place for the variable that is found, that of the bytes of text.
+func (x format) open(ctx context.Context, path string, found *variable) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e storage.Header, err error) {
 		h, err := readHeader(file, r, size)
@@ -61,8 +88,16 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		if err != nil {
 			return e, err
 		}
-		v := &h.variables[i]
-		records, err := h.records(v)
+		v := h.variables[i]
+		if found != nil {
+			*found = v
+		} else if v.kind == char {
+			err = errors.New("arrays of text (char) are not supported")
+		}
+		var records chunked.Records
+		if err == nil {
+			records, err = h.records(&v)
+		}
 		if err == nil {
 			e, err = records.Header(path, formatName, size)
 		}
@@ -120,7 +155,7 @@ type variable struct {
 
 // types are the codes of elements; CDF-1 and CDF-2 have those up to double.
 var types = map[uint32]dtype.Type{
-	1: dtype.Int8, 3: dtype.Int16, 4: dtype.Int32, 5: dtype.Float32, double: dtype.Float64,
+	1: dtype.Int8, char: dtype.Uint8, 3: dtype.Int16, 4: dtype.Int32, 5: dtype.Float32, double: dtype.Float64,
 	7: dtype.Uint8, 8: dtype.Uint16, 9: dtype.Uint32, 10: dtype.Int64, 11: dtype.Uint64,
 }
 
@@ -131,9 +166,6 @@ const (
 
 // records says where the elements of a variable lie.
 func (h *header) records(v *variable) (r chunked.Records, err error) {
-	if v.kind == char {
-		return r, errors.New("arrays of text (char) are not supported")
-	}
 	r = chunked.Records{Extent: store.Extent{Offset: v.begin, Shape: v.shape, DType: types[v.kind], Big: true, Details: v.details}}
 	if v.recorded {
 		r.Axes, r.Stride = 1, h.stride
@@ -333,7 +365,7 @@ func (d *decoder) variable(h *header) (v variable) {
 // element takes the code of a type.
 func (d *decoder) element() uint32 {
 	kind := d.u32()
-	if _, ok := types[kind]; d.err == nil && (!ok && kind != char || kind > double && d.version < 5) {
+	if _, ok := types[kind]; d.err == nil && (!ok || kind > double && d.version < 5) {
 		d.fail(fmt.Errorf("elements of type %d are unknown: the file is damaged", kind))
 	}
 	return kind
