@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"os"
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -14,30 +12,6 @@ import (
 // be the caller's: they allocate none. GONBEXT_CODEC=go leaves them alone. What either
 // side writes the other one reads.
 
-// openNative opens the first library of these names that has all functions. Each of
-// them is stored where it belongs.
-func openNative(names map[string][]string, functions map[string]*uintptr) bool {
-	if os.Getenv("GONBEXT_CODEC") == "go" {
-		return false
-	}
-	for _, name := range names[runtime.GOOS] {
-		lib, err := dl.Open(name)
-		if err != nil {
-			continue
-		}
-		found := true
-		for symbol, at := range functions {
-			if *at, err = dl.Symbol(lib, symbol); err != nil {
-				found = false
-			}
-		}
-		if found {
-			return true
-		}
-	}
-	return false
-}
-
 // libZstd is the format's own library, of version 1.4 or later.
 type libZstd struct {
 	estimateDCtx, initDCtx, decompress, errorName                                 uintptr
@@ -48,7 +22,7 @@ type libZstd struct {
 
 var loadZstd = sync.OnceValue(func() *libZstd {
 	var z libZstd
-	ok := openNative(map[string][]string{
+	ok := dl.Load(map[string][]string{
 		"linux":  {"libzstd.so.1"},
 		"darwin": {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"},
 	}, map[string]*uintptr{
@@ -86,7 +60,7 @@ type libLZ4 struct {
 
 var loadLZ4 = sync.OnceValue(func() *libLZ4 {
 	var l libLZ4
-	ok := openNative(map[string][]string{
+	ok := dl.Load(map[string][]string{
 		"linux":  {"liblz4.so.1"},
 		"darwin": {"liblz4.1.dylib", "/opt/homebrew/lib/liblz4.1.dylib", "/usr/local/lib/liblz4.1.dylib"},
 	}, map[string]*uintptr{
@@ -107,7 +81,7 @@ type libDeflate struct{ alloc, free, gzip, zlib uintptr }
 
 var loadDeflate = sync.OnceValue(func() *libDeflate {
 	var l libDeflate
-	ok := openNative(map[string][]string{
+	ok := dl.Load(map[string][]string{
 		"linux":  {"libdeflate.so.0"},
 		"darwin": {"libdeflate.0.dylib", "/opt/homebrew/lib/libdeflate.0.dylib", "/usr/local/lib/libdeflate.0.dylib"},
 	}, map[string]*uintptr{

@@ -28,6 +28,7 @@ type Cursor struct {
 	packed  *bufio.Reader
 	counted counter
 	inflate io.Reader
+	zlib    *zlibReader // nil where there is no zlib
 	zstd    *zstd.Decoder
 	at      int64     // of the next byte of the stream
 	sum     uint32    // of all bytes before; in gzip, of those of the member
@@ -74,7 +75,7 @@ func (c *Cursor) resume(p place) {
 	case c.s.Kind == Zstd:
 		c.openZstd()
 	case p.UncompressedOffset > 0:
-		c.inflate = flate.NewReaderOpts(c.packed, flate.WithEobCallback(c.pass), flate.WithResumeFrom(p.InflateCheckpoint))
+		c.openBlocks(p.InflateCheckpoint, flate.WithResumeFrom(p.InflateCheckpoint))
 	case c.s.Kind == Deflate:
 		c.openDeflate(0)
 	default:
@@ -84,7 +85,19 @@ func (c *Cursor) resume(p place) {
 
 func (c *Cursor) openDeflate(packed int64) {
 	c.origin, c.sum = flateBase{packed, c.at, 0}, 0
-	c.inflate = flate.NewReaderOpts(c.packed, flate.WithEobCallback(c.pass))
+	c.openBlocks(flate.InflateCheckpoint{})
+}
+
+// openBlocks reads blocks of deflate from a place on: by zlib, or by package flate with options.
+func (c *Cursor) openBlocks(from flate.InflateCheckpoint, opts ...flate.ReaderOpt) {
+	if c.zlib == nil {
+		c.zlib = newZlibReader(c)
+	}
+	if c.zlib != nil && c.zlib.begin(from) {
+		c.inflate = c.zlib
+		return
+	}
+	c.inflate = flate.NewReaderOpts(c.packed, append(opts, flate.WithEobCallback(c.pass))...)
 }
 
 // openMember reads the header of a member of gzip, which begins at an offset of the file (RFC 1952).

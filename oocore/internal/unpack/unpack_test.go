@@ -94,6 +94,52 @@ func TestSeek(t *testing.T) {
 	for _, s := range all {
 		t.Run(string(s.Kind), func(t *testing.T) { seek(t, elements, s, testcases.Rand(t)) })
 	}
+	defer func(load func() *libZlib) { loadZlib = load }(loadZlib)
+	loadZlib = func() *libZlib { return nil }
+	elements, all = streams(t, 4<<20) // which the tests before have damaged
+	for _, s := range all {
+		if s.Kind != Zstd {
+			t.Run(string(s.Kind)+" by package flate", func(t *testing.T) { seek(t, elements, s, testcases.Rand(t)) })
+		}
+	}
+}
+
+// What zlib takes of damaged streams are the bytes that package flate gives, and it takes those that flate takes.
+func TestDamagedStreamsAreRejectedByZlibAsByFlate(t *testing.T) {
+	if loadZlib() == nil {
+		t.Skip("left out: streams by zlib, which this machine has not")
+	}
+	random := testcases.Rand(t)
+	for range 2000 {
+		var packed bytes.Buffer
+		w, err := flate.NewWriter(&packed, random.IntN(10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := make([]byte, random.IntN(5000))
+		for i := range data {
+			data[i] = byte(random.IntN(1 + random.IntN(60)))
+		}
+		if _, err := w.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b := packed.Bytes()
+		switch random.IntN(3) {
+		case 0:
+			b = b[:random.IntN(len(b))]
+		case 1:
+			b[random.IntN(len(b))] ^= 1 << random.IntN(8)
+		}
+		s := &Stream{Kind: Deflate, Name: "x", File: bytes.NewReader(b), Packed: int64(len(b)), Size: -1}
+		got, failed := io.ReadAll(newCursor(s, NewPool(s)).inflate)
+		want, err := io.ReadAll(flate.NewReader(bytes.NewReader(b)))
+		if (failed == nil) != (err == nil) || err == nil && !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, %v, where flate gives %d, %v", len(got), failed, len(want), err)
+		}
+	}
 }
 
 func seek(t *testing.T, elements []byte, s *Stream, source *rand.Rand) {
