@@ -65,6 +65,11 @@ type job struct {
 // flags are those of every command that runs.
 func (j *job) flags(c *cobra.Command) {
 	f := c.Flags()
+	c.PreRun = func(*cobra.Command, []string) { // for inputs that are opened before options checks it
+		if n, err := units.ParseSize(j.memory); err == nil {
+			host.LimitOpening(n)
+		}
+	}
 	f.StringVar(&j.memory, "memory", "", "bytes that the process may take, such as 512MiB (default 70 % of what is free)")
 	j.layoutFlags(f)
 	f.StringVar(&j.region, "region", "", "write into this part of a stored output, such as 1000:2000")

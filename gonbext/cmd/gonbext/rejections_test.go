@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -313,4 +314,20 @@ func TestCutShortWhileRead(t *testing.T) {
 	})
 	failed(t, o, 1, "x.bin")
 	onlyKept(t, dir, o)
+}
+
+// TestComputeHoldsHeadersToItsBudget opens references that hold more memory than the run may take.
+func TestComputeHoldsHeadersToItsBudget(t *testing.T) {
+	dir := t.TempDir()
+	var refs strings.Builder
+	const n = 400_000
+	fmt.Fprintf(&refs, `{"x/.zarray": {"zarr_format": 2, "shape": [%d], "chunks": [1], "dtype": "|u1", "order": "C", "filters": null, "compressor": null, "fill_value": 0}`, n)
+	for i := range n {
+		fmt.Fprintf(&refs, `, "x/%d": ["x.bin", %d, 1]`, i, i)
+	}
+	refs.WriteString("}")
+	testcases.WriteFile(t, filepath.Join(dir, "refs.json"), []byte(refs.String()), 0o600)
+	if got := finish(t, command(dir, "compute", "sum(x)", "x=refs.json#x", "--memory", "48MiB")); got.status != 1 || !strings.Contains(got.stderr, "its header needs a budget of ") {
+		t.Errorf("%+v", got)
+	}
 }
