@@ -4,14 +4,41 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/adler32"
 	"hash/crc32"
 	"io"
 )
 
-// checksum puts a checksum of four bytes behind its input.
+// checksum puts a checksum of four bytes behind its input, or before it.
 type checksum struct {
 	stateless
-	sum func(b []byte) uint32
+	sum   func(b []byte) uint32
+	first bool
+}
+
+// zlibSum is a checksum of zlib's, as numcodecs has them.
+type zlibSum struct {
+	checksum
+	name string
+}
+
+// zlibSums are those that are before their input, unless something else is said.
+var zlibSums = map[string]func(b []byte) uint32{"crc32": crc32.ChecksumIEEE, "adler32": adler32.Checksum}
+
+func newZlibSum(name, location string) (*zlibSum, error) {
+	if location != "" && location != "start" && location != "end" {
+		return nil, fmt.Errorf("location %q is neither start nor end", location)
+	}
+	return &zlibSum{checksum{sum: zlibSums[name], first: location != "end"}, name}, nil
+}
+
+func (z *zlibSum) text() string { return z.name }
+func (z *zlibSum) v3() json.RawMessage {
+	location := "end"
+	if z.first {
+		location = "start"
+	}
+	return configured("numcodecs."+z.name, map[string]string{"location": location})
 }
 
 const checksumSize = 4
@@ -40,6 +67,9 @@ func (c *checksum) trim(src []byte) ([]byte, error) {
 		return nil, ErrShort
 	}
 	data, sum := src[:len(src)-checksumSize], src[len(src)-checksumSize:]
+	if c.first {
+		sum, data = src[:checksumSize], src[checksumSize:]
+	}
 	return data, verify(c.sum(data), sum)
 }
 
@@ -61,6 +91,13 @@ func (c *checksum) decode(dst, src []byte) (int, error) {
 
 // encode leaves what is in dst already where it is.
 func (c *checksum) encode(dst, src []byte) ([]byte, error) {
+	if c.first {
+		sum := c.sum(src)
+		dst = dst[:len(src)+checksumSize]
+		copy(dst[checksumSize:], src)
+		binary.LittleEndian.PutUint32(dst, sum)
+		return dst, nil
+	}
 	if !same(dst, src) {
 		copy(dst, src)
 	}

@@ -412,7 +412,7 @@ func xzBlock(src []byte) (distance, size int, err error) {
 
 // numcodecNames are the codecs of numcodecs that are read.
 func numcodecNames() string {
-	names := []string{"zstd", "gzip", "zlib", "blosc", "lz4", "lzma", "bz2", "packbits", "shuffle", "crc32c"}
+	names := []string{"zstd", "gzip", "zlib", "blosc", "lz4", "lzma", "bz2", "packbits", "shuffle", "crc32c", "crc32", "adler32"}
 	for name := range elementwiseOf {
 		names = append(names, name)
 	}

@@ -28,7 +28,7 @@ func TestRejected(t *testing.T) {
 		{`[{"name":"numcodecs.delta","configuration":{"dtype":"<f4"}},{"name":"transpose","configuration":{"order":[1,0]}},` + little + `]`, `"transpose": it comes after`},
 		{`[{"name":"numcodecs.fixedscaleoffset","configuration":{"dtype":"<f4","scale":2}},` + little + `]`, "no offset"},
 		{`[{"name":"numcodecs.astype","configuration":{"encode_dtype":"<U3"}},` + little + `]`, `"<U3"`},
-		{`[` + little + `,{"name":"numcodecs.zfpy"}]`, "supported are astype, bitround, blosc"},
+		{`[` + little + `,{"name":"numcodecs.zfpy"}]`, "supported are adler32, astype, bitround, blosc"},
 		{`[` + little + `,{"name":"numcodecs.lzma","configuration":{"format":3,"filters":[{"id":3,"dist":4},{"id":33}]}}]`, "LZMA2 alone"},
 		{`[{"name":"sharding_indexed","configuration":{}}]`, `"sharding_indexed"`},
 		{`[` + little + `,{"name":"zstd","configuration":{"level":23}}]`, "level 23"},
@@ -116,4 +116,28 @@ func TestFaultNamesCodec(t *testing.T) {
 	rejected(t, "whole", err, "crc32c: the checksum is")
 	_, err = decodeStream(p, data, []int{int(p.raw)})
 	rejected(t, "stream", err, "crc32c: the checksum is")
+}
+
+// TestZlibSums holds checksums of numcodecs to those of the check values of their algorithms.
+func TestZlibSums(t *testing.T) {
+	for name, sum := range map[string]string{"crc32": "\x26\x39\xf4\xcb", "adler32": "\xde\x01\x1e\x09"} {
+		for location, want := range map[string]string{"": sum + "123456789", `,"location":"start"`: sum + "123456789", `,"location":"end"`: "123456789" + sum} {
+			p, err := FromV2(json.RawMessage(`{"id":"`+name+`"`+location+`}`), nil, "C", false, []int{9}, dtype.Uint8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := encodeWhole(p, []byte("123456789"))
+			if err != nil || string(data) != want {
+				t.Errorf("%s%s: %q, %v", name, location, data, err)
+			}
+			if got, err := decodeWhole(p, data); err != nil || string(got) != "123456789" {
+				t.Errorf("%s%s: %q, %v", name, location, got, err)
+			}
+			data[5] ^= 1
+			_, err = decodeWhole(p, data)
+			rejected(t, name+location, err, name+": the checksum is")
+		}
+	}
+	_, err := FromV2(json.RawMessage(`{"id":"crc32","location":"middle"}`), nil, "C", false, []int{9}, dtype.Uint8)
+	rejected(t, "middle", err, `location "middle" is neither start nor end`)
 }

@@ -93,6 +93,8 @@ func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error)
 			return nil, errors.New("a checksum at the start is not supported")
 		}
 		return newCRC32C(), nil
+	case "crc32", "adler32":
+		return newZlibSum(id, c.Location)
 	case "fletcher32":
 		return newFletcher32(), nil
 	case "bz2":
