@@ -341,3 +341,50 @@ func TestOpeningEndsWithItsContext(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestReadRepositoriesInObjectStores compares Icechunk repositories in a bucket with the same on this machine.
+func TestReadRepositoriesInObjectStores(t *testing.T) {
+	defer fakeS3(t)()
+	for _, version := range []string{"v1", "v2"} {
+		repository := testcases.Must[*zip.ReadCloser](t)(zip.OpenReader(filepath.Join("../internal/format/icechunk/testdata", version+".zip")))
+		dir := filepath.Join(t.TempDir(), version)
+		if err := errors.Join(os.CopyFS(dir, repository), repository.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				upload(t, file, "in/"+version+filepath.ToSlash(file[len(dir):]))
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"?branch=main#grp/a", "?branch=dev#grp/a", "?tag=v1#shards", "?branch=main#scalar"} {
+			var data [2]string
+			var versions [2]storage.Version
+			for i, root := range []string{dir, "s3://data/in/" + version} {
+				a, v, err := storage.OpenVersion(t.Context(), root+name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := storetest.All(a.Info().Shape)
+				b := make([]byte, all.Size()*a.Info().DType.Size())
+				if err := errors.Join(a.Read(t.Context(), b, all), a.Close()); err != nil {
+					t.Errorf("%s%s: %v", root, name, err)
+				}
+				data[i], versions[i] = string(b), v
+			}
+			if data[0] != data[1] || versions[0].Objects != versions[1].Objects {
+				t.Errorf("%s%s is another in the bucket", version, name)
+			}
+		}
+		for name, want := range map[string]string{"?branch=none#a": `no branch "none": the repository has "dev", "main"`, "?tag=none#a": `no tag "none": the repository has "v1"`} {
+			if _, err := store.Open("s3://data/in/" + version + name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s%s: %v", version, name, err)
+			}
+		}
+		if _, err := store.Open("s3://data/in/" + version + "?branch=main#virtual"); err == nil || !strings.Contains(err.Error(), "refers to a file of this machine") {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
