@@ -334,6 +334,12 @@ func TestConvertOfNetCDFIsAGroup(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "dims.nc.zarr", "_nc4_non_coord_time")); err == nil {
 		t.Error("a name of NetCDF's own is there")
 	}
+	succeed(t, dir, "convert", filepath.Join(files, "one.nc"), "one.nc", "--memory", "64MiB")
+	succeed(t, dir, "convert", "one.nc", "again.zarr", "--memory", "64MiB") // with its name and the attributes of its file
+	if b := testcases.ReadFile(t, filepath.Join(dir, "again.zarr", "zarr.json")); !strings.Contains(string(b), `"title":"one"`) {
+		t.Errorf("%s", b)
+	}
+	testcases.ReadFile(t, filepath.Join(dir, "again.zarr", "v", "zarr.json"))
 	succeed(t, dir, "convert", filepath.Join(files, "one.nc#v"), "v.zarr", "--memory", "64MiB")
 	if b := testcases.ReadFile(t, filepath.Join(dir, "v.zarr", "zarr.json")); !strings.Contains(string(b), `"units"`) {
 		t.Errorf("%s", b)

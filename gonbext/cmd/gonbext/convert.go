@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ x.parquet with a column of each, or a folder of npy files. --each computes an ex
 x; --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
 checkpoint's small files, such as config.json, come along, and a folder as Hugging Face has models becomes one where
 DST is a folder or a path that names no format; a GGUF file has the key-value pairs of SRC, or of
---template. Of a NetCDF file x.zarr is a group, also of one variable, which xarray opens as it opens the file.
+--template. Of a NetCDF file x.zarr is a group and x.nc a file, also of one variable, which xarray opens as it opens the file.
 
 --levels writes an image of OME-Zarr: SRC, and means of 2 × 2 elements along y and x again and again, in one run.
 Samples (RGB), channels, z and time keep their lengths; --halve z,y,x halves others than y and x. Axes are known by
@@ -91,14 +92,14 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 	return c
 }
 
-// alone reports the only variable of a NetCDF file, which is named by its file. Its copy is a group
-// of Zarr, for xarray opens a group as it opens the file.
+// alone reports the only variable of a NetCDF file besides coordinates, which is named by its file. Its copy is a group
+// of Zarr or a file of NetCDF that has all of it, for xarray opens that as it opens the file.
 func alone(ctx context.Context, from, to string) bool {
-	if filepath.Ext(to) != ".zarr" || host.Remote(to) {
+	if !slices.Contains([]string{".zarr", ".nc", ".nc4"}, filepath.Ext(to)) || host.Remote(to) {
 		return false
 	}
 	members, err := host.Members(ctx, from)
-	if err != nil || len(members) != 1 || !strings.HasPrefix(members[0].Path, from+"#") {
+	if err != nil || len(members) == 0 || !strings.HasPrefix(members[0].Path, from+"#") {
 		return false
 	}
 	groups, err := host.Groups(ctx, from)

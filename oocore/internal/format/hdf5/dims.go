@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -78,6 +79,9 @@ func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []stri
 	names := make([]string, len(s.shape))
 	if own != nil && len(names) > 0 {
 		names[0] = own.name
+		if len(names) == 1 {
+			s.lengthen(0, s.address)
+		}
 	}
 	if a, ok := attributes["DIMENSION_LIST"]; ok && a.element.class == classVariable && slices.Equal(a.shape, []int{len(names)}) {
 		links := s.f.scales().links
@@ -94,6 +98,7 @@ func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []stri
 			r := &decoder{f: s.f, b: refs}
 			for address := r.address(); names[axis] == "" && r.err == nil; address = r.address() {
 				names[axis] = links[address]
+				s.lengthen(axis, address)
 			}
 		}
 	}
@@ -116,6 +121,63 @@ func (s *dataset) dimensions(own *scale, attributes map[string]attribute) []stri
 		return nil
 	}
 	return names
+}
+
+// lengthen makes an axis as long as the unlimited dimension of NetCDF that a scale is. HDF5 stores of each variable what was written, and the library of
+// NetCDF reads fill values up to the dimension's length, which is the largest of its variables.
+func (s *dataset) lengthen(axis int, scale uint64) {
+	if s.chunks == nil || newGrowth(s).counts[axis] != math.MaxUint64 {
+		return
+	}
+	d := s.f.directory
+	d.mu.Lock()
+	length, known := d.lengths[scale]
+	d.mu.Unlock()
+	if !known {
+		length = s.f.unlimitedLength(scale)
+		d.mu.Lock()
+		if d.room(1) {
+			d.lengths[scale] = length
+		}
+		d.mu.Unlock()
+	}
+	longer := slices.Clone(s.shape)
+	if longer[axis] = max(s.shape[axis], length); grid.Check(longer, s.record) == nil {
+		s.shape = longer
+	}
+}
+
+// unlimitedLength is the length of the dimension that a scale of NetCDF is; 0 for other scales.
+func (f *file) unlimitedLength(address uint64) (length int) {
+	o, err := f.object(address)
+	if err != nil {
+		return 0
+	}
+	s := o.scale("", true)
+	if s == nil || !s.bare && s.id < 0 {
+		return 0
+	}
+	along := func(o *object, axis int) {
+		if b, ok := o.find(msgDataspace); ok {
+			if shape, err := o.decode(b).space(); err == nil && axis < len(shape) {
+				length = max(length, shape[axis])
+			}
+		}
+	}
+	if !s.bare {
+		along(o, 0)
+	}
+	_ = o.eachAttribute(true, func(a attribute) error {
+		for at := 0; a.name == "REFERENCE_LIST" && a.element.size >= f.offsets+4 && at <= len(a.data)-a.element.size; at += a.element.size {
+			d := &decoder{f: f, b: a.data[at:]}
+			address, axis := d.address(), int(d.u32())
+			if of, err := f.object(address); err == nil {
+				along(of, axis)
+			}
+		}
+		return nil
+	})
+	return length
 }
 
 // scales are the names of what arrays' axes may refer to: of the arrays by their addresses, and of scales by

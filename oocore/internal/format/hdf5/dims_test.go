@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -77,4 +78,9 @@ func TestArraysOfLargeGroupsOpenInLinearTime(t *testing.T) {
 	if few, many := read(128), read(1024); many > 20*few {
 		t.Errorf("%d bytes are read to open 128 arrays, and %d for 1024", few, many)
 	}
+}
+
+// TestUnlimitedDimensionsAreAsLongAsTheirLongestVariable reads variables of NetCDF-4 that were written less far than others.
+func TestUnlimitedDimensionsAreAsLongAsTheirLongestVariable(t *testing.T) {
+	storetest.Foreign(t, "NetCDF-4 files with unlimited dimensions that netCDF4 writes", "testdata/unlimited.py", 40)
 }

@@ -59,7 +59,7 @@ var errCut = errors.New("the file is cut short or damaged")
 
 // open reads the superblock, which a block of the user's may precede.
 func open(r io.ReaderAt, size int64) (*file, error) {
-	f := &file{r: r, size: size, collections: map[uint64]map[uint32][]byte{}, directory: &directory{groups: map[uint64]group{}}}
+	f := &file{r: r, size: size, collections: map[uint64]map[uint32][]byte{}, directory: &directory{groups: map[uint64]group{}, lengths: map[uint64]int{}}}
 	for at := int64(0); ; at = max(512, at*2) {
 		var start [9]byte
 		if at > size-96 && at > 0 || size < 48 {

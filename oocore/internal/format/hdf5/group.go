@@ -330,11 +330,12 @@ type group struct {
 // directory holds the groups of a file that were read, so that opening many arrays of a file
 // does not read a group for each of them. It is safe for concurrent use.
 type directory struct {
-	mu     sync.Mutex
-	groups map[uint64]group
-	scales *scales // nil where they were not listed
-	held   int     // names
-	misses int
+	mu      sync.Mutex
+	groups  map[uint64]group
+	scales  *scales        // nil where they were not listed
+	lengths map[uint64]int // of dimensions, by their scales
+	held    int            // names
+	misses  int
 }
 
 // maxHeld is how many names a directory holds at first; a variable for tests.
