@@ -38,9 +38,9 @@ type named struct {
 	path string // that it is opened from as it is; empty where something is made of it
 }
 
-// OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.gguf, x.h5, x.fits, x.tif, a Zarr group, a
+// OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.gguf, x.pt, x.h5, x.fits, x.tif, a Zarr group, a
 // checkpoint's model.safetensors.index.json, or a folder of such files; a folder with config.json and
-// model.safetensors or its index, as Hugging Face has models, is that checkpoint. It reads the names; the
+// model.safetensors, pytorch_model.bin or an index of either, as Hugging Face has models, is that checkpoint. It reads the names; the
 // header of an array is read when it is asked for.
 func OpenAll(path string) *Collection {
 	c := &Collection{site: graph.Caller(), path: path}

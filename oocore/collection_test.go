@@ -81,6 +81,45 @@ func TestOpenAll(t *testing.T) {
 	}
 }
 
+// TestCheckpointOfPyTorchBecomesSafetensors converts folders as Hugging Face had models before safetensors: in one file, and in two with an index.
+func TestCheckpointOfPyTorchBecomesSafetensors(t *testing.T) {
+	views := testcases.ReadFile(t, "internal/format/pytorch/testdata/views.pt")
+	nested := testcases.ReadFile(t, "internal/format/pytorch/testdata/nested.pt")
+	for _, files := range []map[string][]byte{
+		{"pytorch_model.bin": views},
+		{"pytorch_model-00001-of-00002.bin": views, "pytorch_model-00002-of-00002.bin": nested, "pytorch_model.bin.index.json": []byte(`{"weight_map":
+			{"permuted": "pytorch_model-00001-of-00002.bin", "transposed": "pytorch_model-00001-of-00002.bin", "parameter": "pytorch_model-00002-of-00002.bin"}}`)},
+	} {
+		from, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
+		files["config.json"] = []byte("{}")
+		for name, b := range files {
+			testcases.WriteFile(t, filepath.Join(from, name), b, 0o600)
+		}
+		made, err := oocore.OpenAll(from).Save(t.Context(), to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, _ := filepath.Glob(filepath.Join(to, "*"))
+		want := []string{"config.json", "model.safetensors"}
+		if len(files) > 2 {
+			want = []string{"config.json", "model-00001-of-00001.safetensors", "model.safetensors.index.json"}
+		} else if text := testcases.ReadFile(t, filepath.Join(to, "model.safetensors")); !strings.Contains(string(text[:4096]), `"format":"pt"`) {
+			t.Error("model.safetensors does not say that its format is pt")
+		}
+		for i, path := range entries {
+			entries[i] = filepath.Base(path)
+		}
+		if !slices.Equal(entries, want) {
+			t.Errorf("the folder has %q", entries)
+		}
+		got, err := oocore.Collect[float32](t.Context(), made.Get("permuted"))
+		again, err2 := oocore.Collect[float32](t.Context(), oocore.OpenAll(from).Get("permuted"))
+		if err != nil || err2 != nil || !slices.Equal(got, again) || got[1] != 1 { // base[0, 1, 0] of range(120) - 5
+			t.Errorf("%v, %v, %v, %v", got, err, again, err2)
+		}
+	}
+}
+
 // A pipe that nobody writes to would be waited for.
 func TestOpenAllRejectsPipes(t *testing.T) {
 	dir := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npy"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/pytorch"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/raw"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/stack"

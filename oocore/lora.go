@@ -19,7 +19,7 @@ import (
 )
 
 // MergeLoRA returns the collection with a LoRA adapter merged into it: the folder of a PEFT adapter, with
-// adapter_config.json and adapter_model.safetensors. As PEFT's merge_and_unload has it, a weight W becomes
+// adapter_config.json and adapter_model.safetensors or .bin. As PEFT's merge_and_unload has it, a weight W becomes
 // W + B·A · alpha / r, or alpha / √r of one that is rank-stabilised, with what is added computed in float32
 // and rounded to the type of W; so do embeddings, convolutions, of which A has the places, and biases of lora_B. By DoRA the rows
 // of that sum, in float32, are made as long as its magnitudes say. Whole weights that the adapter has (modules_to_save, bias)
@@ -56,12 +56,18 @@ func (c *Collection) mergeLoRA(adapter string) error {
 	if err != nil {
 		return err
 	}
-	all := OpenAll(filepath.Join(adapter, "adapter_model.safetensors"))
+	weights := filepath.Join(adapter, "adapter_model.safetensors")
+	if _, err := os.Stat(weights); err != nil {
+		if _, err := os.Stat(filepath.Join(adapter, "adapter_model.bin")); err == nil {
+			weights = filepath.Join(adapter, "adapter_model.bin")
+		}
+	}
+	all := OpenAll(weights)
 	switch {
 	case all.err != nil:
 		return all.err
 	case all.Len() == 0:
-		return errors.New("adapter_model.safetensors has no tensor")
+		return fmt.Errorf("%s has no tensor", filepath.Base(weights))
 	}
 	at := make(map[string]int, len(c.members))
 	for i, of := range c.members {

@@ -191,6 +191,9 @@ func (c *Collection) texts() map[string]string {
 	if len(c.source) == 0 {
 		return nil
 	}
+	if strings.Contains(filepath.Base(c.checkpoint), "pytorch_model.bin") {
+		return map[string]string{"format": "pt"} // without which Transformers does not open model.safetensors
+	}
 	info, err := storage.Describe(c.source[0].Path)
 	var texts map[string]string
 	if _, _, file := storage.Split(c.source[0].Path); err != nil || !file || json.Unmarshal(info.Details.Attributes, &texts) != nil {
@@ -215,13 +218,18 @@ func (c *Collection) place(path string) string {
 	if c.checkpoint == "" || path == "" || !storage.NamesFolder(path) {
 		return path
 	}
-	return filepath.Join(path, filepath.Base(c.checkpoint))
+	return filepath.Join(path, c.checkpointName())
+}
+
+// checkpointName is the name that the collection's checkpoint has where it is written.
+func (c *Collection) checkpointName() string {
+	return strings.Replace(filepath.Base(c.checkpoint), "pytorch_model.bin", "model.safetensors", 1)
 }
 
 // besides are the small files of the checkpoint that the collection was opened from, where it is
 // saved to a checkpoint in another folder.
 func (c *Collection) besides(path string) (files []string) {
-	if c.checkpoint == "" || !isCheckpoint(path) && filepath.Base(path) != filepath.Base(c.checkpoint) {
+	if c.checkpoint == "" || !isCheckpoint(path) && filepath.Base(path) != c.checkpointName() {
 		return nil
 	}
 	folder := filepath.Dir(c.checkpoint)
@@ -229,7 +237,7 @@ func (c *Collection) besides(path string) (files []string) {
 	for _, e := range entries {
 		st, err := e.Info()
 		if err != nil || !st.Mode().IsRegular() || st.Size() > smallFile || strings.HasPrefix(e.Name(), ".") ||
-			strings.Contains(e.Name(), ".safetensors") {
+			strings.Contains(e.Name(), ".safetensors") || strings.HasPrefix(e.Name(), "pytorch_model") {
 			continue
 		}
 		files = append(files, filepath.Join(folder, e.Name()))

@@ -37,6 +37,8 @@
 //	             integers, and as float32 all types in blocks that ggml has decoders of: Q4_0 to Q8_0, Q2_K to Q6_K,
 //	             IQ1_S to IQ4_XS, TQ1_0, TQ2_0, MXFP4 and NVFP4, decoded as they are read. Written: added to what the file has, in types of
 //	             elements, Q4_0 to Q8_0, Q2_K to Q6_K and MXFP4.
+//	PyTorch      x.pt#name, .pth, .ckpt, pytorch_model.bin. Read on a disk, without
+//	             running what their pickles call; x.bin.index.json is a checkpoint.
 //	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
 //	             deflate, shuffle, fletcher32, scale-offset, LZF, LZ4, bitshuffle, bzip2, Blosc and Zstandard; virtual datasets.
 //	             Dimension scales are dimension names. x.h5#table.field is a field of compounds, x.h5ad#X a sparse matrix

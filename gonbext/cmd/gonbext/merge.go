@@ -32,7 +32,7 @@ func newMerge() *cobra.Command {
 		Short: "Merge a LoRA adapter into a checkpoint, within a budget",
 		Long: `Merge a LoRA adapter into a checkpoint, in one run, within a budget of memory.
 
-ADAPTER is the folder of a PEFT adapter, with adapter_config.json and adapter_model.safetensors. A weight W that
+ADAPTER is the folder of a PEFT adapter, with adapter_config.json and adapter_model.safetensors or .bin. A weight W that
 it is for becomes W + B·A · alpha / r (alpha / √r where use_rslora is set), with the values of PEFT's
 merge_and_unload, DoRA, embeddings, biases and convolutions too; all other tensors are copied. --lora ADAPTER=0.5
 adds half; several are merged one after the other. BASE and DST are collections, as convert has them. --dtype, --only

@@ -39,6 +39,11 @@ var contents = []struct {
 	{"npz", ".npz", func(b []byte) bool { // a zip archive whose first member is npy
 		return len(b) > 30 && string(b[:4]) == "PK\x03\x04" && bytes.HasSuffix(b[30:min(len(b), 30+int(binary.LittleEndian.Uint16(b[26:])))], []byte(".npy"))
 	}},
+	{"PyTorch", ".pt", func(b []byte) bool { // a zip archive whose first member is a pickle, or the number that files had before 1.6
+		const old = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
+		return bytes.HasPrefix(b, []byte(old)) ||
+			len(b) > 30 && string(b[:4]) == "PK\x03\x04" && bytes.HasSuffix(b[30:min(len(b), 30+int(binary.LittleEndian.Uint16(b[26:])))], []byte("/data.pkl"))
+	}},
 	{"GGUF", ".gguf", beginsWith("GGUF")},
 	{"safetensors", ".safetensors", func(b []byte) bool {
 		return len(b) > 10 && binary.LittleEndian.Uint64(b) < 1<<32 && b[8] == '{' && (b[9] == '"' || b[9] == '}')
@@ -98,7 +103,7 @@ func contentOf(ctx context.Context, file string) store.Format {
 	}
 	b = b[:n]
 	for _, c := range contents {
-		if !c.matches(b) || p != nil && c.name == "npz" { // which is packed itself
+		if !c.matches(b) || p != nil && (c.name == "npz" || c.name == "PyTorch") { // which are packed themselves
 			continue
 		}
 		f := nameFormat("x" + c.extension)

@@ -92,6 +92,11 @@ func (a *Flat) read(ctx context.Context, dst []byte, r types.Region) error {
 	if err != nil {
 		return err
 	}
+	return a.readLayout(ctx, dst, l)
+}
+
+// readLayout fills dst with what lies so from the first element on.
+func (a *Flat) readLayout(ctx context.Context, dst []byte, l strided.Layout) error {
 	l.Start += a.offset
 	a.shared.mu.RLock()
 	defer a.shared.mu.RUnlock()

@@ -182,7 +182,7 @@ func Checkpoint(folder string) string {
 	if !isFile(filepath.Join(folder, "config.json")) {
 		return ""
 	}
-	for _, name := range []string{"model.safetensors.index.json", "model.safetensors"} {
+	for _, name := range []string{"model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json", "pytorch_model.bin"} {
 		if file := filepath.Join(folder, name); isFile(file) {
 			return file
 		}

@@ -91,9 +91,6 @@ func unnamedError(path string) error {
 	if adapter := adapters[ext]; adapter != "" {
 		return adapterError{ext[1:], adapter}
 	}
-	if slices.Contains([]string{".pt", ".pth", ".ckpt"}, ext) {
-		return ErrPyTorch
-	}
 	if err := misnamed(path); err != nil {
 		return err
 	}
@@ -123,9 +120,6 @@ func misnamed(path string) error {
 	}
 	return nil
 }
-
-// ErrPyTorch is of files that PyTorch pickles.
-var ErrPyTorch = errors.New("it is a PyTorch file, whose pickled objects are not read: save the tensors by safetensors.torch.save_file, and name the .safetensors file")
 
 // adapterError is of a file whose format is in a package that is not linked.
 type adapterError struct{ format, adapter string }

@@ -30,6 +30,11 @@ type Axis struct {
 // Of lays out a region of an array. It rejects one that reaches beyond the
 // array.
 func Of(shape []int, itemsize int, r grid.Region) (Layout, error) {
+	return Apart(shape, nil, itemsize, r)
+}
+
+// Apart is Of, for an array whose elements lie so many elements apart along each axis; nil for those of a dense one.
+func Apart(shape []int, strides []int64, itemsize int, r grid.Region) (Layout, error) {
 	if err := check(shape, r); err != nil {
 		return Layout{}, err
 	}
@@ -41,6 +46,9 @@ func Of(shape []int, itemsize int, r grid.Region) (Layout, error) {
 	stride := int64(itemsize)
 	reversed := make([]Axis, 0, len(shape)) // inner axes first
 	for d := len(shape) - 1; d >= 0; d-- {
+		if strides != nil {
+			stride = strides[d] * int64(itemsize)
+		}
 		l.Start += int64(r.Start[d]) * stride
 		if r.Count[d] > 1 {
 			a := Axis{r.Count[d], stride * int64(r.Step[d])}
@@ -167,7 +175,7 @@ func (l Layout) Split(span int64, yield func(Layout) bool) bool {
 	from, to = inner.Span()
 	group := 1 // this many steps of the outer axis fit together
 	if room := span - (to - from); room > 0 {
-		group = int(min(room/stride+1, int64(outer.Count)))
+		group = int(min(room/max(stride, 1)+1, int64(outer.Count)))
 	}
 	for i := 0; i < outer.Count; i += group {
 		part := inner

@@ -111,7 +111,7 @@ func TestManyMembers(t *testing.T) {
 		entries = append(entries, e)
 	}
 	file.WriteAt(append(all, directory(entries, int64(len(all)))...), 0)
-	files, err := readDirectory(file, file.size)
+	files, err := Directory(file, file.size)
 	if err != nil || len(files) != len(entries) || files[69_999].Name != "a69999.npy" {
 		t.Fatalf("%d members, %v", len(files), err)
 	}
@@ -184,7 +184,7 @@ func FuzzArchive(f *testing.F) {
 // readAll reads the first elements of every array of an archive.
 func readAll(t *testing.T, b []byte) (names []string, err error) {
 	r := bytes.NewReader(b)
-	files, err := readDirectory(r, int64(len(b)))
+	files, err := Directory(r, int64(len(b)))
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,9 @@ type member struct {
 // suffix ends a member's name, after the array's.
 const suffix = ".npy"
 
-// readDirectory reads and checks what an archive of the given size says of its
+// Directory reads and checks what a zip archive of the given size says of its
 // members.
-func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
+func Directory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	m := meter.Meter{What: "its directory"}
 	defer m.Done()
 	if err := countEntries(r, size, m.Take); err != nil {
@@ -38,7 +38,7 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	}
 	z, err := zip.NewReader(r, size)
 	if errors.Is(err, zip.ErrFormat) {
-		return nil, errors.New("not an npz file, which is a zip archive: its directory is missing or broken")
+		return nil, errors.New("the directory of the zip archive is missing or broken: it is cut short, or another file")
 	}
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are checked below
 		return nil, err
@@ -100,7 +100,7 @@ func checkName(name string) error {
 
 // find is the array of a name in an archive, or the only one.
 func find(r io.ReaderAt, size int64, name string) (*member, error) {
-	files, err := readDirectory(r, size)
+	files, err := Directory(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +177,18 @@ func check(f *zip.File, size int64) (*member, error) {
 		return nil, fmt.Errorf("the file is cut short: it needs %d bytes from offset %d on, there are %d", m.packed, at, max(size-at, 0))
 	}
 	return m, nil
+}
+
+// Stored returns where the bytes of a member lie that is stored as it is.
+func Stored(f *zip.File, size int64) (at, bytes int64, err error) {
+	m, err := check(f, size)
+	if err != nil {
+		return 0, 0, err
+	}
+	if m.Method != zip.Store {
+		return 0, 0, errors.New("it is compressed, where it is read as it is: unpack the archive, and pack it without compression (zip -0)")
+	}
+	return m.at, m.packed, nil
 }
 
 // method names a way to compress that zip archives know.

@@ -28,7 +28,7 @@ import (
 func init() {
 	store.Register(format{storage.MemberFormat{
 		NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{".npz"}, Names: func(_ string, r io.ReaderAt, size int64) ([]string, error) {
-			files, err := readDirectory(r, size)
+			files, err := Directory(r, size)
 			return arrayNames(files), err
 		}},
 		Name: formatName, Kind: kind, First: "arr_0",

@@ -131,11 +131,11 @@ func TestBadArchivesAreRejected(t *testing.T) {
 		"checksum":  `its checksum is`,
 		"corrupt":   `member "a.npy", byte 4128 of 4128: more bytes follow than it claims`,
 		"drive":     `member "C:/a.npy": the name leads out`,
-		"duplicate": `member "a.npy" is there twice`, "empty": "not an npz file", "encrypted": `member "a.npy": it is encrypted`,
+		"duplicate": `member "a.npy" is there twice`, "empty": "the directory of the zip archive", "encrypted": `member "a.npy": it is encrypted`,
 		"link": `member "link.npy" is a symbolic link`, "long": `member "a.npy": 4 bytes follow the elements`,
 		"lzma": "it is compressed by LZMA", "none": "the file has no array", "object": "object dtype",
 		"short": `member "a.npy": the file is cut short: shape (5, 6) of float32 needs 248 bytes, it has 244`, "storedsize": "it is stored as it is, and claims 248 bytes for 4000000",
-		"traversal": `member "../a.npy": the name leads out`, "truncated": "not an npz file, which is a zip archive",
+		"traversal": `member "../a.npy": the name leads out`, "truncated": "the directory of the zip archive is missing",
 	}
 	files, _ := filepath.Glob("testdata/bad/*.npz")
 	if len(files) != len(causes) {
@@ -242,7 +242,7 @@ func TestCreateRefuses(t *testing.T) {
 		{filepath.Join(dir, "a.npz#../x"), "the name leads out of the archive", m},
 		{filepath.Join(dir, "a.npz#"+strings.Repeat("x", 70000)), "the format allows 65535", m},
 		{filepath.Join(dir, "no/a.npz"), "the folder", m},
-		{bad + "#x", "the file is there and cannot be added to: not an npz file", m},
+		{bad + "#x", "the file is there and cannot be added to: the directory of the zip archive", m},
 		{two, `which array? the file has "a", "b"`, m},
 		{two + "#a", "regions of npz files are not written", region},
 		{"s3://bucket/a.npz", "over s3", m},

@@ -20,7 +20,7 @@ import (
 type fileLayout struct{ old []*entry }
 
 func (l *fileLayout) Read(r io.ReaderAt, size int64) ([]string, error) {
-	files, err := readDirectory(r, size)
+	files, err := Directory(r, size)
 	if err == nil {
 		l.old, err = entries(files, size)
 	}

@@ -120,8 +120,6 @@ func parseDType(text string) (t dtype.Type, big bool, err error) {
 // extent checks a query against the size of its file.
 func extent(f storage.FlatFile, r io.ReaderAt, size int64) (h storage.Header, err error) {
 	switch {
-	case f.Shape == nil && pickled(r):
-		return h, storage.ErrPyTorch
 	case f.Shape != nil && f.DType == dtype.Invalid:
 		return h, errors.New("a raw file does not say the type of what it holds: add &dtype=float32")
 	case f.Shape == nil && f.DType != dtype.Invalid:
@@ -145,11 +143,4 @@ func extent(f storage.FlatFile, r io.ReaderAt, size int64) (h storage.Header, er
 		return h, fmt.Errorf("shape %s of %s has %d bytes, the file has %d from offset %d on", grid.Format(f.Shape), f.DType, bytes, max(rest, 0), f.Offset)
 	}
 	return h, nil
-}
-
-// pickled reports what PyTorch writes: a zip archive or a pickle.
-func pickled(r io.ReaderAt) bool {
-	var start [4]byte
-	n, _ := r.ReadAt(start[:], 0)
-	return n == 4 && (string(start[:]) == "PK\x03\x04" || start[0] == 0x80 && start[1] >= 2 && start[1] <= 5)
 }

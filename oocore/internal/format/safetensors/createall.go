@@ -20,6 +20,9 @@ import (
 // defaultShard is the most bytes of tensors in a file of a checkpoint, as Transformers has it.
 const defaultShard = 5_000_000_000
 
+// index is one whose files are written, too.
+type index struct{ Index }
+
 // MemberPath is the index with the tensor's name.
 func (x index) MemberPath(path, name string) string { return path + "#" + name }
 

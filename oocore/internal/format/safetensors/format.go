@@ -34,7 +34,7 @@ const (
 
 func init() {
 	store.Register(files)
-	store.Register(index{storage.Extensions{".safetensors.index.json"}})
+	store.Register(index{Index{storage.Extensions{".safetensors.index.json"}, extension}})
 }
 
 var files = format{storage.MemberFormat{

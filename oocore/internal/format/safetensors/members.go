@@ -15,11 +15,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// index is a checkpoint in several files, by the index that Transformers writes beside them:
+// Index is a checkpoint in several files, by the index that Transformers writes beside them:
 // model.safetensors.index.json, or one tensor of it with #name.
-type index struct{ storage.Extensions }
+type Index struct {
+	storage.Extensions
+	Files string // the extension of its files
+}
 
-func (x index) Open(ctx context.Context, path string) (store.Array, error) {
+func (x Index) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	all, err := x.Members(ctx, file)
 	if err != nil {
@@ -36,7 +39,7 @@ func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 }
 
 // Members lists the tensors by name, each in its file beside the index.
-func (index) Members(ctx context.Context, path string) (all []store.Member, err error) {
+func (x Index) Members(ctx context.Context, path string) (all []store.Member, err error) {
 	o, id, err := storage.OpenObject(ctx, path)
 	if err != nil {
 		return nil, err
@@ -58,8 +61,8 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 			if err != nil {
 				return fmt.Errorf("weight_map: tensor %.80q: %w", name, err)
 			}
-			if !filepath.IsLocal(file) || !strings.HasSuffix(file, extension) {
-				return fmt.Errorf("tensor %.80q is in %.80q, which is no safetensors file beside the index", name, file)
+			if !filepath.IsLocal(file) || !strings.HasSuffix(file, x.Files) {
+				return fmt.Errorf("tensor %.80q is in %.80q, which is no %s file beside the index", name, file, x.Files)
 			}
 			if room.For(storage.MemberBytes(folder+file, name)) {
 				all = meter.Append(&room, all, storage.MemberAt(folder+file+"#", name), ix.InputOffset(), id.Size)
@@ -69,16 +72,16 @@ func (index) Members(ctx context.Context, path string) (all []store.Member, err 
 	})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("not an index of safetensors files: %w", err)
+		return nil, fmt.Errorf("not an index of a checkpoint's files: %w", err)
 	case room.Err != nil:
 		return nil, room.Err
 	case !found:
-		return nil, errors.New("not an index of safetensors files: it has no weight_map")
+		return nil, errors.New("not an index of a checkpoint's files: it has no weight_map")
 	}
 	slices.SortFunc(all, func(a, b store.Member) int { return strings.Compare(a.Name, b.Name) })
 	for i := range all[:max(len(all)-1, 0)] {
 		if all[i].Name == all[i+1].Name {
-			return nil, fmt.Errorf("not an index of safetensors files: weight_map: key %.80q stands twice", all[i].Name)
+			return nil, fmt.Errorf("not an index of a checkpoint's files: weight_map: key %.80q stands twice", all[i].Name)
 		}
 	}
 	return all, nil

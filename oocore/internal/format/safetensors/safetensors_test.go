@@ -85,7 +85,7 @@ func TestIndexErrors(t *testing.T) {
 		`{"weight_map": {"x": "a.safetensors", "x": "b.safetensors"}}`:                 `weight_map: key "x" stands twice`,
 		`{"weight_map": {"x": "a.safetensors"}, "weight_map": {"y": "b.safetensors"}}`: `key "weight_map" stands twice`,
 		`{"weight_map": {"x": 5}}`:                `tensor "x": it is not a string`,
-		`{"weight_map": {"x": "/a.safetensors"}}`: `which is no safetensors file beside the index`,
+		`{"weight_map": {"x": "/a.safetensors"}}`: `which is no .safetensors file beside the index`,
 		`{"weight_map": [`:                        "weight_map: it is not an object",
 		`{"weight_map": {"x": "a.safetensors"`:    "it ends too early",
 		`{"metadata": {"weight_map": {}}}`:        "it has no weight_map",
