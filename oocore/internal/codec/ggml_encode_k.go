@@ -25,95 +25,157 @@ var (
 	offsetsQ5 = offsets{32, 31, -0.5, 16, 63, false}
 )
 
-func (o *offsets) weights(w, x []float32) {
-	base := float32(0)
-	if !o.absolute {
-		for _, v := range x {
-			base += float32(v * v)
+// eight are eight parts of up to 32 elements, a part in each lane.
+type eight [32][8]float32
+
+// lanes are what a try to fit each of eight parts begins with, and what it gives.
+type lanes struct {
+	inverse, least     [8]float32 // a level is the integer nearest to inverse·(x - least)
+	sumL, sumL2, sumXL [8]float32 // of the levels, by tryLevels
+	scale, offset      [8]float32 // what stands for an element is scale·level + offset
+	err                [8]float32 // by tryErrors
+}
+
+func eightOf(x []float32, part int) *eight {
+	e := new(eight)
+	for l := range 8 {
+		for i, v := range x[l*part:][:part] {
+			e[i][l] = v
 		}
-		base = float32(math.Sqrt(float64(base / 32)))
 	}
-	for i, v := range x {
-		w[i] = base + absolute(v)
+	return e
+}
+
+// tryLevels sums the levels of parts by weights. xw are products of weights and elements where these are to be multiplied
+// first, else nil.
+func tryLevels(rows int, x, w, xw *eight, t *lanes, low, high int) {
+	if hasAVX2 {
+		var product *float32
+		if xw != nil {
+			product = &xw[0][0]
+		}
+		levels8AVX2(rows, &x[0][0], &w[0][0], product, &t.inverse[0], int32(low), int32(high))
+		return
+	}
+	t.sumL, t.sumL2, t.sumXL = [8]float32{}, [8]float32{}, [8]float32{}
+	for i := range rows {
+		for l, v := range &x[i] {
+			level := float32(max(low, min(high, nearest(float32(t.inverse[l]*(v-t.least[l]))))))
+			wl := float32(w[i][l] * level)
+			t.sumL[l] += wl
+			t.sumL2[l] += float32(wl * level)
+			if xw != nil {
+				t.sumXL[l] += float32(xw[i][l] * level)
+			} else {
+				t.sumXL[l] += float32(wl * v)
+			}
+		}
 	}
 }
 
-// fit returns the scale of a part and what is taken from its elements, and sets q to the integers.
-func (o *offsets) fit(x []float32, q []uint8) (scale, offset float32) {
-	var weights [32]float32
-	var tried [32]uint8
-	w, try := weights[:len(x)], tried[:len(x)]
-	o.weights(w, x)
-	q = q[:len(x)]
-	least, most, sumW, sumX := x[0], x[0], w[0], float32(w[0]*x[0])
-	for i, v := range x[1:] {
-		if v < least {
-			least = v
+// tryErrors sums the weighted errors of parts: their squares, or their magnitudes.
+func tryErrors(rows int, x, w *eight, t *lanes, high int, magnitudes bool) {
+	if hasAVX2 && !magnitudes {
+		errors8AVX2(rows, &x[0][0], &w[0][0], &t.inverse[0], 0, int32(high))
+		return
+	}
+	t.err = [8]float32{}
+	for i := range rows {
+		for l, v := range &x[i] {
+			level := max(0, min(high, nearest(float32(t.inverse[l]*(v-t.least[l])))))
+			diff := float32(t.scale[l]*float32(level)) + t.offset[l] - v
+			if magnitudes {
+				diff = absolute(diff)
+			} else {
+				diff = float32(diff * diff)
+			}
+			t.err[l] += float32(w[i][l] * diff)
 		}
-		if v > most {
-			most = v
+	}
+}
+
+// fit returns the scales of eight parts and what is taken from their elements, and sets q to the integers.
+func (o *offsets) fit(elements []float32, q []uint8) (scale, offset [8]float32) {
+	x, w := eightOf(elements, o.part), new(eight)
+	var base, sumW, sumX [8]float32
+	if !o.absolute {
+		for i := range o.part {
+			for l, v := range &x[i] {
+				base[l] += float32(v * v)
+			}
 		}
-		sumW += w[i+1]
-		sumX += float32(w[i+1] * v)
+		for l, v := range base {
+			base[l] = float32(math.Sqrt(float64(v / 32)))
+		}
 	}
-	if least > 0 {
-		least = 0
+	least, most := x[0], x[0]
+	for i := range o.part {
+		for l, v := range &x[i] {
+			w[i][l] = base[l] + absolute(v)
+			if v < least[l] {
+				least[l] = v
+			}
+			if v > most[l] {
+				most[l] = v
+			}
+			sumW[l] += w[i][l]
+			sumX[l] += float32(w[i][l] * v)
+		}
 	}
-	if most == least {
-		clear(q)
-		return 0, -least
-	}
+	var t, best lanes
+	var flat [8]bool
 	top := float32(o.top)
-	inverse := top / (most - least)
-	scale = 1 / inverse
-	for i, v := range x {
-		q[i] = uint8(max(0, min(o.top, nearest(float32(inverse*(v-least))))))
-	}
-	best := o.err(x, w, q, scale, least, math.MaxFloat32)
-	for i := range o.tries {
-		inverse := (float32(o.first+float32(0.1*float32(i))) + top) / (most - least)
-		var sumL, sumL2, sumXL float32
-		for i, v := range x {
-			l := max(0, min(o.top, nearest(float32(inverse*(v-least)))))
-			try[i] = uint8(l)
-			wl := float32(w[i] * float32(l))
-			sumL += wl
-			sumL2 += float32(wl * float32(l))
-			sumXL += float32(wl * v)
+	for l := range 8 {
+		if least[l] > 0 {
+			least[l] = 0
 		}
-		d := float32(sumW*sumL2) - float32(sumL*sumL)
-		if !(d > 0) {
+		flat[l] = most[l] == least[l]
+		t.inverse[l] = top / (most[l] - least[l])
+		scale[l] = 1 / t.inverse[l]
+	}
+	t.least, t.scale, t.offset = least, scale, least
+	tryErrors(o.part, x, w, &t, o.top, o.absolute)
+	best = t
+	for i := range o.tries {
+		for l := range 8 {
+			t.inverse[l] = (float32(o.first+float32(0.1*float32(i))) + top) / (most[l] - least[l])
+		}
+		t.least = least
+		tryLevels(o.part, x, w, nil, &t, 0, o.top)
+		var solved [8]bool
+		for l := range 8 {
+			sumL, sumL2, sumXL := t.sumL[l], t.sumL2[l], t.sumXL[l]
+			d := float32(sumW[l]*sumL2) - float32(sumL*sumL)
+			if solved[l] = d > 0; !solved[l] {
+				continue
+			}
+			t.scale[l] = (float32(sumW[l]*sumXL) - float32(sumX[l]*sumL)) / d
+			t.offset[l] = (float32(sumL2*sumX[l]) - float32(sumL*sumXL)) / d
+			if t.offset[l] > 0 {
+				t.offset[l], t.scale[l] = 0, sumXL/sumL2
+			}
+		}
+		tryErrors(o.part, x, w, &t, o.top, o.absolute)
+		for l := range 8 {
+			if solved[l] && t.err[l] < best.err[l] {
+				best.inverse[l], best.least[l], best.err[l] = t.inverse[l], t.least[l], t.err[l]
+				scale[l], least[l] = t.scale[l], t.offset[l]
+			}
+		}
+	}
+	for l := range 8 {
+		out := q[l*o.part:][:o.part]
+		offset[l] = -least[l]
+		if flat[l] {
+			clear(out)
+			scale[l] = 0
 			continue
 		}
-		thisScale := (float32(sumW*sumXL) - float32(sumX*sumL)) / d
-		thisLeast := (float32(sumL2*sumX) - float32(sumL*sumXL)) / d
-		if thisLeast > 0 {
-			thisLeast, thisScale = 0, sumXL/sumL2
-		}
-		if err := o.err(x, w, try, thisScale, thisLeast, best); err < best {
-			copy(q, try)
-			best, scale, least = err, thisScale, thisLeast
+		for i := range out {
+			out[i] = uint8(max(0, min(o.top, nearest(float32(best.inverse[l]*(x[i][l]-best.least[l]))))))
 		}
 	}
-	return scale, -least
-}
-
-// err is the weighted error of a part, or a sum of some elements' that is no less than enough.
-func (o *offsets) err(x, w []float32, q []uint8, scale, least, enough float32) (sum float32) {
-	w, q = w[:len(x)], q[:len(x)]
-	for i, v := range x {
-		diff := float32(scale*float32(q[i])) + least - v
-		if o.absolute {
-			diff = absolute(diff)
-		} else {
-			diff = float32(diff * diff)
-		}
-		sum += float32(w[i] * diff)
-		if i%8 == 7 && sum >= enough {
-			break
-		}
-	}
-	return sum
+	return scale, offset
 }
 
 // block sets the integers of all elements, and of the scales and offsets of all parts, whose units it stores at dst.
@@ -122,7 +184,11 @@ func (o *offsets) block(dst []byte, x []float32, q *[256]uint8, scales, mins *[1
 	parts := 256 / o.part
 	var most, deepest float32
 	for j := range parts {
-		scale[j], offset[j] = o.fit(x[j*o.part:][:o.part], q[j*o.part:])
+		if j%8 == 0 {
+			by, less := o.fit(x[j*o.part:], q[j*o.part:])
+			copy(scale[j:], by[:])
+			copy(offset[j:], less[:])
+		}
 		most, deepest = max(most, scale[j]), max(deepest, offset[j])
 	}
 	units := func(dst []byte, most float32, of *[16]float32, to *[16]uint8) float32 {
@@ -248,15 +314,20 @@ func fitQ3(x []float32, q []uint8) float32 {
 	return 0
 }
 
-// fitQ6 returns the scale of a part for integers of -32 to 31, and sets q to these integers, from 0 on.
-func fitQ6(x []float32, q []uint8) (scale float32) {
-	most, magnitude := largest(x)
-	if magnitude < negligible {
-		clear(q[:16])
-		return 0
+// fitQ6 returns the scales of eight parts for integers of -32 to 31, and sets q to these integers, from 0 on.
+func fitQ6(elements []float32, q []uint8) (scale [8]float32) {
+	x, w, xw := eightOf(elements, 16), new(eight), new(eight)
+	for i := range 16 {
+		for l, v := range &x[i] {
+			w[i][l] = float32(v * v)
+			xw[i][l] = float32(w[i][l] * v)
+		}
 	}
-	level := func(inverse, v float32) int { return max(-32, min(31, nearest(float32(inverse*v)))) }
-	best := float32(0)
+	var t lanes
+	var most, magnitude, best, inverse [8]float32
+	for l := range 8 {
+		most[l], magnitude[l] = largest(elements[l*16:][:16])
+	}
 	for try := range 19 {
 		add := try - 10 // the middle first
 		if try == 0 {
@@ -264,34 +335,42 @@ func fitQ6(x []float32, q []uint8) (scale float32) {
 		} else if add >= 0 {
 			add++
 		}
-		inverse := -(32 + float32(0.1*float32(add))) / most
-		var sumXL, sumL2 float32
-		for _, v := range x {
-			l := float32(level(inverse, v))
-			w := float32(v * v)
-			sumXL += float32(float32(w*v) * l)
-			sumL2 += float32(float32(w*l) * l)
+		for l := range 8 {
+			t.inverse[l] = -(32 + float32(0.1*float32(add))) / most[l]
 		}
-		if try > 0 && !(sumL2 > 0 && float32(sumXL*sumXL) > float32(best*sumL2)) {
+		tryLevels(16, x, w, xw, &t, -32, 31)
+		for l := range 8 {
+			sumXL, sumL2 := t.sumXL[l], t.sumL2[l]
+			if try > 0 && !(sumL2 > 0 && float32(sumXL*sumXL) > float32(best[l]*sumL2)) {
+				continue
+			}
+			if scale[l] = 0; sumL2 != 0 {
+				scale[l] = sumXL / sumL2
+			}
+			best[l], inverse[l] = float32(scale[l]*sumXL), t.inverse[l]
+		}
+	}
+	for l := range 8 {
+		out := q[l*16:][:16]
+		if magnitude[l] < negligible {
+			clear(out)
+			scale[l] = 0
 			continue
 		}
-		for i, v := range x {
-			q[i] = uint8(level(inverse, v) + 32)
+		for i := range out {
+			out[i] = uint8(max(-32, min(31, nearest(float32(inverse[l]*x[i][l])))) + 32)
 		}
-		if scale = 0; sumL2 != 0 {
-			scale = sumXL / sumL2
-		}
-		best = float32(scale * sumXL)
 	}
 	return scale
 }
 
 // centred sets the integers of the elements, from 0 on, and of the scales, whose unit it stores at dst; middle is
 // what stands for zero, and most the largest magnitude of a scale's integer.
-func centred(dst []byte, x []float32, q *[256]uint8, fit func([]float32, []uint8) float32, middle int, most float32) (scales [16]int) {
+func centred(dst []byte, x []float32, q *[256]uint8, fit func([]float32, []uint8) [8]float32, middle int, most float32) (scales [16]int) {
 	var fitted [16]float32
-	for j := range fitted {
-		fitted[j] = fit(x[j*16:][:16], q[j*16:])
+	for j := 0; j < 16; j += 8 {
+		eight := fit(x[j*16:], q[j*16:])
+		copy(fitted[j:], eight[:])
 	}
 	largest, magnitude := largest(fitted[:])
 	if magnitude == 0 || middle == 32 && magnitude < negligible {
@@ -319,7 +398,12 @@ func centred(dst []byte, x []float32, q *[256]uint8, fit func([]float32, []uint8
 
 func encodeQ3K(dst []byte, x []float32) {
 	var q [256]uint8
-	scales := centred(dst[108:], x, &q, fitQ3, 4, 32)
+	scales := centred(dst[108:], x, &q, func(x []float32, q []uint8) (scale [8]float32) {
+		for l := range scale {
+			scale[l] = fitQ3(x[l*16:][:16], q[l*16:])
+		}
+		return scale
+	}, 4, 32)
 	clear(dst[:108])
 	for j, s := range scales {
 		s := uint8(s + 32)

@@ -17,6 +17,13 @@ import (
 // sign, of scales from part to part, on a grid, one element, constant, sparse, of heavy tails, tiny, with empty parts).
 // Builds that contract products and sums differ in 1 to 2 blocks of 100.
 func TestEncodedBlocksAreThoseOfGGML(t *testing.T) {
+	t.Run("vectors", testEncodedBlocks)
+	defer func(has bool) { hasAVX2 = has }(hasAVX2)
+	hasAVX2 = false
+	t.Run("plain Go", testEncodedBlocks)
+}
+
+func testEncodedBlocks(t *testing.T) {
 	x := dtype.Slice[float32](testcases.ReadFile(t, "testdata/ggml.f32"))
 	want := testcases.ReadFile(t, "testdata/ggml.blocks")
 	for _, name := range slices.Sorted(maps.Keys(encoders)) {
@@ -34,6 +41,45 @@ func TestEncodedBlocksAreThoseOfGGML(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("%d bytes are left", len(want))
+	}
+}
+
+// TestVectorsEncodeAsPlainGo compares blocks of all kinds of elements: of few values, of one sign, tiny, huge, with zeros of both signs.
+func TestVectorsEncodeAsPlainGo(t *testing.T) {
+	if !hasAVX2 {
+		t.Skip("there are no vector loops")
+	}
+	defer func() { hasAVX2 = true }()
+	random := testcases.Rand(t)
+	x := make([]float32, 256)
+	for range 400 {
+		scale, kind := math.Ldexp(1, random.IntN(100)-85), random.IntN(5)
+		for i := range x {
+			v := random.NormFloat64() * scale
+			switch kind {
+			case 1:
+				v = math.Abs(v)
+			case 2:
+				v = scale * float64(random.IntN(4)-1)
+			case 3:
+				v *= math.Copysign(float64(random.IntN(2)), v)
+			case 4:
+				v = math.Pow(v, 3)
+			}
+			x[i] = float32(max(-1e5, min(1e5, v)))
+		}
+		for _, name := range []string{"Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"} {
+			of := [2][]byte{make([]byte, ggmls[name].bytes), make([]byte, ggmls[name].bytes)}
+			for i := range of {
+				hasAVX2 = i == 0
+				if err := EncodeGGML(name, of[i], x); err != nil {
+					t.Fatalf("%s of %v: %v", name, x, err)
+				}
+			}
+			if !bytes.Equal(of[0], of[1]) {
+				t.Fatalf("%s of %v:\n%x, want\n%x", name, x, of[0], of[1])
+			}
+		}
 	}
 }
 

@@ -979,3 +979,118 @@ group:
 done:
 	VZEROUPPER
 	RET
+
+// func levels8AVX2(rows int, x *float32, w *float32, xw *float32, lane *float32, low int32, high int32)
+// Requires: AVX, AVX2
+TEXT ·levels8AVX2(SB), NOSPLIT, $0-48
+	MOVQ         rows+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         xw+24(FP), BX
+	MOVQ         lane+32(FP), SI
+	VBROADCASTSS low+40(FP), Y0
+	VBROADCASTSS high+44(FP), Y1
+	VPBROADCASTD fitMagic<>+0(SB), Y2
+	VPBROADCASTD fitMask<>+0(SB), Y3
+	VPBROADCASTD fitBias<>+0(SB), Y4
+	VMOVUPS      (SI), Y5
+	VMOVUPS      32(SI), Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+
+row:
+	VMOVUPS   (CX), Y10
+	VSUBPS    Y6, Y10, Y11
+	VMULPS    Y11, Y5, Y11
+	VADDPS    Y2, Y11, Y11
+	VPAND     Y3, Y11, Y11
+	VPSUBD    Y4, Y11, Y11
+	VPMINSD   Y1, Y11, Y11
+	VPMAXSD   Y0, Y11, Y11
+	VCVTDQ2PS Y11, Y11
+	VMULPS    (DX), Y11, Y12
+	VADDPS    Y12, Y7, Y7
+	TESTQ     BX, BX
+	JZ        fromProduct
+	VMULPS    (BX), Y11, Y10
+	VMULPS    Y11, Y12, Y12
+	ADDQ      $0x20, BX
+	JMP       add
+
+fromProduct:
+	VMULPS Y10, Y12, Y10
+	VMULPS Y11, Y12, Y12
+
+add:
+	VADDPS  Y12, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	DECQ    AX
+	JNZ     row
+	VMOVUPS Y7, 64(SI)
+	VMOVUPS Y8, 96(SI)
+	VMOVUPS Y9, 128(SI)
+	VZEROUPPER
+	RET
+
+DATA fitMagic<>+0(SB)/4, $0x4b400000
+GLOBL fitMagic<>(SB), RODATA|NOPTR, $4
+
+DATA fitMask<>+0(SB)/4, $0x007fffff
+GLOBL fitMask<>(SB), RODATA|NOPTR, $4
+
+DATA fitBias<>+0(SB)/4, $0x00400000
+GLOBL fitBias<>(SB), RODATA|NOPTR, $4
+
+// func errors8AVX2(rows int, x *float32, w *float32, lane *float32, low int32, high int32)
+// Requires: AVX, AVX2
+TEXT ·errors8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         rows+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         lane+24(FP), BX
+	VBROADCASTSS low+32(FP), Y0
+	VBROADCASTSS high+36(FP), Y1
+	VPBROADCASTD errMagic<>+0(SB), Y2
+	VPBROADCASTD errMask<>+0(SB), Y3
+	VPBROADCASTD errBias<>+0(SB), Y4
+	VMOVUPS      (BX), Y5
+	VMOVUPS      32(BX), Y6
+	VMOVUPS      160(BX), Y7
+	VMOVUPS      192(BX), Y8
+	VXORPS       Y9, Y9, Y9
+
+row:
+	VMOVUPS   (CX), Y10
+	VSUBPS    Y6, Y10, Y11
+	VMULPS    Y11, Y5, Y11
+	VADDPS    Y2, Y11, Y11
+	VPAND     Y3, Y11, Y11
+	VPSUBD    Y4, Y11, Y11
+	VPMINSD   Y1, Y11, Y11
+	VPMAXSD   Y0, Y11, Y11
+	VCVTDQ2PS Y11, Y11
+	VMULPS    Y11, Y7, Y11
+	VADDPS    Y8, Y11, Y11
+	VSUBPS    Y10, Y11, Y11
+	VMULPS    Y11, Y11, Y11
+	VMULPS    (DX), Y11, Y11
+	VADDPS    Y11, Y9, Y9
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	DECQ      AX
+	JNZ       row
+	VMOVUPS   Y9, 224(BX)
+	VZEROUPPER
+	RET
+
+DATA errMagic<>+0(SB)/4, $0x4b400000
+GLOBL errMagic<>(SB), RODATA|NOPTR, $4
+
+DATA errMask<>+0(SB)/4, $0x007fffff
+GLOBL errMask<>(SB), RODATA|NOPTR, $4
+
+DATA errBias<>+0(SB)/4, $0x00400000
+GLOBL errBias<>(SB), RODATA|NOPTR, $4

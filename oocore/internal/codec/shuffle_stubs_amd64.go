@@ -51,3 +51,13 @@ func shuffleBitsAVX2(dst *byte, src *byte, plane int, groups int)
 //
 //go:noescape
 func unshuffleBitsAVX2(dst *byte, src *byte, plane int, groups int)
+
+// is the loop of tryLevels with sums of l·w and l·w·x; xw is nil.
+//
+//go:noescape
+func levels8AVX2(rows int, x *float32, w *float32, xw *float32, lane *float32, low int32, high int32)
+
+// is the loop of tryErrors.
+//
+//go:noescape
+func errors8AVX2(rows int, x *float32, w *float32, lane *float32, low int32, high int32)

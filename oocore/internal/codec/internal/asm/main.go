@@ -16,6 +16,8 @@ func main() {
 	}
 	shuffleBits()
 	unshuffleBits()
+	levels()
+	errors()
 	Generate()
 }
 
