@@ -21,7 +21,8 @@ import (
 // MergeLoRA returns the collection with a LoRA adapter merged into it: the folder of a PEFT adapter, with
 // adapter_config.json and adapter_model.safetensors or .bin. As PEFT's merge_and_unload has it, a weight W becomes
 // W + B·A · alpha / r, or alpha / √r of one that is rank-stabilised, with what is added computed in float32
-// and rounded to the type of W; so do embeddings, convolutions, of which A has the places, and biases of lora_B. By DoRA the rows
+// and rounded to the type of W; so do embeddings, convolutions, of which A has the places, biases of lora_B, and the weights of experts that
+// target_parameters name. By DoRA the rows
 // of that sum, in float32, are made as long as its magnitudes say. Whole weights that the adapter has (modules_to_save, bias)
 // take the place of the collection's. FOLDER=0.5 adds half; a chain of calls merges several adapters.
 func (c *Collection) MergeLoRA(adapter string) *Collection {
@@ -43,10 +44,10 @@ type factors map[string]*Array
 var factorNames = []string{"A", "B", "B.bias", "embedding_A", "embedding_B", "magnitude_vector"}
 
 func (c *Collection) mergeLoRA(adapter string) error {
-	weight := 1.
+	part := 1.
 	if at := strings.LastIndexByte(adapter, '='); at > 0 {
 		if _, err := os.Stat(adapter); err != nil {
-			if weight, err = strconv.ParseFloat(adapter[at+1:], 64); err != nil || math.IsNaN(weight) || math.IsInf(weight, 0) {
+			if part, err = strconv.ParseFloat(adapter[at+1:], 64); err != nil || math.IsNaN(part) || math.IsInf(part, 0) {
 				return fmt.Errorf("the weight %.40q is no number: FOLDER=0.5 adds half of an adapter", adapter[at+1:])
 			}
 			adapter = adapter[:at]
@@ -73,16 +74,17 @@ func (c *Collection) mergeLoRA(adapter string) error {
 	for i, of := range c.members {
 		at[of.name] = i
 	}
-	layers := map[string]factors{} // by the name of the weight's module
+	layers := map[string]factors{} // by the name of the weight's module, with a .base_layer for each of its weights that were wrapped later
 	for key, x := range all.All() {
-		name := strings.ReplaceAll(strings.TrimPrefix(key, "base_model.model."), ".base_layer.", ".")
+		name := strings.TrimPrefix(key, "base_model.model.")
 		module, which, is := strings.Cut(name, ".lora_")
 		if !is {
+			name = strings.ReplaceAll(name, ".base_layer.", ".")
 			i, ok := at[name]
 			switch {
 			case !ok:
 				return fmt.Errorf("tensor %.80q is for no array of the collection", key)
-			case weight != 1:
+			case part != 1:
 				return fmt.Errorf("tensor %.80q takes the place of the collection's, which has no weight: merge the adapter without one", key)
 			}
 			c.members[i].make = func() *Array { return x }
@@ -100,14 +102,25 @@ func (c *Collection) mergeLoRA(adapter string) error {
 		}
 		layers[module][which] = x
 	}
-	for _, module := range slices.Sorted(maps.Keys(layers)) {
-		f := layers[module]
+	experts, forward, err := c.experts(&config, layers, at)
+	if err != nil {
+		return err
+	}
+	for _, wrapped := range slices.Sorted(maps.Keys(layers)) {
+		f, module := layers[wrapped], moduleOf(wrapped)
 		embedding := f["embedding_A"] != nil || f["embedding_B"] != nil
 		a, b := f["A"], f["B"]
 		if embedding {
 			a, b = f["embedding_A"], f["embedding_B"]
 		}
-		i, ok := at[module+".weight"]
+		weight, n := module+".weight", 1
+		if of, is := experts[wrapped]; is {
+			if weight, module = of.Name, of.Name; len(f) > 2 || config.DoRA {
+				return fmt.Errorf("layer %.80q: DoRA and biases of experts cannot be merged", module)
+			}
+			n = c.members[at[weight]].make().Shape()[0]
+		}
+		i, ok := at[weight]
 		j, biased := at[module+".bias"]
 		switch {
 		case !ok:
@@ -120,19 +133,22 @@ func (c *Collection) mergeLoRA(adapter string) error {
 			return fmt.Errorf("the adapter has a bias for layer %.80q, which has none in the collection", module)
 		case config.DoRA != (f["magnitude_vector"] != nil) && !embedding:
 			return fmt.Errorf("layer %.80q: adapter_config.json says use_dora=%v, and its lora_magnitude_vector says otherwise", module, config.DoRA)
-		case config.DoRA && weight != 1:
+		case config.DoRA && part != 1:
 			return errors.New("adapter_config.json: DoRA adapters have no weight: merge the adapter without one")
 		}
 		scale, err := 0., errors.Join(a.Err(), b.Err())
 		if err == nil {
-			scale, err = config.Scale(module, a.Shape(), b.Shape())
+			scale, err = config.Scale(module, a.Shape(), b.Shape(), n)
 		}
 		if err != nil {
 			return fmt.Errorf("layer %.80q: %w", module, err)
 		}
-		scale *= weight
+		scale *= part
 		open := c.members[i].make
 		c.members[i].make = func() *Array {
+			if n > 1 {
+				return mergedExperts(open(), a, b, n, scale, forward)
+			}
 			return merged(open(), a, b, f["magnitude_vector"], scale, embedding || config.Transposed && len(a.Shape()) == 2)
 		}
 		if bias := f["B.bias"]; bias != nil {
@@ -141,6 +157,57 @@ func (c *Collection) mergeLoRA(adapter string) error {
 		}
 	}
 	return nil
+}
+
+// moduleOf is the name of a module without those of PEFT's wrappers.
+func moduleOf(module string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(module+".", ".base_layer.", "."), ".")
+}
+
+// experts finds the layers that are for weights of experts, and whether the weight of each expert is (in, out): where one is square,
+// as the others of the model are.
+func (c *Collection) experts(config *lora.Config, layers map[string]factors, at map[string]int) (of map[string]lora.Target, forward bool, err error) {
+	of = map[string]lora.Target{}
+	var oriented, square string
+	for _, wrapped := range slices.Sorted(maps.Keys(layers)) {
+		f := layers[wrapped]
+		if f["A"] == nil || f["B"] == nil || config.Parameters == nil {
+			continue
+		}
+		t, err := config.TargetOf(moduleOf(wrapped), f["A"].Shape(), f["B"].Shape(), func(name string) []int {
+			if i, ok := at[name]; ok {
+				return c.members[i].make().Shape()
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return nil, false, fmt.Errorf("layer %.80q: %w", wrapped, err)
+		case t.Name == "":
+			continue
+		case t.Forward && t.Backward:
+			square = t.Name
+		case oriented != "" && forward != t.Forward:
+			return nil, false, fmt.Errorf("experts have weights (in, out) and (out, in): %.80q and %.80q", oriented, t.Name)
+		default:
+			oriented, forward = t.Name, t.Forward
+		}
+		of[wrapped] = t
+	}
+	if square != "" && oriented == "" {
+		return nil, false, fmt.Errorf("the experts of %.80q have square weights, and the adapter does not say whether they are (in, out) or (out, in)", square)
+	}
+	return of, forward, nil
+}
+
+// mergedExperts is the weights of n experts with what their factors add: of A each expert has rows that follow each other, of B each n-th column.
+func mergedExperts(w, a, b *Array, n int, scale float64, forward bool) *Array {
+	r, in, out := a.Shape()[0]/n, a.Shape()[1], b.Shape()[0]
+	delta := b.AsType(Float32).Reshape(out, r, n).Transpose(2, 0, 1).MatMul(a.AsType(Float32).Reshape(n, r, in)).Mul(float32(scale))
+	if forward {
+		delta = delta.Transpose(0, 2, 1)
+	}
+	return plus(w, delta)
 }
 
 // merged is a weight with what its factors add, and by DoRA with rows of such lengths.

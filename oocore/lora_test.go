@@ -271,3 +271,65 @@ func TestMergeLoRAKinds(t *testing.T) {
 		})
 	}
 }
+
+// TestMergeLoRAExperts holds weights of experts, (in, out) as gpt-oss has them and (out, in), to PEFT's einsum("o r e, e r i -> e i o"),
+// with factors of two weights of one module and a rank and an alpha by the name of a weight. Of small integers sums are exact.
+func TestMergeLoRAExperts(t *testing.T) {
+	const experts, in, out, r = 3, 4, 6, 2
+	for name, forward := range map[string]bool{"in out": true, "out in": false} {
+		dir := t.TempDir()
+		base := filepath.Join(dir, "m.safetensors")
+		up, down := []int{experts, out, in}, []int{experts, in, in}
+		if forward {
+			up = []int{experts, in, out}
+		}
+		w, square := smallIntegers(t, experts*in*out), smallIntegers(t, experts*in*in)
+		a, b, a2, b2 := smallIntegers(t, experts*r*in), smallIntegers(t, out*experts*r), smallIntegers(t, experts*in), smallIntegers(t, in*experts)
+		if _, err := SaveAll(t.Context(), []Output{
+			{Array: FromSlice(w, up...), Path: base + "#mlp.experts.up"}, {Array: FromSlice(square, down...), Path: base + "#mlp.experts.down"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		const config = `{"peft_type":"LORA","r":2,"lora_alpha":4,"rank_pattern":{"experts.down":1},"alpha_pattern":{"experts.down":3},"target_parameters":["experts.up","experts.down"]}`
+		tensors := map[string]*Array{
+			"base_model.model.mlp.experts.base_layer.lora_A.weight": FromSlice(a, experts*r, in), "base_model.model.mlp.experts.base_layer.lora_B.weight": FromSlice(b, out, experts*r),
+			"base_model.model.mlp.experts.lora_A.weight": FromSlice(a2, experts, in), "base_model.model.mlp.experts.lora_B.weight": FromSlice(b2, in, experts),
+		}
+		m, err := OpenAll(base).MergeLoRA(newAdapter(t, config, tensors)).Save(t.Context(), filepath.Join(dir, "o.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name    string
+			w, a, b []float32
+			r, out  int
+			scale   float32
+		}{{"mlp.experts.up", w, a, b, r, out, 2}, {"mlp.experts.down", square, a2, b2, 1, in, 3}} {
+			want := slices.Clone(c.w)
+			for e := range experts {
+				for o := range c.out {
+					for i := range in {
+						at := (e*c.out+o)*in + i
+						if forward {
+							at = (e*in+i)*c.out + o
+						}
+						for k := range c.r {
+							want[at] += c.scale * c.b[(o*c.r+k)*experts+e] * c.a[(e*c.r+k)*in+i]
+						}
+					}
+				}
+			}
+			if got, err := Collect[float32](t.Context(), m.Get(c.name)); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s of %s: %v, %v, want %v", c.name, name, got, err, want)
+			}
+		}
+		for key := range tensors {
+			if strings.Contains(key, "base_layer") {
+				delete(tensors, key)
+			}
+		}
+		if err := OpenAll(base).MergeLoRA(newAdapter(t, config, tensors)).Err(); err == nil || !strings.Contains(err.Error(), "square weights") {
+			t.Errorf("an adapter for square weights alone: %v", err)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type Config struct {
 	DoRA         bool     `json:"use_dora"`
 	Transposed   bool     `json:"fan_in_fan_out"`
 	AlphaPattern patterns `json:"alpha_pattern"`
+	Parameters   []string `json:"target_parameters"` // weights that are no module's own, as those of many experts
 	Init         any      `json:"init_lora_weights"` // a bool or a name
 	Activated    []int    `json:"alora_invocation_tokens"`
 	Replicated   []any    `json:"layer_replication"`
@@ -117,8 +118,8 @@ func Read(path string) (c Config, err error) {
 	return c, nil
 }
 
-// Scale is alpha / r of a layer whose lora_A and lora_B have these shapes. A pattern may name alpha.
-func (c *Config) Scale(module string, a, b []int) (float64, error) {
+// Scale is alpha / r of a layer of so many experts whose lora_A and lora_B have these shapes. A pattern may name alpha.
+func (c *Config) Scale(module string, a, b []int, experts int) (float64, error) {
 	if len(a) < 2 || len(a) != len(b) || a[0] != b[1] || a[0] == 0 || grid.Size(b) != b[0]*b[1] {
 		return 0, fmt.Errorf("lora_A of shape %s and lora_B of shape %s are of no one rank", grid.Format(a), grid.Format(b))
 	}
@@ -126,15 +127,43 @@ func (c *Config) Scale(module string, a, b []int) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("rank_pattern: %w", err)
 	}
-	if rank != 0 && rank != float64(a[0]) {
-		return 0, fmt.Errorf("its factors have rank %d, and adapter_config.json says %v", a[0], rank)
+	of := float64(a[0] / experts)
+	if rank != 0 && rank != of || a[0]%experts != 0 {
+		return 0, fmt.Errorf("its factors have rank %v, and adapter_config.json says %v", float64(a[0])/float64(experts), rank)
 	}
 	alpha, err := c.AlphaPattern.find(module, c.Alpha)
 	if err != nil {
 		return 0, fmt.Errorf("alpha_pattern: %w", err)
 	}
 	if c.RankStable {
-		return alpha / math.Sqrt(float64(a[0])), nil
+		return alpha / math.Sqrt(of), nil
 	}
-	return alpha / float64(a[0]), nil
+	return alpha / of, nil
+}
+
+// Target is a weight of experts, of shape (experts, …, …), that factors are for.
+type Target struct {
+	Name string
+	// Forward is that each expert's weight is (in, out), and Backward that it is (out, in); both of a square one.
+	Forward, Backward bool
+}
+
+// TargetOf returns the weight of experts that a module's factors of these shapes are for: of target_parameters the one that is the
+// module's, and has that shape. Where a module has several, adapters do not say which of its factors is whose.
+func (c *Config) TargetOf(module string, a, b []int, shape func(name string) []int) (of Target, err error) {
+	for _, target := range c.Parameters {
+		name := module + "." + target[strings.LastIndexByte(target, '.')+1:]
+		w := shape(name)
+		if !strings.HasSuffix("."+name, "."+target) || len(w) != 3 || len(a) != 2 || len(b) != 2 || w[0] == 0 || a[0]%w[0] != 0 {
+			continue
+		}
+		t := Target{name, w[1] == a[1] && w[2] == b[0], w[1] == b[0] && w[2] == a[1]}
+		if (t.Forward || t.Backward) && of.Name != "" {
+			return of, fmt.Errorf("its factors may be those of %.80q or of %.80q, which have one shape", of.Name, name)
+		}
+		if t.Forward || t.Backward {
+			of = t
+		}
+	}
+	return of, nil
 }
