@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,8 +55,8 @@ var advice = []struct {
 	{regexp.MustCompile(`give one, or a name that is no number`), func(_ *testing.T, _, path string, _ []string) string {
 		return path[:strings.Index(path, "axis=")] + "axis=time"
 	}},
-	{regexp.MustCompile(`write .* as \.npy files, by numpy\.save, and name these$`), func(t *testing.T, dir, path string, _ []string) string {
-		return byPython(t, dir, "numpy.save('saved.npy', numpy.loadtxt("+fmt.Sprintf("%q", path)+", delimiter=','))", "saved.npy")
+	{regexp.MustCompile(`a table is of numbers alone: name columns, as NAME\.\w+#column$`), func(_ *testing.T, _, path string, _ []string) string {
+		return path[:strings.IndexByte(path, '#')+1] + "price"
 	}},
 	{regexp.MustCompile(`import _ "github.com/gonbext/gonbext/(\S+)"`), func(t *testing.T, _, _ string, said []string) string {
 		if files, _ := filepath.Glob(filepath.Join(os.Getenv("OLDPWD"), "../../..", said[1], "*.go")); len(files) == 0 {
@@ -91,7 +93,7 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 	}
 	for _, path := range []string{"e0.nc", "e*.nc", "e*.nc?axis=0", "e*.nc?axis=", "e*.nc?axis=1.5", "e0.nc/lat", "e0.nc#none", "small.fits", "small.fits#99", "all.gguf", "all.gguf#none",
 		"model.safetensors", "model.safetensors/w", "p0.npz", "p*.npz", "p*.npz?axis=2", "two0.zarr", "two*.zarr", "two0.zarr#a", "p0.npz.gz", "x.npy#a", "x.npy?shape=3", "x.bin", "x.bin?shape=4,5", "x.bin?dtype=float32",
-		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "e0.nwb", "s.npy"} {
+		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "x.csv#none", "t.csv#table", "t.parquet", "t.parquet#none", "t.parquet#table", "e0.nwb", "s.npy"} {
 		for _, by := range []string{"command", "Go"} {
 			t.Run(by+" "+path, func(t *testing.T) {
 				dir := t.TempDir()
@@ -101,7 +103,8 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 				nc, npz := from("hdf5", "testdata", "dims.nc"), from("npz", "testdata", "stored.npz")
 				for name, text := range map[string][]byte{"e0.nc": nc, "e1.nc": nc, "e0.nwb": nc, "p0.npz": npz, "p1.npz": npz, "small.fits": from("fits", "testdata", "small.fits"),
 					"all.gguf": from("gguf", "testdata", "all.gguf"), "model.safetensors": from("safetensors", "testdata", "model.safetensors"),
-					"x.bin": make([]byte, 80), "x.dat": make([]byte, 80), "x.csv": []byte("1,2\n3,4\n")} {
+					"x.bin": make([]byte, 80), "x.dat": make([]byte, 80), "x.csv": []byte("1,2\n3,4\n"), "t.csv": []byte("price,name\n1,a\n"),
+					"t.parquet": testcases.ReadFile(t, "../../../oocore/adapters/arrow/testdata/small.parquet")} {
 					testcases.WriteFile(t, in(name), text, 0o644)
 				}
 				for _, name := range []string{"two0.zarr/a", "two0.zarr/b", "two1.zarr/a", "two1.zarr/b"} {
@@ -162,5 +165,42 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 				t.Errorf("%s is not opened after four errors", path)
 			})
 		}
+	}
+}
+
+var updateAdvice = flag.Bool("update", false, "list the advice that there is")
+
+// Each advice of an error of formats, stores and adapters is known here: whoever adds one does what it says, by a case above where opening
+// brings it, before it is listed. -update lists those that there are.
+func TestAdviceIsListed(t *testing.T) {
+	literal := regexp.MustCompile(`(?:errors\.New|fmt\.Errorf)\(("(?:[^"\\]|\\.)*[:;,(] (?:or )?(?:add|use|name|give|save|open|write|convert|unpack|import|set|remove|choose|call|copy|store|put|cast|fill|leave|reshape|bring|compress)\b(?:[^"\\]|\\.)*")`)
+	var said []string
+	for _, root := range []string{"internal/format", "internal/storage", "internal/unpack", "internal/blob", "adapters", "cloud"} {
+		err := filepath.WalkDir(filepath.Join("../../../oocore", root), func(file string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			for _, words := range literal.FindAllStringSubmatch(string(testcases.ReadFile(t, file)), -1) {
+				said = append(said, words[1])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(said)
+	text := strings.Join(slices.Compact(said), "\n") + "\n"
+	if *updateAdvice {
+		testcases.WriteFile(t, "testdata/advice.txt", []byte(text), 0o644)
+	}
+	listed := strings.Split(string(testcases.ReadFile(t, "testdata/advice.txt")), "\n")
+	for _, s := range strings.Split(text, "\n") {
+		if !slices.Contains(listed, s) {
+			t.Errorf("new advice: %s: do what it says, then list it by -update", s)
+		}
+	}
+	if len(listed) != len(strings.Split(text, "\n")) {
+		t.Errorf("%d are listed, there are %d: -update", len(listed), strings.Count(text, "\n")+1)
 	}
 }

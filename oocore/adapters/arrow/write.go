@@ -29,12 +29,12 @@ import (
 )
 
 const (
-	groupBytes = 16 << 20 // of elements in a row group that is written
+	groupBytes = 8 << 20 // of elements in a row group that is written
 	mostFields = 10_000   // columns of a file that is written: each takes some hundred bytes in each row group
 )
 
 // Write computes an array of rows × columns, or of one column, to a Parquet file, which is there whole or not at all. Columns have the
-// labels of the array's last axis as their names, else their numbers, as pandas.DataFrame(x).add_prefix("") has them. Row groups have 16 MiB of
+// labels of the array's last axis as their names, else their numbers, as pandas.DataFrame(x).add_prefix("") has them. Row groups have 8 MiB of
 // elements, compressed by Zstandard. Dates that count milliseconds, microseconds or nanoseconds from 1970-01-01 are timestamps, and days of
 // int32 dates.
 func Write(ctx context.Context, a *oocore.Array, path string, opts ...oocore.Option) error {

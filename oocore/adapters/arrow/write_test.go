@@ -82,7 +82,7 @@ func TestWriteInRowGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, oocore.Open(filepath.Join(dir, "x.parquet#table")), x)
-	if n := oocore.Open(filepath.Join(dir, "x.parquet#1")).Chunks()[0]; n != 16<<20/24 {
+	if n := oocore.Open(filepath.Join(dir, "x.parquet#1")).Chunks()[0]; n != 8<<20/24 {
 		t.Errorf("groups of %d rows", n)
 	}
 	stamps := oocore.OpenAll(small).Get("day")
