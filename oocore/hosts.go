@@ -107,8 +107,8 @@ func (internals) Flags(a *Array) map[int64]string {
 	return cf.Flags(store.Details{Attributes: internals{}.Attributes(a)})
 }
 
-// Holding says how many bytes the program holds during a run, in addition to what it held when
-// its algorithm was planned by Fits.
+// Holding says how many bytes the program holds during a run, in addition to what it held before, or when its algorithm was
+// planned by Fits.
 func (internals) Holding(bytes int64) Option {
 	return set(func(s *settings) { s.Held = bytes })
 }

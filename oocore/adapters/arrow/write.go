@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/door"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -28,14 +29,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/types"
 )
 
+// internals say what writing holds while an array is computed.
+var internals = door.Get(oocore.Plan{})
+
 const (
-	groupBytes = 8 << 20 // of elements in a row group that is written
+	groupBytes = 8 << 20  // of elements in a row group that is written
+	writeBytes = 32 << 20 // of Go's heap that writing takes: a row group, a column of it, and pages
 	mostFields = 10_000   // columns of a file that is written: each takes some hundred bytes in each row group
 )
 
 // Write computes an array of rows × columns, or of one column, to a Parquet file, which is there whole or not at all. Columns have the
 // labels of the array's last axis as their names, else their numbers, as pandas.DataFrame(x).add_prefix("") has them. Row groups have 8 MiB of
-// elements, compressed by Zstandard. Dates that count milliseconds, microseconds or nanoseconds from 1970-01-01 are timestamps, and days of
+// elements, compressed by Snappy, pandas' default. Dates that count milliseconds, microseconds or nanoseconds from 1970-01-01 are timestamps, and days of
 // int32 dates.
 func Write(ctx context.Context, a *oocore.Array, path string, opts ...oocore.Option) error {
 	if err := a.Err(); err != nil {
@@ -58,6 +63,7 @@ func Write(ctx context.Context, a *oocore.Array, path string, opts ...oocore.Opt
 	return write(path, fields, func(t *table) error {
 		shape := []int{max(groupBytes/(len(fields)*a.DType().Size()), 1), len(fields)}
 		w := &rowWriter{table: t, shape: shape, rows: make([]byte, 0, grid.Size(shape)*a.DType().Size())}
+		opts := append(opts[:len(opts):len(opts)], internals.Holding(writeBytes))
 		if err := a.WriteTo(ctx, w, "bin", opts...); err != nil {
 			return err
 		}
@@ -91,12 +97,12 @@ func WriteColumns(ctx context.Context, all *oocore.Collection, path string, opts
 	if len(fields) == 0 || len(fields) > mostFields {
 		return failed(fmt.Errorf("a file takes 1 to %d columns, the collection has %d", mostFields, len(fields)))
 	}
-	folder, err := os.MkdirTemp(storage.ExistingFolder(path), ".parquet-*")
+	folder, err := os.MkdirTemp(storage.ExistingFolder(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return failed(err)
 	}
 	defer os.RemoveAll(folder)
-	if _, err := numbered.Save(ctx, folder, opts...); err != nil {
+	if _, err := numbered.Save(ctx, folder, append(opts[:len(opts):len(opts)], internals.Holding(writeBytes))...); err != nil { // writing follows, in the same budget
 		return err
 	}
 	return write(path, fields, func(t *table) error {
@@ -205,7 +211,7 @@ func write(path string, fields []field, fill func(t *table) error) error {
 	return disk.WriteWhole(path, func(w io.Writer) (err error) {
 		defer recovered(&err)
 		to := bufio.NewWriter(w)
-		p := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithVersion(parquet.V2_LATEST), parquet.WithDictionaryDefault(false))
+		p := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithVersion(parquet.V2_LATEST), parquet.WithDictionaryDefault(false))
 		t := &table{file.NewParquetWriter(to, root, file.WithWriterProps(p)), fields}
 		return errors.Join(fill(t), t.Close(), to.Flush())
 	})

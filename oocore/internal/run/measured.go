@@ -28,7 +28,7 @@ func (o *Options) overhead() int64 {
 	case o.Pool != nil:
 		return runOverhead + o.Held
 	case o.Foreseen == 0:
-		return budget.Overhead(o.Budget)
+		return budget.Overhead(o.Budget) + o.Held
 	}
 	return max(budget.Overhead(o.Budget), o.Foreseen+o.Held)
 }
