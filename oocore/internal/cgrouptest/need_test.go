@@ -70,6 +70,7 @@ convert IN/x.zarr OUT/o.zarr --chunks 20000x4 --codec none
 convert IN/x.zarr OUT/o.npz#a
 convert IN/x.npy OUT/o.safetensors#a --dtype bfloat16
 convert IN/s.npy OUT/o.zarr --levels 3
+convert IN/x.npy OUT/t.parquet
 convert IN/x.npy OUT/o.npy?order=F`, "\n")
 
 // inputs are made by expressions.
