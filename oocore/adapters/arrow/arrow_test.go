@@ -40,7 +40,7 @@ func Example() {
 	fmt.Println(vectors.Shape(), vectors.DType())
 	fmt.Println(oocore.Collect[float32](ctx, vectors.Mean(0), oocore.Memory("64MiB")))
 	// Output:
-	// 4 arrays: price, vector, day, gap
+	// 5 arrays: price, vector, day, name, gap
 	// [10 3] float32
 	// [13.5 14.5 15.5] <nil>
 }

@@ -6,7 +6,7 @@
 //	price := oocore.Open("trades.parquet#price")
 //	vectors := oocore.Open("documents.parquet#embedding")   // lists of one length: rows × length
 //	x := oocore.Open("trades.parquet#table")                // all columns, which are numbers, as rows × columns
-//	all := oocore.OpenAll("trades.parquet")                 // every column that is an array
+//	all := oocore.OpenAll("trades.parquet")                 // every column; those of text have an error
 //	err := arrow.Write(ctx, x, "rows.parquet")
 //	err = arrow.WriteColumns(ctx, all, "columns.parquet")
 //
@@ -357,7 +357,7 @@ func drain[T any](r columnOf[T], n, length, first int, nan *T, put func(at int, 
 	return r.Err()
 }
 
-// Members lists the columns that are arrays.
+// Members lists the columns, also those of which no array is opened: a copy leaves none out without a word.
 func (x parquetFormat) Members(ctx context.Context, path string) ([]store.Member, error) {
 	name, of, _ := x.Cut(path)
 	return storage.InFile(ctx, name, of, func(r io.ReaderAt, size int64) (names []string, err error) {
@@ -366,11 +366,9 @@ func (x parquetFormat) Members(ctx context.Context, path string) ([]store.Member
 		if err != nil {
 			return nil, err
 		}
-		all, why := columns(m)
-		for i, c := range all {
-			if why[i] == nil {
-				names = append(names, c.name)
-			}
+		all, _ := columns(m)
+		for _, c := range all {
+			names = append(names, c.name)
 		}
 		return names, nil
 	})

@@ -289,7 +289,7 @@ func begin(r io.ReaderAt) int64 {
 	return int64(len(mark))
 }
 
-// Members lists the columns of numbers.
+// Members lists the columns, also those of text, which no array is opened of: a copy leaves none out without a word.
 func (x format) Members(ctx context.Context, path string) ([]store.Member, error) {
 	name, of, header := x.cut(path)
 	all, err := storage.InFile(ctx, name, of, func(r io.ReaderAt, size int64) ([]string, error) {
@@ -297,7 +297,11 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 		if err != nil {
 			return nil, err
 		}
-		return c.names(), nil
+		names := make([]string, len(c.fields))
+		for i, f := range c.fields {
+			names[i] = f.name
+		}
+		return names, nil
 	})
 	for i := range all {
 		if !header {
