@@ -124,8 +124,18 @@ func (p *packed) open(ctx context.Context, path, format string, find func(r io.R
 	return nil, PathError("open", path, errors.Join(err, p.file.Close()))
 }
 
-// packedSessions is how many cursors read at any place, with the places that they share 1.7 MB of Go's heap.
-const packedSessions = 4
+const (
+	packedSessions = 4          // cursors that read at any place
+	packedBytes    = 1700 << 10 // that these, and the places that they share, take of Go's heap
+)
+
+// OpenBytes are what an open object takes of Go's heap.
+func OpenBytes(o Object) int64 {
+	if _, is := o.(*packed); is {
+		return packedBytes
+	}
+	return 0
+}
 
 // object is what the file holds, which is read at any place.
 func (p *packed) object() Object {

@@ -21,6 +21,7 @@ type File struct {
 // Describe says what Info returns, besides the path, the shape and the dtype.
 func (a *File) Describe(info store.Info) {
 	info.Path, info.Shape, info.DType = a.Path, a.Shape, a.DType
+	info.Work.Open += storage.OpenBytes(a.Object)
 	a.info = info
 }
 
