@@ -12,8 +12,11 @@
 //   - BLANK of integers: the attribute _FillValue. Of floats it has no meaning, and is left out.
 //   - BUNIT: the attribute units.
 //   - PCOUNT, GCOUNT: where the next part begins. Random groups (GROUPS) are an error by that name.
-//   - XTENSION: IMAGE is an image; tables and other kinds are passed over. An image that is compressed
-//     in a table (ZIMAGE) is an error by that name.
+//   - XTENSION: IMAGE is an image; tables and other kinds are passed over.
+//   - ZIMAGE: an image that is compressed in a table, as by fpack. Its tiles are the chunks: by RICE_1, GZIP_1, GZIP_2, PLIO_1, or
+//     NOCOMPRESS; HCOMPRESS_1 is an error by that name. Floats that are stored as integers (ZSCALE, ZZERO, ZBLANK, ZQUANTIZ, ZDITHER0)
+//     are what astropy makes of them. ZBLANK of integers is read as BLANK. What is not supported is an error by the
+//     name of its keyword: ZMASKCMP, and columns of integers named ZBLANK.
 //   - EXTNAME, EXTVER: names. A name that several images share is an error that lists them, as they may
 //     be parts of one picture.
 //   - SIMPLE = F, a file that does not follow the standard: an error.
@@ -41,7 +44,7 @@ import (
 
 func init() {
 	store.Register(format{"FITS files are read only: save to NAME.zarr or NAME.npy", storage.NamedArrays{
-		Extensions: storage.Extensions{".fits", ".fit", ".fts"},
+		Extensions: storage.Extensions{".fits", ".fit", ".fts", ".fz"},
 		Names: func(_ string, r io.ReaderAt, size int64) (numbers []string, err error) {
 			all, err := images(r, size)
 			for _, m := range all {
@@ -58,12 +61,19 @@ type format struct {
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
-	return store.OpenExtent(ctx, path, file, "fits", func(r io.ReaderAt, size int64) (store.Extent, error) {
+	return storage.OpenHeader(ctx, path, file, "fits", func(r io.ReaderAt, size int64) (storage.Header, error) {
 		all, err := images(r, size)
 		if err != nil {
-			return store.Extent{}, err
+			return storage.Header{}, err
 		}
-		return pick(all, name)
+		m, err := pick(all, name)
+		switch {
+		case err != nil:
+			return storage.Header{}, err
+		case m.err != nil || m.table == nil:
+			return storage.Header{Extent: m.Extent}, m.err
+		}
+		return m.tiled(path, size)
 	})
 }
 
@@ -73,15 +83,16 @@ type image struct {
 	name   string
 	ver    int64 // of the images of its name
 	store.Extent
-	err error // why it cannot be read
+	table *table // of its tiles; nil of one that is not compressed
+	err   error  // why it cannot be read
 }
 
-func pick(all []image, name string) (store.Extent, error) {
+func pick(all []image, name string) (*image, error) {
 	var names []string
 	var alike []image // which the name may mean
 	for _, m := range all {
 		if name == strconv.Itoa(m.number) || name == "" && len(all) == 1 {
-			return m.Extent, m.err
+			return &m, nil
 		}
 		if m.name != "" && (strings.EqualFold(name, m.name) || strings.EqualFold(name, fmt.Sprintf("%s,%d", m.name, m.ver))) {
 			alike = append(alike, m)
@@ -94,22 +105,22 @@ func pick(all []image, name string) (store.Extent, error) {
 	switch len(alike) {
 	case 0:
 	case 1:
-		return alike[0].Extent, alike[0].err
+		return &alike[0], nil
 	default: // perhaps parts of one picture
 		names = names[:0]
 		for _, m := range alike[:min(len(alike), 12)] {
 			names = append(names, fmt.Sprintf("#%d (%s,%d)", m.number, m.name, m.ver))
 		}
-		return store.Extent{}, fmt.Errorf("%d images have the name %.80q: use one of %s", len(alike), name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%d images have the name %.80q: use one of %s", len(alike), name, strings.Join(names, ", "))
 	}
 	list := "no image"
 	if len(names) > 0 {
 		list = "images " + strings.Join(names[:min(len(names), 12)], ", ")
 	}
 	if name == "" {
-		return store.Extent{}, fmt.Errorf("the file has %s: add #NUMBER to the path", list)
+		return nil, fmt.Errorf("the file has %s: add #NUMBER to the path", list)
 	}
-	return store.Extent{}, fmt.Errorf("no image %.80q: the file has %s", name, list)
+	return nil, fmt.Errorf("no image %.80q: the file has %s", name, list)
 }
 
 // A file is a row of parts: a header of cards of 80 bytes, and data, each in blocks of 2880.
@@ -272,14 +283,12 @@ func (c cards) image(data int64) (m *image, bytes int64, err error) {
 	case groups || ints["GCOUNT"] > 1 && (kind == "" || kind == "IMAGE"):
 		m.err = errors.New("random groups (GROUPS, GCOUNT) are not supported: write them as a table or as images with astropy")
 		return m, bytes, nil
-	case c["ZIMAGE"] == "T":
-		m.err = errors.New("compressed images (ZIMAGE) are not supported: unpack them with funpack")
+	case c["ZIMAGE"] == "T" && kind != "" && kind != "IMAGE":
+		return c.compressed(data), bytes, nil
 	case kind != "" && kind != "IMAGE":
 		return nil, bytes, nil // a table
 	}
-	if m.err == nil {
-		m.err = m.describe(c)
-	}
+	m.err = m.describe(c)
 	return m, bytes, nil
 }
 
