@@ -20,7 +20,7 @@
 //	             bitround, packbits and astype.
 //	Zarr v2      The same paths, with a .zarray. Read: C and F order, either separator,
 //	             compressors and filters that are codecs above, .zattrs. New arrays are
-//	             v3.
+//	             v3. Of structured types, and of v3's struct, x.zarr#field and x.zarr/group/array#field.inner are fields.
 //	Zarr in zip  x.zarr.zip, x.zarr.zip/group/array: a store in one archive, as zarr-python's ZipStore.
 //	             Read: stored and deflated members. Written: whole, an array or a collection, on this machine.
 //	OME-Zarr     x.zarr#2: the third level of a group with multiscales, 0.1 to 0.5, with their axes

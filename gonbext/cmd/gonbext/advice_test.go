@@ -26,6 +26,7 @@ var advice = []struct {
 	follow func(t *testing.T, dir, path string, said []string) string
 }{
 	{regexp.MustCompile(`(?:has|have|names) "([^"]+)".*: add #NAME to the path`), func(_ *testing.T, _, path string, said []string) string { return path + "#" + said[1] }},
+	{regexp.MustCompile(`has "([^"]+)".*: add \.NAME to the path`), func(_ *testing.T, _, path string, said []string) string { return path + "." + said[1] }},
 	{regexp.MustCompile(`has images (\d+).*: add #NUMBER to the path`), func(_ *testing.T, _, path string, said []string) string { return path + "#" + said[1] }},
 	{regexp.MustCompile(`behind the pattern, as in (\S+)$`), func(_ *testing.T, _, _ string, said []string) string { return said[1] }},
 	{regexp.MustCompile(`itself: name (\S+)$`), func(_ *testing.T, _, _ string, said []string) string { return said[1] }},
@@ -86,6 +87,13 @@ func byPython(t *testing.T, dir, program, file string) string {
 	return file
 }
 
+// writeRecords makes an array of records, of fill values alone.
+func writeRecords(t *testing.T, folder string) {
+	testcases.Must[struct{}](t)(struct{}{}, os.Mkdir(folder, 0o700))
+	testcases.WriteFile(t, filepath.Join(folder, ".zarray"), []byte(`{"zarr_format":2,"shape":[3],"chunks":[3],"dtype":[["a","<f4"],["in",[["b","<i2"]]]],
+"compressor":null,"fill_value":null,"order":"C","filters":null}`), 0o600)
+}
+
 // Whoever does what an error of opening says has an array in the end, by the command and by Go.
 func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 	from := func(parts ...string) []byte {
@@ -93,13 +101,14 @@ func TestAdviceOfOpeningErrorsWorks(t *testing.T) {
 	}
 	for _, path := range []string{"e0.nc", "e*.nc", "e*.nc?axis=0", "e*.nc?axis=", "e*.nc?axis=1.5", "e0.nc/lat", "e0.nc#none", "small.fits", "small.fits#99", "all.gguf", "all.gguf#none",
 		"model.safetensors", "model.safetensors/w", "p0.npz", "p*.npz", "p*.npz?axis=2", "two0.zarr", "two*.zarr", "two0.zarr#a", "p0.npz.gz", "x.npy#a", "x.npy?shape=3", "x.bin", "x.bin?shape=4,5", "x.bin?dtype=float32",
-		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "x.csv#none", "t.csv#table", "t.parquet", "t.parquet#none", "t.parquet#table", "e0.nwb", "s.npy"} {
+		"x.bin?shape=4,5&dtype=f5", "x.dat", "x.csv", "x.csv#none", "t.csv#table", "t.parquet", "t.parquet#none", "t.parquet#table", "e0.nwb", "s.npy", "s.zarr", "s.zarr#in"} {
 		for _, by := range []string{"command", "Go"} {
 			t.Run(by+" "+path, func(t *testing.T) {
 				dir := t.TempDir()
 				in := func(name string) string { return filepath.Join(dir, name) }
 				floats(t, in("x.npy"), "(4, 5)", 20)
 				npyFile(t, in("s.npy"), "[('a', '<f4'), ('b', '<i2')]", "(3,)", make([]byte, 18))
+				writeRecords(t, in("s.zarr"))
 				nc, npz := from("hdf5", "testdata", "dims.nc"), from("npz", "testdata", "stored.npz")
 				for name, text := range map[string][]byte{"e0.nc": nc, "e1.nc": nc, "e0.nwb": nc, "p0.npz": npz, "p1.npz": npz, "small.fits": from("fits", "testdata", "small.fits"),
 					"all.gguf": from("gguf", "testdata", "all.gguf"), "model.safetensors": from("safetensors", "testdata", "model.safetensors"),

@@ -46,6 +46,9 @@ func newPipeline(chunk []int, t dtype.Type, order []int, big bool, filters []fil
 		raw *= int64(n)
 	}
 	if len(filters) > 0 {
+		if f, ok := filters[0].(Field); ok && raw/int64(f.Take) > math.MaxInt64/16/int64(f.Of) {
+			return nil, fmt.Errorf("a chunk of %s records of %d bytes is too large", grid.Format(chunk), f.Of)
+		}
 		if z, ok := filters[0].(*zstd); ok {
 			filters = slices.Clone(filters)
 			filters[0] = &zstd{z.level, z.checksum, t.Size() >= 4}
@@ -102,19 +105,27 @@ func FromV3(codecs []json.RawMessage, chunk []int, t dtype.Type) (*Pipeline, err
 // FromV2 makes the pipeline of a Zarr v2 array: its compressor and filters (either
 // null), order C or F, and byte order.
 func FromV2(compressor, filters json.RawMessage, order string, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
-	axes := grid.UpTo(len(chunk))
-	switch order {
-	case "C":
-	case "F":
-		slices.Reverse(axes)
-	default:
-		return nil, fmt.Errorf("order %q is neither C nor F", order)
+	axes, err := v2Order(order, len(chunk))
+	if err != nil {
+		return nil, err
 	}
 	all, err := parseV2(compressor, filters, t)
 	if err != nil {
 		return nil, err
 	}
 	return newPipeline(chunk, t, axes, big, all)
+}
+
+func v2Order(order string, axes int) ([]int, error) {
+	all := grid.UpTo(axes)
+	switch order {
+	case "C":
+	case "F":
+		slices.Reverse(all)
+	default:
+		return nil, fmt.Errorf("order %q is neither C nor F", order)
+	}
+	return all, nil
 }
 
 // Chunk returns the shape of a chunk.

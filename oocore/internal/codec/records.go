@@ -2,6 +2,8 @@ package codec
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -16,6 +18,42 @@ type Field struct {
 // FromRecords makes the pipeline of chunks that are records. The last one of a chunk may end with the field.
 func FromRecords(f Field, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
 	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, f.filters())
+}
+
+// FromV3 is FromV3 of an array of records. chunk is the shape of its chunks in records, behind which those of the pipeline have the axes
+// inner of a field that is an array. Elements whose order of bytes nothing says are little-endian, as zarr-python wrote them before 3.2.
+func (f Field) FromV3(codecs []json.RawMessage, chunk, inner []int, t dtype.Type) (*Pipeline, error) {
+	order, big, all, err := parseV3(codecs, len(chunk), dtype.Uint8)
+	if err != nil {
+		return nil, err
+	}
+	return f.pipeline(all, chunk, inner, order, big, t)
+}
+
+// FromV2 is FromV2 likewise. big is of the field.
+func (f Field) FromV2(compressor, filters json.RawMessage, order string, big bool, chunk, inner []int, t dtype.Type) (*Pipeline, error) {
+	axes, err := v2Order(order, len(chunk))
+	if err != nil {
+		return nil, err
+	}
+	all, err := parseV2(compressor, filters, dtype.Uint8)
+	if err != nil {
+		return nil, err
+	}
+	return f.pipeline(all, chunk, inner, axes, big, t)
+}
+
+func (f Field) pipeline(all []filter, chunk, inner, order []int, big bool, t dtype.Type) (*Pipeline, error) {
+	for _, x := range all {
+		switch x.(type) {
+		case *elementwise, packBits:
+			return nil, codecError(x, errors.New("it is of numbers, and not supported over records"))
+		}
+	}
+	for range inner {
+		order = append(order, len(order))
+	}
+	return newPipeline(slices.Concat(chunk, inner), t, order, big, append(f.filters(), all...))
 }
 
 func (f Field) filters() (all []filter) {

@@ -172,11 +172,6 @@ func parseHeader(text, field string) (e chunked.Records, err error) {
 		return e, errors.New("fortran_order is neither True nor False")
 	}
 	descr := d["descr"]
-	if code, ok := descr.(string); ok && len(code) > 0 {
-		if integers, attributes, date := cutDate(code[1:]); date {
-			descr, e.Details.Attributes = code[:1]+integers, attributes
-		}
-	}
 	var inner []int // axes of a field
 	if list, ok := descr.(pyList); ok || field != "" {
 		of, bytes, err := parseFields(list, field)
@@ -184,6 +179,11 @@ func parseHeader(text, field string) (e chunked.Records, err error) {
 			return e, fmt.Errorf("descr: %w", err)
 		}
 		descr, inner, e.Offset, e.Stride = of.descr, of.shape, of.offset, bytes
+	}
+	if code, ok := descr.(string); ok && len(code) > 0 {
+		if integers, attributes, date := cutDate(code[1:]); date {
+			descr, e.Details.Attributes = code[:1]+integers, attributes
+		}
 	}
 	if e.DType, e.Big, err = parseDescr(descr); err != nil {
 		return e, fmt.Errorf("descr: %w", err)
@@ -270,6 +270,11 @@ func descrBytes(v literal) (int, error) {
 		return int(bytes), err
 	}
 	code, _ := v.(string)
+	return CodeBytes(code)
+}
+
+// CodeBytes is the size of an element of a type code of NumPy's, such as <U4.
+func CodeBytes(code string) (int, error) {
 	code = strings.TrimLeft(code, "<>|=")
 	if len(code) < 2 {
 		return 0, fmt.Errorf("dtype %.40q is unknown", code)

@@ -23,7 +23,7 @@ type Target struct {
 
 // NewBareChunks checks an array, of whose chunks pipeline says how they are encoded.
 func NewBareChunks(m store.Meta, pipeline func(chunk []int) (*codec.Pipeline, error)) (*BareChunks, error) {
-	if err := checkShape(m.Shape, m.DType); err != nil {
+	if err := checkShape(m.Shape, m.DType.Size()); err != nil {
 		return nil, err
 	}
 	made := &meta{version: 3, shape: append([]int{}, m.Shape...), dtype: m.DType, keys: keyEncoding{separator: "/"}}

@@ -171,7 +171,7 @@ func newMeta(m store.Meta) (*meta, error) {
 	if !m.DType.Known() {
 		return nil, errors.New("no dtype is given")
 	}
-	if err := checkShape(m.Shape, m.DType); err != nil {
+	if err := checkShape(m.Shape, m.DType.Size()); err != nil {
 		return nil, err
 	}
 	made := &meta{version: 3, shape: append([]int{}, m.Shape...), dtype: m.DType, keys: keyEncoding{separator: "/"}}
@@ -193,7 +193,7 @@ func newMeta(m store.Meta) (*meta, error) {
 func (m *meta) setChunks(chunks, shards []int) error {
 	dims := len(m.shape)
 	if shards != nil {
-		if err := checkChunk(shards, dims, m.dtype); err != nil {
+		if err := checkChunk(shards, dims, m.dtype.Size()); err != nil {
 			return fmt.Errorf("shards: %w", err)
 		}
 		if chunks == nil {
@@ -206,7 +206,7 @@ func (m *meta) setChunks(chunks, shards []int) error {
 			chunks[axis] = min(chunks[axis], math.MaxInt32)
 		}
 	}
-	if err := checkChunk(chunks, dims, m.dtype); err != nil {
+	if err := checkChunk(chunks, dims, m.dtype.Size()); err != nil {
 		return fmt.Errorf("chunks: %w", err)
 	}
 	for axis := range shards {

@@ -4,7 +4,7 @@
 // one object for each chunk, or for each shard of many chunks. Its path is that of
 // the folder, whose name ends in .zarr or holds zarr.json or .zarray; arrays in a
 // group's folder follow after it: x.zarr/group/array. What a store says of itself
-// is never trusted.
+// is never trusted. Of an array of records x.zarr#NAME is a field, which is read only.
 //
 // A chunk or a shard that is not stored is legal and reads as the fill value, which may
 // be meant, as zarr-python stores no chunk of fill values alone, or be the loss of an object:
@@ -35,9 +35,9 @@ func init() { store.Register(format{}) }
 type format struct{}
 
 // Owns reports a path with an element that ends in .zarr, a folder of this machine that holds
-// Zarr's metadata, and a level of either: x.zarr#2.
+// Zarr's metadata, and a level or a field of either: x.zarr#2.
 func (f format) Owns(path string) bool {
-	if group, _, ok := cutLevel(path); f.OwnsName(path) || ok && f.Owns(group) {
+	if of, ok := partOf(path); f.OwnsName(path) || ok && f.Owns(of) {
 		return true
 	}
 	if !blob.PlaceOf(path).Files {
@@ -83,7 +83,17 @@ func openPath(ctx context.Context, path string) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openIn(ctx, path, b)
+	a, err := openIn(ctx, path, b)
+	if of, field, ok := cutPart(path); ok && errors.Is(err, fs.ErrNotExist) {
+		b, failed := bucketOf(of)
+		if failed != nil {
+			return nil, failed
+		}
+		if a, other := openField(ctx, path, of, b, field); !errors.Is(other, fs.ErrNotExist) {
+			return a, other
+		}
+	}
+	return a, err
 }
 
 func (format) Layout(path string, m store.Meta) (store.Layout, error) {
@@ -100,9 +110,12 @@ func (format) Create(path string, m store.Meta) (store.Writer, error) {
 	return create(path, m)
 }
 
-// writable rejects a level by its number, which has a path of its own.
+// writable rejects a level by its number, which has a path of its own, and a field of records.
 func writable(path string) error {
-	if _, ok := pyramidOf(path); ok {
+	if _, ok := partOf(path); ok {
+		if _, _, level := cutLevel(path); !level {
+			return errors.New("fields of records are read only: save to a name without #")
+		}
 		return errors.New("a level is read only by its number: save to NAME.zarr/PATH")
 	}
 	return nil
@@ -114,8 +127,8 @@ func (format) Keeps(store.Details) error { return nil }
 // Place is the array's own folder, or that of the outermost group which is missing and
 // comes into being with it.
 func (format) Place(path string) string {
-	if group, ok := pyramidOf(path); ok {
-		return group
+	if of, ok := partOf(path); ok {
+		return of
 	}
 	return place(path)
 }
@@ -189,7 +202,12 @@ func readUpTo(ctx context.Context, b blob.Bucket, key string, most int64) ([]byt
 // it found. Where a group lies there the error is errGroup, where nothing does
 // fs.ErrNotExist.
 func loadMeta(ctx context.Context, b blob.Bucket) (*meta, blob.Entry, error) {
-	m, _, e, err := parseNode(func(key string) ([]byte, blob.Entry, error) { return ReadMetadata(ctx, b, key) })
+	return loadField(ctx, b, "")
+}
+
+// loadField is loadMeta of a field of records.
+func loadField(ctx context.Context, b blob.Bucket, field string) (*meta, blob.Entry, error) {
+	m, _, e, err := parseNode(field, func(key string) ([]byte, blob.Entry, error) { return ReadMetadata(ctx, b, key) })
 	return m, e, err
 }
 
@@ -211,7 +229,7 @@ func loadMetaAtOnce(ctx context.Context, b blob.Bucket) (*meta, []byte, blob.Ent
 		})
 	}
 	all.Wait()
-	return parseNode(func(key string) ([]byte, blob.Entry, error) {
+	return parseNode("", func(key string) ([]byte, blob.Entry, error) {
 		if i := slices.Index(keys, key); i >= 0 {
 			return files[i].text, files[i].entry, files[i].err
 		}
@@ -220,11 +238,11 @@ func loadMetaAtOnce(ctx context.Context, b blob.Bucket) (*meta, []byte, blob.Ent
 }
 
 // parseNode reads an array's metadata from the files that there are, and returns the text and the
-// entry of the main one.
-func parseNode(read func(key string) ([]byte, blob.Entry, error)) (*meta, []byte, blob.Entry, error) {
+// entry of the main one. field is one of records, or "".
+func parseNode(field string, read func(key string) ([]byte, blob.Entry, error)) (*meta, []byte, blob.Entry, error) {
 	text, e, err := read(v3File)
 	if err == nil {
-		m, err := parseV3(text)
+		m, err := parseV3Field(text, field)
 		return m, text, e, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -236,7 +254,7 @@ func parseNode(read func(key string) ([]byte, blob.Entry, error)) (*meta, []byte
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, e, err
 		}
-		m, err := parseV2(text, attributes)
+		m, err := parseV2Field(text, attributes, field)
 		return m, text, e, err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -249,10 +267,15 @@ func parseNode(read func(key string) ([]byte, blob.Entry, error)) (*meta, []byte
 
 // openIn opens the array in a bucket; path is what it is called.
 func openIn(ctx context.Context, path string, b blob.Bucket) (*array, error) {
-	m, e, err := loadMeta(ctx, b)
+	return openField(ctx, path, path, b, "")
+}
+
+// openField is openIn of a field of records, which are at the path of.
+func openField(ctx context.Context, path, of string, b blob.Bucket, field string) (*array, error) {
+	m, e, err := loadField(ctx, b, field)
 	switch {
 	case err == errGroup:
-		return nil, groupError(ctx, path, b)
+		return nil, groupError(ctx, of, b)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("no array is there: neither %s nor %s: %w", v3File, v2File, fs.ErrNotExist)
 	case err != nil:
@@ -290,7 +313,7 @@ func groupError(ctx context.Context, path string, b blob.Bucket) error {
 // Coordinates returns the array of the dimension's name in the group of an array, and in those that hold it.
 func (format) Coordinates(array, dim string) (all []string) {
 	root, inner := split(array)
-	if _, isLevel := pyramidOf(array); isLevel {
+	if _, isPart := partOf(array); isPart {
 		return nil
 	}
 	if inner == "" && inGroup(array) {

@@ -98,7 +98,7 @@ parts:
 
 // keyPrefix begins the keys of all objects of the array.
 func (m *meta) keyPrefix() string {
-	if m.keys.v2 || len(m.shape) == 0 {
+	if m.keys.v2 || m.keyed() == 0 {
 		return ""
 	}
 	return "c" + m.keys.separator
@@ -141,7 +141,7 @@ func (a *array) Digest(ctx context.Context) (string, error) {
 
 // Digest is that of an array in an object store, before it is opened.
 func (format) Digest(ctx context.Context, path string) (string, error) {
-	if _, _, ok := cutLevel(path); ok { // its folder is known once it is open
+	if _, _, ok := cutPart(path); ok { // its folder is known once it is open
 		return "", errors.ErrUnsupported
 	}
 	b, err := bucketOf(path)

@@ -24,12 +24,19 @@ type meta struct {
 	keys       keyEncoding
 	fill       []byte // one element, little-endian
 	noFill     bool   // nobody has said one: it is zero
+	big        bool   // version 2 has the elements big-endian
 	pipeline   *codec.Pipeline
 	dims       []string        // "" is a dimension without a name; nil where none has one
 	attributes json.RawMessage // an object, or nil
 	times      json.RawMessage // attributes of dates and durations, or nil
 	blocks     *Blocks         // nil where it is Zarr's own
 	rest       uint64          // a digest of all that Zarr's metadata say but the shape; 0 for others
+
+	// Of an array of records, of which dtype is that of a field:
+	fieldName string
+	field     codec.Field
+	way       []string // the names of the field and of those that it is in, outermost first
+	inner     []int    // of a field that is an array: the last lengths of shape, chunks and shards, which keys do not have
 }
 
 // shardLevel is a way in which chunks are put together: a shard of an array, or a part
@@ -89,6 +96,7 @@ func (m *meta) number(unit []int) (n int) {
 // key is where the object with an index in the grid of units lies.
 func (m *meta) key(index []int) string {
 	b := make([]byte, 0, 32)
+	index = index[:min(len(index), m.keyed())]
 	if !m.keys.v2 {
 		b = append(b, 'c')
 	} else if len(index) == 0 {
@@ -102,6 +110,9 @@ func (m *meta) key(index []int) string {
 	}
 	return string(b)
 }
+
+// keyed is the number of axes that keys have.
+func (m *meta) keyed() int { return len(m.shape) - len(m.inner) }
 
 // axis is the axis of the d-th index of a key.
 func (k keyEncoding) axis(d, dims int) int {
@@ -128,10 +139,11 @@ func (m *meta) inGrid(index []int) bool {
 
 // parseIndex is parseKey also for objects beyond the array's shape.
 func (m *meta) parseIndex(key string, index []int) (ok bool) {
-	if len(m.shape) == 0 {
+	if m.keyed() == 0 {
 		return key == m.key(nil)
 	}
 	rest := key
+	index = index[:m.keyed()]
 	if !m.keys.v2 {
 		if rest, ok = strings.CutPrefix(rest, "c"+m.keys.separator); !ok {
 			return false
@@ -217,11 +229,7 @@ func v3Type(name string) (dtype.Type, error) {
 
 // v2Type is the type, and whether it is big-endian, that a v2 array's dtype names in
 // NumPy's form, such as "<f4".
-func v2Type(text json.RawMessage) (t dtype.Type, big bool, err error) {
-	var name string
-	if json.Unmarshal(text, &name) != nil {
-		return t, false, fmt.Errorf("elements of several fields are not supported: %s", shorten(text))
-	}
+func v2Type(name string) (t dtype.Type, big bool, err error) {
 	if name == "bfloat16" { // TensorStore's
 		return dtype.BFloat16, false, nil
 	}

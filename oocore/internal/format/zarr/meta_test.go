@@ -45,7 +45,7 @@ func TestRefusedV3(t *testing.T) {
 		{`"shape":[10,10]`, `"Shape":[10,10]`, "Shape: this extension is not supported"},
 		{`"data_type":"float32"`, `"data_type":"r16"`, `data_type: elements of type "r16"`},
 		{`"data_type":"float32"`, `"data_type":"string"`, `data_type: elements of type "string"`},
-		{`"data_type":"float32"`, `"data_type":{"name":"struct","configuration":{}}`, `data_type: elements of type "struct"`},
+		{`"data_type":"float32"`, `"data_type":{"name":"struct","configuration":{}}`, `data_type: fields is missing`},
 		{`"data_type":"float32"`, `"data_type":7`, `data_type`},
 		{`[4,5]`, `[4,0]`, "chunk_grid: chunk_shape (4, 0)"},
 		{`[4,5]`, `[4,-5]`, "chunk_grid: chunk_shape (4, -5)"},
@@ -111,7 +111,7 @@ func TestRefusedV2(t *testing.T) {
 	for _, c := range []struct{ old, with, says string }{
 		{`{`, ``, "not valid JSON"},
 		{`"zarr_format":2`, `"zarr_format":1`, "zarr_format: version 1"},
-		{`"<f4"`, `[["a","<f4"],["b","<i2"]]`, "dtype: elements of several fields"},
+		{`"<f4"`, `[["a","<f4"],["b","<i2"]]`, `dtype: the elements have "a", "b" as fields: add #NAME to the path`},
 		{`"<f4"`, `"|O"`, `dtype: elements of type "|O"`},
 		{`"<f4"`, `"<U4"`, `dtype: elements of type "<U4"`},
 		{`"<f4"`, `"<M8[Y]"`, `dtype: times of this unit, "Y"`},

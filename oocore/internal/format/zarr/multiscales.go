@@ -24,30 +24,36 @@ type pyramid struct {
 
 // cutLevel takes the path of a level of a pyramid apart: x.zarr#2.
 func cutLevel(name string) (group string, level int, ok bool) {
-	at := strings.LastIndexByte(name, '#')
-	if at < 1 {
+	group, part, ok := cutPart(name)
+	level, err := strconv.Atoi(part)
+	if !ok || err != nil || level < 0 || strconv.Itoa(level) != part {
 		return name, 0, false
 	}
-	level, err := strconv.Atoi(name[at+1:])
-	if err != nil || level < 0 || strconv.Itoa(level) != name[at+1:] {
-		return name, 0, false
-	}
-	return name[:at], level, true
+	return group, level, true
 }
 
-// pyramidOf returns the group of the path of a level. An array of a group of this machine may have
+// cutPart takes the path of a level or of a field apart: x.zarr#NAME.
+func cutPart(name string) (of, part string, ok bool) {
+	at := strings.LastIndexByte(name, '#')
+	if at < 1 || at == len(name)-1 || strings.Contains(name[at:], "/") {
+		return name, "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+// partOf returns the group of the path of a level, or the array of that of a field. An array of a group of this machine may have
 // such a name too.
-func pyramidOf(name string) (group string, ok bool) {
-	group, _, ok = cutLevel(name)
-	if !ok || strings.HasSuffix(group, suffix) {
-		return group, ok
+func partOf(name string) (of string, ok bool) {
+	of, _, ok = cutPart(name)
+	if !ok || strings.HasSuffix(of, suffix) || strings.HasSuffix(of, zipSuffix) {
+		return of, ok
 	}
 	if !blob.PlaceOf(name).Files {
-		return group, false
+		return of, false
 	}
 	_, literal := os.Stat(name)
-	_, err := os.Stat(group)
-	return group, err == nil && errors.Is(literal, fs.ErrNotExist)
+	_, err := os.Stat(of)
+	return of, err == nil && errors.Is(literal, fs.ErrNotExist)
 }
 
 // readPyramid reads the attributes of a group; nil where they describe none.

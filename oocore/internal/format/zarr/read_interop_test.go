@@ -27,8 +27,8 @@ func TestReadInterchange(t *testing.T) {
 	}
 	text := testcases.ReadFile(t, filepath.Join(dir, "cases.json"))
 	var cases []struct {
-		Name, DType string
-		Shape       []int
+		Name, Field, DType string
+		Shape              []int
 	}
 	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
@@ -37,8 +37,12 @@ func TestReadInterchange(t *testing.T) {
 		t.Errorf("%d cases are too few", len(cases))
 	}
 	for _, c := range cases {
+		path := filepath.Join(dir, c.Name+".zarr")
+		if c.Field != "" {
+			path, c.Name = path+"#"+c.Field, c.Name+"#"+c.Field
+		}
 		want := testcases.ReadFile(t, filepath.Join(dir, c.Name+".raw"))
-		a, err := store.Open(filepath.Join(dir, c.Name+".zarr"))
+		a, err := store.Open(path)
 		if err != nil {
 			t.Error(strings.TrimPrefix(err.Error(), "open "+dir+"/"))
 			continue

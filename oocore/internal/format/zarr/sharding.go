@@ -35,7 +35,7 @@ func (m *meta) parseCodecs(list []json.RawMessage, shape, order []int) error {
 	n, _ := parseNamed(list[at])
 	l, inner, err := parseLevel(n.configuration, shape, order)
 	if err == nil {
-		err = checkChunk(l.inner, len(shape), m.dtype)
+		err = checkChunk(l.inner, len(shape), m.itemBytes())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", shardingCodec, err)
@@ -59,7 +59,11 @@ func (m *meta) setPipeline(list []json.RawMessage, shape, order []int) (err erro
 		}
 		list = append([]json.RawMessage{first}, list...)
 	}
-	m.pipeline, err = codec.FromV3(list, shape, m.dtype)
+	if m.field.Of > 0 {
+		m.pipeline, err = m.field.FromV3(list, shape, m.inner, m.dtype)
+	} else {
+		m.pipeline, err = codec.FromV3(list, shape, m.dtype)
+	}
 	return err
 }
 

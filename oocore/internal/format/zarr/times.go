@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 )
 
@@ -63,15 +62,4 @@ func (m *meta) addTimes() error {
 	}
 	m.attributes = all.encode()
 	return nil
-}
-
-// v2Element is the type, whether it is big-endian, and of times their attributes, that a
-// dtype of version 2 says.
-func v2Element(raw json.RawMessage) (t dtype.Type, big bool, times json.RawMessage, err error) {
-	if m := v2Times.FindSubmatch(raw); m != nil {
-		times, err = npy.TimeAttributes(m[2][0], string(m[3]))
-		return dtype.Int64, string(m[1]) == ">", times, err
-	}
-	t, big, err = v2Type(raw)
-	return t, big, nil, err
 }

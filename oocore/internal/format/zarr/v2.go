@@ -18,8 +18,11 @@ const (
 
 // parseV2 reads a .zarray and, where it is not nil, a .zattrs. Errors name the file
 // and field.
-func parseV2(zarray, zattrs []byte) (*meta, error) {
-	m, err := readV2(zarray)
+func parseV2(zarray, zattrs []byte) (*meta, error) { return parseV2Field(zarray, zattrs, "") }
+
+// parseV2Field is parseV2 of an array of records, of which a field is read.
+func parseV2Field(zarray, zattrs []byte, field string) (*meta, error) {
+	m, err := readV2(zarray, field)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v2File, err)
 	}
@@ -28,10 +31,11 @@ func parseV2(zarray, zattrs []byte) (*meta, error) {
 			return nil, fmt.Errorf("%s: %w", v2Attributes, err)
 		}
 	}
+	m.addAxes()
 	return m, m.addTimes()
 }
 
-func readV2(b []byte) (*meta, error) {
+func readV2(b []byte, field string) (*meta, error) {
 	o, err := parseObject(b)
 	if err != nil {
 		return nil, err
@@ -43,28 +47,30 @@ func readV2(b []byte) (*meta, error) {
 	if version != 2 {
 		return nil, fmt.Errorf("zarr_format: version %d is not supported", version)
 	}
-	m := &meta{version: 2}
+	m := &meta{version: 2, fieldName: field}
 	if err := m.readShape(o); err != nil {
 		return nil, err
 	}
 	if _, ok := o["dtype"]; !ok {
 		return nil, errors.New("dtype is missing")
 	}
-	t, big, times, err := v2Element(o["dtype"])
+	e, err := v2Element(o["dtype"], 0)
+	if err == nil {
+		err = m.choose(e)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("dtype: %w", err)
 	}
-	m.dtype, m.times = t, times
-	if err := checkShape(m.shape, t); err != nil {
+	if err := checkShape(m.shape, m.itemBytes()); err != nil {
 		return nil, fmt.Errorf("shape: %w", err)
 	}
 	if err := o.field("chunks", &m.chunks); err != nil {
 		return nil, err
 	}
-	if err := checkChunk(m.chunks, len(m.shape), t); err != nil {
+	if err := checkChunk(m.chunks, len(m.shape), m.itemBytes()); err != nil {
 		return nil, fmt.Errorf("chunks: %w", err)
 	}
-	m.fill = make([]byte, t.Size())
+	m.fill = make([]byte, m.dtype.Size())
 	if m.noFill = o.absent("fill_value"); !m.noFill { // null leaves it open: zero, as for the others that read it
 		if err := o.fill(m); err != nil {
 			return nil, err
@@ -91,7 +97,11 @@ func readV2(b []byte) (*meta, error) {
 			o[name] = json.RawMessage("null")
 		}
 	}
-	m.pipeline, err = codec.FromV2(o["compressor"], o["filters"], order, big, m.chunks, t)
+	if m.field.Of > 0 {
+		m.pipeline, err = m.field.FromV2(o["compressor"], o["filters"], order, m.big, m.chunks, m.inner, m.dtype)
+	} else {
+		m.pipeline, err = codec.FromV2(o["compressor"], o["filters"], order, m.big, m.chunks, m.dtype)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("compressor and filters: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/format/chunked"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/zeebo/xxh3"
@@ -20,23 +19,22 @@ const v3File = "zarr.json"
 var errGroup = errors.New("it is a group, not an array")
 
 // parseV3 reads a zarr.json. Errors name the field; for a group they are errGroup.
-func parseV3(b []byte) (*meta, error) {
-	m, err := readV3(b)
+func parseV3(b []byte) (*meta, error) { return parseV3Field(b, "") }
+
+// parseV3Field is parseV3 of an array of records, of which a field is read.
+func parseV3Field(b []byte, field string) (*meta, error) {
+	m, err := readV3(b, field)
 	if err != nil && err != errGroup {
 		return nil, fmt.Errorf("%s: %w", v3File, err)
 	}
 	return m, err
 }
 
-func readV3(b []byte) (*meta, error) {
+func readV3(b []byte, field string) (*meta, error) {
 	o, err := parseObject(b)
 	if err != nil {
 		return nil, err
 	}
-	return fromV3(o)
-}
-
-func fromV3(o object) (*meta, error) {
 	var version int
 	if err := o.field("zarr_format", &version); err != nil {
 		return nil, err
@@ -59,12 +57,13 @@ func fromV3(o object) (*meta, error) {
 		"codecs", "attributes", "dimension_names", "storage_transformers"); err != nil {
 		return nil, err
 	}
-	m := &meta{version: 3}
+	m := &meta{version: 3, fieldName: field}
 	for _, read := range []func(object) error{m.readShape, m.readType, m.readGrid, m.readKeys, m.readCodecs, m.readDetails} {
 		if err := read(o); err != nil {
 			return nil, err
 		}
 	}
+	m.addAxes()
 	return m, m.addTimes()
 }
 
@@ -80,20 +79,17 @@ func (m *meta) readShape(o object) (err error) {
 }
 
 func (m *meta) readType(o object) error {
-	n, err := o.named("data_type")
-	if err != nil {
-		return err
+	if _, ok := o["data_type"]; !ok {
+		return errors.New("data_type is missing")
 	}
-	if _, times := timeExtensions[n.name]; times {
-		m.dtype = dtype.Int64
-		m.times, err = v3Times(n)
-	} else {
-		m.dtype, err = v3Type(n.name)
+	e, err := v3Element(o["data_type"], 0)
+	if err == nil {
+		err = m.choose(e)
 	}
 	if err != nil {
 		return fmt.Errorf("data_type: %w", err)
 	}
-	if err := checkShape(m.shape, m.dtype); err != nil {
+	if err := checkShape(m.shape, m.itemBytes()); err != nil {
 		return fmt.Errorf("shape: %w", err)
 	}
 	return o.fill(m)
@@ -104,6 +100,10 @@ func (o object) fill(m *meta) (err error) {
 		return errors.New("fill_value is missing")
 	}
 	raw := o["fill_value"]
+	if m.field.Of > 0 {
+		m.fill, err = m.recordFill(raw)
+		return err
+	}
 	if m.times != nil {
 		raw = timeFill(raw)
 	}
@@ -114,8 +114,8 @@ func (o object) fill(m *meta) (err error) {
 }
 
 // checkShape rejects what cannot be counted, also with the last chunks full.
-func checkShape(shape []int, t dtype.Type) error {
-	if err := grid.Check(shape, t.Size()); err != nil {
+func checkShape(shape []int, itemsize int) error {
+	if err := grid.Check(shape, itemsize); err != nil {
 		return err
 	}
 	for _, n := range shape {
@@ -127,7 +127,7 @@ func checkShape(shape []int, t dtype.Type) error {
 }
 
 // checkChunk rejects the shape of a chunk that cannot be.
-func checkChunk(chunk []int, dims int, t dtype.Type) error {
+func checkChunk(chunk []int, dims, itemsize int) error {
 	if len(chunk) != dims {
 		return fmt.Errorf("%s has %d dimensions, the array has %d", grid.Format(chunk), len(chunk), dims)
 	}
@@ -136,7 +136,7 @@ func checkChunk(chunk []int, dims int, t dtype.Type) error {
 			return fmt.Errorf("%s has a length that is not from 1 to %d", grid.Format(chunk), math.MaxInt32)
 		}
 	}
-	return grid.Check(chunk, t.Size())
+	return grid.Check(chunk, itemsize)
 }
 
 func (m *meta) readGrid(o object) error {
@@ -157,7 +157,7 @@ func (m *meta) readGrid(o object) error {
 	if err := n.configuration.field("chunk_shape", &m.chunks); err != nil {
 		return fmt.Errorf("chunk_grid: %w", err)
 	}
-	if err := checkChunk(m.chunks, len(m.shape), m.dtype); err != nil {
+	if err := checkChunk(m.chunks, len(m.shape), m.itemBytes()); err != nil {
 		return fmt.Errorf("chunk_grid: chunk_shape %w", err)
 	}
 	return nil
@@ -207,7 +207,7 @@ func (m *meta) readRectilinear(o object) error {
 		}
 		m.chunks[d] = max(m.chunks[d], 1)
 	}
-	return checkChunk(m.chunks, len(m.shape), m.dtype)
+	return checkChunk(m.chunks, len(m.shape), m.itemBytes())
 }
 
 func (m *meta) readKeys(o object) error {

@@ -3,8 +3,9 @@
     python read_make.py FOLDER
 
 makes FOLDER/NAME.zarr, FOLDER/NAME.raw with its elements, dense, in C order and
-little-endian, and FOLDER/cases.json, a list of {name, dtype, shape}.
+little-endian, and FOLDER/cases.json, a list of {name, dtype, shape}; of a field of NAME.zarr also NAME#field.raw and {field}.
 """
+import base64
 import itertools
 import json
 import pathlib
@@ -208,5 +209,83 @@ for dtype in ["|b1", "|i1", "<i2", ">i4", "<i8", "|u1", ">u2", "<u4", "<u8", "<f
             continue  # nothing maps onto it
         store("zarr", a, {"shape": list(SHAPE), "dtype": dtype, "chunks": list(CHUNKS), "compressor": compressor,
                           "order": "CF"[len(cases) % 2], "dimension_separator": "./"[len(cases) % 2]})
+
+
+
+# Records of 8 and 16 bytes, by zarr-python as one number each, whose metadata say the fields then, also those that it does not write:
+# arrays, padding, both orders of bytes. It writes flat records of any type by itself.
+def fields(size, version, nest):
+    """Names, NumPy types and metadata of fields that fill so many bytes, and their leaves by path."""
+    left, types, metadata, leaves = size, [], [], []
+    while left > 0:
+        kind = str(rng.choice([k for k in ("u1", "i2", "f4", "f8", "c8", "f2", "M8[ns]", "S1", "in") if k == "in" or np.dtype(k).itemsize <= left]))
+        name = f"f.{len(types)}" if rng.integers(4) == 0 else f"f{len(types)}"
+        if kind == "in":
+            if not nest or left < 2:
+                continue
+            inner_size = int(rng.integers(1, left))
+            inner, stated, below = fields(inner_size, version, False)
+            types.append((name, inner))
+            stated = stated if version == 2 else named("struct", fields=stated)
+            leaves += [(name + "." + path, (name,) + steps) for path, steps in below]
+            shape = ()
+        else:
+            dtype = np.dtype(kind).newbyteorder("<>"[rng.integers(2)] if version == 2 else "<")
+            shape = (int(rng.integers(1, left // dtype.itemsize + 1)),) if version == 2 and rng.integers(3) == 0 else ()
+            types.append((name, dtype, shape))
+            stated = dtype.str if version == 2 else {"S": named("null_terminated_bytes", length_bytes=1), "M": named("numpy.datetime64", unit="ns", scale_factor=1)}.get(dtype.kind, dtype.name)
+            if dtype.kind != "S":
+                leaves.append((name, (name,)))
+        metadata.append([name, stated] + [list(shape)] * bool(shape) if version == 2 else {"name": name, "data_type": stated})
+        left -= np.dtype([types[-1]]).itemsize
+    return np.dtype(types), metadata, leaves
+
+
+def leaf(a, steps):
+    for step in steps:
+        a = a[step]
+    return a.view("i8" if a.dtype.isnative else ">i8") if a.dtype.kind == "M" else a
+
+
+def records(version, size, **options):
+    number = {8: "u8", 16: "c16"}[size]
+    t, metadata, leaves = fields(size, version, True)
+    a = np.frombuffer(rng.bytes(int(np.prod(SHAPE)) * size), t).reshape(SHAPE)
+    name = name_of(f"records{version}-")
+    z = zarr.create_array(folder / f"{name}.zarr", shape=SHAPE, dtype=number, chunks=CHUNKS, zarr_format=version, **options)
+    z[:10] = a.view(number)[:10]
+    a = a.copy()
+    file = folder / f"{name}.zarr" / (".zarray" if version == 2 else "zarr.json")
+    stated = json.loads(file.read_text())
+    if version == 2:
+        stated["dtype"], stated["fill_value"] = metadata, base64.b64encode(bytes(size)).decode()
+    else:
+        stated["data_type"], stated["fill_value"] = named("struct", fields=metadata), base64.b64encode(bytes(size)).decode()
+    file.write_text(json.dumps(stated))
+    a[10:] = np.zeros((), t)
+    for path, steps in leaves:
+        done_field(name, path, leaf(a, steps))
+
+
+def done_field(name, path, a):
+    (folder / f"{name}#{path}.raw").write_bytes(np.ascontiguousarray(a.astype(a.dtype.newbyteorder("<"))).tobytes())
+    cases.append({"name": name, "field": path, "dtype": str(a.dtype.newbyteorder("=")), "shape": list(a.shape)})
+
+
+for i in range(20):
+    records(2, (8, 16)[i % 2], order="CF"[i // 2 % 2], compressors=compressors2[(0, 1, 2, 5, 6)[i % 5]])
+    records(3, (8, 16)[i % 2], shards=(None, SHARDS)[i // 2 % 2], compressors=plain[i % 6] if i % 3 else [bloscs[i % len(bloscs)]],
+            filters=[TransposeCodec(order=[int(n) for n in rng.permutation(3)])] if i % 4 == 0 else None)
+for version, i in itertools.product((2, 3), range(4)):
+    t = np.dtype([(f"f{j}", np.dtype(str(rng.choice(DTYPES))).newbyteorder("<>"[i % 2] if version == 2 else "<")) for j in range(1 + i)])
+    a = np.zeros(SHAPE, t)
+    for f in t.names:
+        a[f] = values(t[f].newbyteorder("="))
+    name = name_of(f"records{version}-")
+    z = zarr.create_array(folder / f"{name}.zarr", shape=SHAPE, dtype=t, chunks=CHUNKS, zarr_format=version, fill_value=a[2, 3, 4])
+    z[:10] = a[:10]
+    a[10:] = a[2, 3, 4]
+    for f in t.names:
+        done_field(name, f, a[f])
 
 (folder / "cases.json").write_text(json.dumps(cases))
