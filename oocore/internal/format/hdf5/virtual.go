@@ -41,9 +41,6 @@ const (
 // endless is a count or a length that follows from what the sources have.
 const endless = math.MaxInt
 
-// one is the only index of an axis that a selection has no more of.
-var one = indices{stride: 1, count: 1, block: 1}
-
 // regular are indices as a selection has them.
 func regular(start, stride, count, block uint64) (x indices, err error) {
 	for _, v := range []uint64{start, stride, count, block} {

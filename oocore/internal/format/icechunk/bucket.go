@@ -30,7 +30,7 @@ type bucket struct {
 	files  kerchunk.Files
 }
 
-var errReadOnly = errors.New("Icechunk repositories are read only")
+var errReadOnly = errors.New("repositories of Icechunk are read only")
 
 func (b *bucket) Create(context.Context, string) (blob.Upload, error) { return nil, errReadOnly }
 func (b *bucket) Delete(context.Context, string) error                { return errReadOnly }
