@@ -95,37 +95,13 @@ func Parse(text string, chunk []int, t dtype.Type) (*Pipeline, error) {
 // FromV3 makes the pipeline of a Zarr v3 array's "codecs", without sharding_indexed,
 // which it rejects. An unknown codec is rejected by name.
 func FromV3(codecs []json.RawMessage, chunk []int, t dtype.Type) (*Pipeline, error) {
-	order, big, filters, err := parseV3(codecs, len(chunk), t)
-	if err != nil {
-		return nil, err
-	}
-	return newPipeline(chunk, t, order, big, filters)
+	return Field{}.FromV3(codecs, chunk, nil, t)
 }
 
 // FromV2 makes the pipeline of a Zarr v2 array: its compressor and filters (either
 // null), order C or F, and byte order.
 func FromV2(compressor, filters json.RawMessage, order string, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
-	axes, err := v2Order(order, len(chunk))
-	if err != nil {
-		return nil, err
-	}
-	all, err := parseV2(compressor, filters, t)
-	if err != nil {
-		return nil, err
-	}
-	return newPipeline(chunk, t, axes, big, all)
-}
-
-func v2Order(order string, axes int) ([]int, error) {
-	all := grid.UpTo(axes)
-	switch order {
-	case "C":
-	case "F":
-		slices.Reverse(all)
-	default:
-		return nil, fmt.Errorf("order %q is neither C nor F", order)
-	}
-	return all, nil
+	return Field{}.FromV2(compressor, filters, order, big, chunk, nil, t)
 }
 
 // Chunk returns the shape of a chunk.

@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -20,35 +21,46 @@ func FromRecords(f Field, big bool, chunk []int, t dtype.Type) (*Pipeline, error
 	return newPipeline(chunk, t, grid.UpTo(len(chunk)), big, f.filters())
 }
 
-// FromV3 is FromV3 of an array of records. chunk is the shape of its chunks in records, behind which those of the pipeline have the axes
-// inner of a field that is an array. Elements whose order of bytes nothing says are little-endian, as zarr-python wrote them before 3.2.
+// FromV3 is the function FromV3 for the chunks of a field. chunk is their shape in records, behind which those of the pipeline have the
+// axes inner of a field that is an array. Records of which nothing says the order of bytes are little-endian, as zarr-python's before 3.2.
 func (f Field) FromV3(codecs []json.RawMessage, chunk, inner []int, t dtype.Type) (*Pipeline, error) {
-	order, big, all, err := parseV3(codecs, len(chunk), dtype.Uint8)
-	if err != nil {
-		return nil, err
-	}
-	return f.pipeline(all, chunk, inner, order, big, t)
+	order, big, all, err := parseV3(codecs, len(chunk), f.stored(t))
+	return f.pipeline(all, chunk, inner, order, big, t, err)
 }
 
-// FromV2 is FromV2 likewise. big is of the field.
+// FromV2 is the function FromV2 likewise.
 func (f Field) FromV2(compressor, filters json.RawMessage, order string, big bool, chunk, inner []int, t dtype.Type) (*Pipeline, error) {
-	axes, err := v2Order(order, len(chunk))
-	if err != nil {
-		return nil, err
+	axes := grid.UpTo(len(chunk))
+	switch order {
+	case "C":
+	case "F":
+		slices.Reverse(axes)
+	default:
+		return nil, fmt.Errorf("order %q is neither C nor F", order)
 	}
-	all, err := parseV2(compressor, filters, dtype.Uint8)
-	if err != nil {
-		return nil, err
-	}
-	return f.pipeline(all, chunk, inner, axes, big, t)
+	all, err := parseV2(compressor, filters, f.stored(t))
+	return f.pipeline(all, chunk, inner, axes, big, t, err)
 }
 
-func (f Field) pipeline(all []filter, chunk, inner, order []int, big bool, t dtype.Type) (*Pipeline, error) {
+// stored is what codecs take: elements, or the bytes of records.
+func (f Field) stored(t dtype.Type) dtype.Type {
+	if f.Of > 0 {
+		return dtype.Uint8
+	}
+	return t
+}
+
+func (f Field) pipeline(all []filter, chunk, inner, order []int, big bool, t dtype.Type, err error) (*Pipeline, error) {
 	for _, x := range all {
 		switch x.(type) {
 		case *elementwise, packBits:
-			return nil, codecError(x, errors.New("it is of numbers, and not supported over records"))
+			if f.Of > 0 && err == nil {
+				err = codecError(x, errors.New("it is of numbers, and not supported over records"))
+			}
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	for range inner {
 		order = append(order, len(order))

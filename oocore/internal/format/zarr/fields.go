@@ -157,26 +157,20 @@ func v3Element(raw json.RawMessage, depth int) (e element, err error) {
 // choose takes the type of the elements, or of the field of records that is to be read.
 func (m *meta) choose(e element) error {
 	chosen := field{element: e}
-	rest, more := m.fieldName, m.fieldName != ""
-	for more {
-		name, i := rest, -1
-		for {
-			if i = slices.IndexFunc(chosen.fields, func(f field) bool { return f.name == name }); i >= 0 {
-				break
-			}
-			dot := strings.LastIndexByte(name, '.')
-			if dot < 0 {
-				return fmt.Errorf("no field %.80q: its elements have %s", rest, chosen.names())
-			}
-			name = name[:dot]
+	for rest, more := m.fieldName, m.fieldName != ""; more; {
+		i := slices.IndexFunc(chosen.fields, func(f field) bool { return f.name == rest })
+		if i < 0 {
+			i = slices.IndexFunc(chosen.fields, func(f field) bool { return f.fields != nil && strings.HasPrefix(rest, f.name+".") })
 		}
-		if chosen.inner != nil {
+		switch {
+		case i < 0:
+			return fmt.Errorf("no field %.80q: its elements have %s", rest, chosen.names())
+		case chosen.inner != nil:
 			return fmt.Errorf("fields of records in an array, as %.80q is, are not supported", chosen.name)
 		}
-		m.way = append(m.way, name)
-		at := chosen.at
+		at, name := chosen.at, chosen.fields[i].name
 		chosen = chosen.fields[i]
-		chosen.at += at
+		chosen.at, m.way = chosen.at+at, append(m.way, name)
 		_, rest, more = strings.Cut(rest[len(name):], ".")
 	}
 	switch {
@@ -206,43 +200,34 @@ func (e element) names() string {
 // itemBytes is the size of an element as it is stored: of the whole record of a field.
 func (m *meta) itemBytes() int { return max(m.field.Of, m.dtype.Size()) }
 
-// recordFill reads the field's part of a fill value: of the bytes of a record in base64, or of an object.
-func (m *meta) recordFill(raw json.RawMessage) ([]byte, error) {
+// recordFill takes the field's fill value out of that of a record: of its bytes in base64, or of an object, for which it returns the JSON.
+func (m *meta) recordFill(raw json.RawMessage) (json.RawMessage, error) {
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		b, err := base64.StdEncoding.DecodeString(text)
-		if err != nil || len(b) != m.field.Of {
-			return nil, fmt.Errorf("fill_value: %s is not the base64 of a record of %d bytes", shorten(raw), m.field.Of)
-		}
-		b = slices.Clone(b[m.field.Skip:][:m.field.Take]) // where words begin at words
-		if m.big {
-			part := m.dtype.Size()
-			if m.dtype.Kind() == dtype.KindComplex {
-				part /= 2
+	if json.Unmarshal(raw, &text) != nil {
+		for _, name := range m.way {
+			var o object
+			if json.Unmarshal(raw, &o) != nil || o[name] == nil {
+				return nil, fmt.Errorf("fill_value: %s has no value of field %.80q", shorten(raw), name)
 			}
-			kernel.Swap(b, part)
+			raw = o[name]
 		}
-		fill, rest := b[:m.dtype.Size()], b[m.dtype.Size():]
-		if len(rest) > 0 && string(rest) != string(b[:len(rest)]) {
-			return nil, errors.New("fill_value: several fill values in one field are not supported")
-		}
-		return fill, nil
+		return raw, nil
 	}
-	for _, name := range m.way {
-		var o object
-		if json.Unmarshal(raw, &o) != nil || o[name] == nil {
-			return nil, fmt.Errorf("fill_value: %s has no value of field %.80q", shorten(raw), name)
-		}
-		raw = o[name]
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) != m.field.Of {
+		return nil, fmt.Errorf("fill_value: %s is not the base64 of a record of %d bytes", shorten(raw), m.field.Of)
 	}
-	if m.times != nil {
-		raw = timeFill(raw)
+	b = slices.Clone(b[m.field.Skip:][:m.field.Take]) // where words begin at words
+	size := m.dtype.Size()
+	if string(b[size:]) != string(b[:len(b)-size]) {
+		return nil, errors.New("fill_value: several fill values in one field are not supported")
 	}
-	fill, err := parseFill(raw, m.dtype)
-	if err != nil {
-		err = fmt.Errorf("fill_value: field %.80q: %w", m.fieldName, err)
+	if m.fill = b[:size]; m.big && m.dtype.Kind() == dtype.KindComplex {
+		kernel.Swap(m.fill, size/2)
+	} else if m.big {
+		kernel.Swap(m.fill, size)
 	}
-	return fill, err
+	return nil, nil
 }
 
 // addAxes adds those of a field that is an array, once all else is read.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 )
 
@@ -59,11 +58,7 @@ func (m *meta) setPipeline(list []json.RawMessage, shape, order []int) (err erro
 		}
 		list = append([]json.RawMessage{first}, list...)
 	}
-	if m.field.Of > 0 {
-		m.pipeline, err = m.field.FromV3(list, shape, m.inner, m.dtype)
-	} else {
-		m.pipeline, err = codec.FromV3(list, shape, m.dtype)
-	}
+	m.pipeline, err = m.field.FromV3(list, shape, m.inner, m.dtype)
 	return err
 }
 

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/gonbext/gonbext/oocore/internal/codec"
 )
 
 const (
@@ -97,11 +95,7 @@ func readV2(b []byte, field string) (*meta, error) {
 			o[name] = json.RawMessage("null")
 		}
 	}
-	if m.field.Of > 0 {
-		m.pipeline, err = m.field.FromV2(o["compressor"], o["filters"], order, m.big, m.chunks, m.inner, m.dtype)
-	} else {
-		m.pipeline, err = codec.FromV2(o["compressor"], o["filters"], order, m.big, m.chunks, m.dtype)
-	}
+	m.pipeline, err = m.field.FromV2(o["compressor"], o["filters"], order, m.big, m.chunks, m.inner, m.dtype)
 	if err != nil {
 		return nil, fmt.Errorf("compressor and filters: %w", err)
 	}

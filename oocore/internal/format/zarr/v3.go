@@ -101,8 +101,9 @@ func (o object) fill(m *meta) (err error) {
 	}
 	raw := o["fill_value"]
 	if m.field.Of > 0 {
-		m.fill, err = m.recordFill(raw)
-		return err
+		if raw, err = m.recordFill(raw); raw == nil {
+			return err
+		}
 	}
 	if m.times != nil {
 		raw = timeFill(raw)
