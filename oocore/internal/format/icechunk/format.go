@@ -54,7 +54,7 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := zarr.OpenIn(ctx, path, b)
+	a, err := zarr.OpenIn(ctx, path, b, p.field)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +83,10 @@ func arrayAt(ctx context.Context, path string) (place, *bucket, error) {
 		p.node = names[0]
 	}
 	n := s.find(p.node)
+	if of, field, ok := zarr.CutPart(p.node); ok && n == nil {
+		p.node, p.field = of, field
+		n = s.find(of)
+	}
 	switch list := storage.QuoteNames("array", s.arrays("")); {
 	case n == nil && p.node != "":
 		return p, nil, fmt.Errorf("no array %.80q: the snapshot of %s %.80q has %s: %w", p.node, p.kind, p.name, list, fs.ErrNotExist)

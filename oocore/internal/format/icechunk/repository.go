@@ -25,6 +25,7 @@ type place struct {
 	kind, name string // of the reference; the branch main where the path has none
 	node       string // without slashes at its ends
 	path       string // up to the name
+	field      string // of records
 }
 
 var kinds = []string{"branch", "tag", "snapshot"}

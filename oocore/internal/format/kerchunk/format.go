@@ -104,6 +104,12 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	if name == "" && len(names) == 1 {
 		name = names[0]
 	}
+	of, field, ok := zarr.CutPart(name)
+	if ok = ok && !contains(refs, name+"/") && contains(refs, of+"/"); ok {
+		name = of
+	} else {
+		field = ""
+	}
 	prefix := ""
 	if name != "" {
 		prefix = strings.Trim(name, "/") + "/"
@@ -116,7 +122,7 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		return nil, fmt.Errorf("no array %.80q: the references have %s", name, list)
 	}
 	files := &Files{}
-	a, err := zarr.OpenIn(ctx, path, &bucket{refs, files, prefix})
+	a, err := zarr.OpenIn(ctx, path, &bucket{refs, files, prefix}, field)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}

@@ -148,6 +148,25 @@ func TestOpenSaysWhatIsRead(t *testing.T) {
 	}
 }
 
+// TestFieldsOfRecords opens a field, whose name comes behind that of the array.
+func TestFieldsOfRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "refs.json")
+	testcases.WriteFile(t, path, []byte(`{"version":1,"refs":{"t/.zarray":"{\"zarr_format\":2,\"shape\":[2],\"chunks\":[2],\"dtype\":[[\"a\",\"<i2\"],[\"b\",\">i4\"]],\"compressor\":null,\"fill_value\":null,\"order\":\"C\",\"filters\":null}",
+"t/0":"base64:AQAAAAACAwAAAAAE"}}`), 0o600)
+	if _, err := store.Open(path + "#t"); err == nil || !strings.Contains(err.Error(), `have "a", "b" as fields: add #NAME to the path`) {
+		t.Errorf("%v", err)
+	}
+	if _, err := store.Open(path + "#u#b"); err == nil || !strings.Contains(err.Error(), `no array "u#b"`) {
+		t.Errorf("%v", err)
+	}
+	a := testcases.Must[store.Array](t)(store.Open(path + "#t#b"))
+	defer a.Close()
+	data := make([]byte, 8)
+	if err := a.Read(t.Context(), data, storetest.All([]int{2})); err != nil || string(data) != "\x02\x00\x00\x00\x04\x00\x00\x00" {
+		t.Errorf("%x, %v", data, err)
+	}
+}
+
 func TestOpenRejectsOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"version": 2, "refs": {}}`:                        "version 2 is not supported",

@@ -84,7 +84,7 @@ func openPath(ctx context.Context, path string) (*array, error) {
 		return nil, err
 	}
 	a, err := openIn(ctx, path, b)
-	if of, field, ok := cutPart(path); ok && errors.Is(err, fs.ErrNotExist) {
+	if of, field, ok := CutPart(path); ok && errors.Is(err, fs.ErrNotExist) {
 		b, failed := bucketOf(of)
 		if failed != nil {
 			return nil, failed

@@ -141,7 +141,7 @@ func (a *array) Digest(ctx context.Context) (string, error) {
 
 // Digest is that of an array in an object store, before it is opened.
 func (format) Digest(ctx context.Context, path string) (string, error) {
-	if _, _, ok := cutPart(path); ok { // its folder is known once it is open
+	if _, _, ok := CutPart(path); ok { // its folder is known once it is open
 		return "", errors.ErrUnsupported
 	}
 	b, err := bucketOf(path)

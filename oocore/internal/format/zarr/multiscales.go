@@ -24,7 +24,7 @@ type pyramid struct {
 
 // cutLevel takes the path of a level of a pyramid apart: x.zarr#2.
 func cutLevel(name string) (group string, level int, ok bool) {
-	group, part, ok := cutPart(name)
+	group, part, ok := CutPart(name)
 	level, err := strconv.Atoi(part)
 	if !ok || err != nil || level < 0 || strconv.Itoa(level) != part {
 		return name, 0, false
@@ -32,8 +32,8 @@ func cutLevel(name string) (group string, level int, ok bool) {
 	return group, level, true
 }
 
-// cutPart takes the path of a level or of a field apart: x.zarr#NAME.
-func cutPart(name string) (of, part string, ok bool) {
+// CutPart takes the path of a level or of a field apart: x.zarr#NAME.
+func CutPart(name string) (of, part string, ok bool) {
 	at := strings.LastIndexByte(name, '#')
 	if at < 1 || at == len(name)-1 || strings.Contains(name[at:], "/") {
 		return name, "", false
@@ -44,7 +44,7 @@ func cutPart(name string) (of, part string, ok bool) {
 // partOf returns the group of the path of a level, or the array of that of a field. An array of a group of this machine may have
 // such a name too.
 func partOf(name string) (of string, ok bool) {
-	of, _, ok = cutPart(name)
+	of, _, ok = CutPart(name)
 	if !ok || strings.HasSuffix(of, suffix) || strings.HasSuffix(of, zipSuffix) {
 		return of, ok
 	}

@@ -23,9 +23,9 @@ type Opened interface {
 }
 
 // OpenIn opens the array whose metadata and chunks are the objects of a bucket; path is what it is
-// called. The bucket is one in which nothing is replaced while it is open.
-func OpenIn(ctx context.Context, path string, b blob.Bucket) (Opened, error) {
-	a, err := openIn(ctx, path, b)
+// called, field one of records or "". The bucket is one in which nothing is replaced while it is open.
+func OpenIn(ctx context.Context, path string, b blob.Bucket, field string) (Opened, error) {
+	a, err := openField(ctx, path, path, b, field)
 	if err != nil {
 		return nil, err
 	}
