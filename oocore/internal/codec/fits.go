@@ -2,12 +2,10 @@ package codec
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -38,119 +36,81 @@ type Quantum struct {
 // quantumOfZero is the integer that stands for 0 with SUBTRACTIVE_DITHER_2.
 const quantumOfZero = -2147483646
 
-// FromFITS makes the pipeline of a tile. All of one shape and type take the same memory.
+// FromFITS makes the pipeline of a tile. All of an array take the memory of the array's, or less.
 func FromFITS(f FITS, chunk []int, t dtype.Type) (*Pipeline, error) {
+	count, size := grid.Size(chunk), t.Size()
+	gzip := &deflate{"gzip", defaultDeflate}
+	var coding []filter
+	big := true // the order of bytes
 	switch f.Coding {
-	case "RICE_ONE":
-		f.Coding = "RICE_1"
-	case "RICE_1", "GZIP_1", "GZIP_2", "PLIO_1", "NOCOMPRESS":
+	case "NOCOMPRESS":
+		coding = append(coding, &reading{"nocompress", gzip.bound, nil, func(dst, src []byte) (int, error) {
+			if len(src) > len(dst) {
+				return 0, errLarge
+			}
+			return copy(dst, src), nil
+		}})
+	case "GZIP_1":
+		coding = append(coding, gzip)
+	case "GZIP_2":
+		coding = append(coding, &reading{"shuffle", func(n int64) int64 { return n }, nil, func(dst, src []byte) (int, error) {
+			unshuffleBytes(dst[:len(src)], src, max(len(src)/count, 1))
+			return len(src), nil
+		}}, gzip)
+	case "RICE_1", "RICE_ONE":
+		if f.Block != 16 && f.Block != 32 || f.Bytes != 1 && f.Bytes != 2 && f.Bytes != 4 {
+			return nil, fmt.Errorf("RICE_1 has BLOCKSIZE %d and BYTEPIX %d: 16 or 32, and 1, 2 or 4, are supported: unpack the file with funpack", f.Block, f.Bytes)
+		}
+		big = false
+		coding = append(coding, &reading{"rice", gzip.bound, nil, func(dst, src []byte) (int, error) {
+			return count * f.Bytes, unrice(dst[:count*f.Bytes], src, f.Block, f.Bytes)
+		}})
+	case "PLIO_1":
+		big = false
+		coding = append(coding, &reading{"plio", gzip.bound, nil, func(dst, src []byte) (int, error) { return count * 4, unplio(dst[:count*4], src) }})
 	default:
 		return nil, fmt.Errorf("the compression %.20q of FITS is not supported: supported are RICE_1, GZIP_1, GZIP_2, PLIO_1 and NOCOMPRESS: unpack the file with funpack", f.Coding)
 	}
-	if f.Coding == "RICE_1" && (f.Block != 16 && f.Block != 32 || f.Bytes != 1 && f.Bytes != 2 && f.Bytes != 4) {
-		return nil, fmt.Errorf("RICE_1 has BLOCKSIZE %d and BYTEPIX %d: 16 or 32, and 1, 2 or 4, are supported: unpack the file with funpack", f.Block, f.Bytes)
-	}
-	if !t.Integer() && f.Quantum == nil && (f.Coding == "RICE_1" || f.Coding == "PLIO_1") {
+	if !big && !t.Integer() && f.Quantum == nil {
 		return nil, fmt.Errorf("floats by %s without ZSCALE and ZZERO, that say what its integers stand for: the file is damaged", f.Coding)
 	}
-	return newPipeline(chunk, t, grid.UpTo(len(chunk)), false, []filter{&fitsTile{f, t}})
-}
-
-type fitsTile struct {
-	FITS
-	t dtype.Type
-}
-
-func (f *fitsTile) text() string                           { return strings.ToLower(f.Coding) }
-func (f *fitsTile) v3() json.RawMessage                    { return configured("fits_"+f.text(), nil) }
-func (f *fitsTile) bound(n int64) int64                    { return f.most(n) + f.most(n)/4 + 1024 }
-func (f *fitsTile) encodeMemory(int64) memory              { return memory{} }
-func (f *fitsTile) encoder(int64, []byte) (encoder, error) { return nil, errNotWritten }
-
-// most is how many bytes the integers of n bytes of elements have.
-func (f *fitsTile) most(n int64) int64 {
-	size := int64(f.t.Size())
-	return n / size * max(size, 4)
-}
-
-func (f *fitsTile) decodeMemory(n int64) memory {
-	return memory{arena: 2 * room(f.most(n)), heap: inflateHeap}
-}
-
-func (f *fitsTile) decoder(n int64, work []byte) (decoder, error) {
-	c := cutter{work}
-	return &untile{fitsTile: f, coded: c.cut(f.most(n)), planes: c.cut(f.most(n)), inflater: inflater{frame: "gzip"}}, nil
-}
-
-// untile decodes tiles.
-type untile struct {
-	*fitsTile
-	coded, planes []byte // integers, and those of GZIP_2
-	inflater      inflater
-}
-
-func (d *untile) close() { d.inflater.close() }
-
-func (d *untile) decode(dst, src []byte) (n int, err error) {
-	count := len(dst) / d.t.Size()
-	ints, big := d.coded, true
-	switch d.Coding {
-	case "RICE_1":
-		ints, big = ints[:min(count*d.Bytes, len(ints))], false
-		err = unrice(ints, src, d.Block, d.Bytes)
-	case "PLIO_1":
-		ints, big = ints[:4*count], false
-		err = unplio(ints, src)
-	case "NOCOMPRESS":
-		ints = src
-	case "GZIP_1":
-		n, err = d.inflater.decode(ints, src)
-		ints = ints[:n]
-	case "GZIP_2":
-		if n, err = d.inflater.decode(d.planes, src); err == nil && n%count == 0 {
-			unshuffleBytes(ints, d.planes[:n], max(n/count, 1))
+	elements := &reading{"fits", func(n int64) int64 { return max(n, 4*int64(count)) }, func(int64) int64 { return inflateHeap }, func(dst, ints []byte) (int, error) {
+		item := len(ints) / count
+		if item*count != len(ints) || item != 1 && item != 2 && item != 4 && item != 8 {
+			return 0, fmt.Errorf("its %d elements have %d bytes", count, len(ints))
 		}
-		ints = ints[:n]
-	}
-	if err != nil {
-		return 0, err
-	}
-	item := len(ints) / count
-	if item*count != len(ints) || item != 1 && item != 2 && item != 4 && item != 8 {
-		return 0, fmt.Errorf("its %d elements have %d bytes", count, len(ints))
-	}
-	if big && item > 1 {
-		kernel.Swap(ints, item)
-	}
-	return len(dst), d.convert(dst, ints, item)
+		if big && item > 1 {
+			kernel.Swap(ints, item)
+		}
+		return count * size, f.elements(dst, ints, t, item)
+	}}
+	return newPipeline(chunk, t, grid.UpTo(len(chunk)), false, append([]filter{elements}, coding...))
 }
 
-// convert makes elements of integers of so many bytes, of which those of one byte have no sign, or of what are elements already.
-func (d *untile) convert(dst, ints []byte, item int) error {
-	size := d.t.Size()
+// elements makes those of a type of integers of so many bytes, of which those of one byte have no sign, or of what are elements already.
+func (f FITS) elements(dst, ints []byte, t dtype.Type, item int) error {
+	size := t.Size()
 	switch {
-	case d.Quantum != nil:
-		d.Quantum.undo(dst, ints, size, item)
+	case f.Quantum != nil:
+		f.Quantum.undo(dst, ints, size, item)
 		return nil
 	case item == size:
 		copy(dst, ints)
-	case !d.t.Integer():
+	case !t.Integer():
 		return fmt.Errorf("its floats have %d bytes each, not %d", item, size)
 	default:
-		all := Bits{Size: size}
-		stored := d.t
-		if d.Flip { // what is stored has the sign of the format's own type
-			stored = map[int]dtype.Type{1: dtype.Uint8, 2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[size]
+		if f.Flip { // what is stored has the sign of the format's own type
+			t = map[int]dtype.Type{1: dtype.Uint8, 2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[size]
 		}
-		for i, at := 0, 0; at < len(dst); i, at = i+1, at+size {
+		for i := range len(dst) / size {
 			v := integer(ints, i, item)
-			if !stored.Fits(v) {
+			if !t.Fits(v) {
 				return fmt.Errorf("its integer %d is none of BITPIX %d", v, 8*size)
 			}
-			all.put(dst[at:at+size], uint64(v))
+			Bits{Size: size}.put(dst[i*size:], uint64(v))
 		}
 	}
-	for i := size - 1; d.Flip && i < len(dst); i += size {
+	for i := size - 1; f.Flip && i < len(dst); i += size {
 		dst[i] ^= 0x80
 	}
 	return nil
@@ -230,12 +190,10 @@ func unrice(dst, src []byte, block, item int) error {
 		}
 		for range min(block, len(dst)/item) {
 			diff := uint32(0)
-			switch {
-			case low == most:
+			if low == most {
 				diff = in.take(8 * item)
-			case low >= 0:
-				diff = in.zeros() << low
-				diff |= in.take(low)
+			} else if low >= 0 {
+				diff = in.zeros()<<low | in.take(low)
 			}
 			last += diff>>1 ^ -(diff & 1)
 			switch item {
@@ -248,56 +206,48 @@ func unrice(dst, src []byte, block, item int) error {
 			}
 			dst = dst[item:]
 		}
-		if in.short {
+		if in.at > 8*len(in.src) {
 			return ErrShort
 		}
 	}
 	return nil
 }
 
-// bitReader reads bits, the highest of a byte first.
+// bitReader reads bits, the highest of a byte first. Beyond the last are zeros.
 type bitReader struct {
-	src   []byte
-	bits  uint64 // the next are the highest
-	n     int    // of them
-	short bool   // more were read than there are
+	src []byte
+	at  int
 }
 
-func (r *bitReader) fill() {
-	for r.n <= 56 && len(r.src) > 0 {
-		r.bits |= uint64(r.src[0]) << (56 - r.n)
-		r.src, r.n = r.src[1:], r.n+8
+// next are the next bits, 57 or more.
+func (r *bitReader) next() uint64 {
+	from := min(r.at/8, len(r.src))
+	if from+8 <= len(r.src) {
+		return binary.BigEndian.Uint64(r.src[from:]) << (r.at % 8)
 	}
+	var end [8]byte
+	copy(end[:], r.src[from:])
+	return binary.BigEndian.Uint64(end[:]) << (r.at % 8)
 }
 
 // take returns up to 32 bits.
 func (r *bitReader) take(n int) uint32 {
-	if r.n < n {
-		r.fill()
-	}
-	if r.n < n {
-		r.short, r.n = true, n
-	}
-	v := uint32(r.bits >> 32 >> (32 - n))
-	r.bits, r.n = r.bits<<n, r.n-n
-	return v
+	v := r.next() >> 32 >> (32 - n)
+	r.at += n
+	return uint32(v)
 }
 
 // zeros returns how many bits are 0 before one that is 1, and passes that, too.
 func (r *bitReader) zeros() (n uint32) {
-	for {
-		r.fill()
-		zeros := bits.LeadingZeros64(r.bits)
-		if zeros < r.n {
-			r.bits, r.n = r.bits<<(zeros+1), r.n-zeros-1
-			return n + uint32(zeros)
+	for r.at <= 8*len(r.src) {
+		zeros := min(bits.LeadingZeros64(r.next()), 56)
+		n += uint32(zeros)
+		if r.at += zeros; zeros < 56 {
+			r.at++
+			break
 		}
-		if n += uint32(r.n); len(r.src) == 0 {
-			r.bits, r.n, r.short = 0, 0, true
-			return n
-		}
-		r.bits, r.n = 0, 0
 	}
+	return n
 }
 
 // unplio fills dst with integers of 4 bytes: runs of zeros and of a high value, by words of 4 bits that say what to do, and 12 of how much

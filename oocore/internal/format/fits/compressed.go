@@ -2,7 +2,6 @@ package fits
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -259,7 +258,10 @@ func (t *table) find(a *chunked.File, chunk []int, at *chunked.Source) error {
 	if err := t.load(a.Object); err != nil {
 		return err
 	}
-	number := a.Number(chunk)
+	number, shape := a.Number(chunk), slices.Clone(a.Chunk)
+	for d, n := range chunk {
+		shape[d] = min(shape[d], a.Shape[d]-n*shape[d])
+	}
 	row := t.read[int64(number)*t.rowBytes:][:t.rowBytes]
 	for i, name := range sources {
 		of, ok := t.columns[name]
@@ -282,13 +284,9 @@ func (t *table) find(a *chunked.File, chunk []int, at *chunked.Source) error {
 			how = codec.FITS{Coding: []string{"GZIP_1", "NOCOMPRESS"}[i-1], Flip: how.Flip}
 		case how.Quantum != nil:
 			how.Quantum = t.quantum(row, number)
-		default:
-			at.Pipeline, err = a.Edge(chunk)
-			return err
-		}
-		shape := slices.Clone(a.Chunk)
-		for d, n := range chunk {
-			shape[d] = min(shape[d], a.Shape[d]-n*shape[d])
+		case slices.Equal(shape, a.Chunk):
+			at.Pipeline = nil
+			return nil
 		}
 		at.Pipeline, err = codec.FromFITS(how, shape, a.DType)
 		return err
@@ -296,34 +294,36 @@ func (t *table) find(a *chunked.File, chunk []int, at *chunked.Source) error {
 	return errors.New("it has no data: the file is damaged")
 }
 
-// descriptor is how many elements a row has in the heap, and where.
+// descriptor is how many elements a row has in the heap, and where. Those of P have no sign, as CFITSIO has it.
 func (of column) descriptor(row []byte) (count, offset int64) {
-	b := row[of.at:]
-	if of.kind == 'P' { // without a sign, as CFITSIO has it
-		return int64(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint32(b[4:]))
+	width := widths[of.kind] / 2
+	return int64(number(row[of.at:][:width])), int64(number(row[of.at+width:][:width]))
+}
+
+// number is big-endian.
+func number(b []byte) (v uint64) {
+	for _, b := range b {
+		v = v<<8 | uint64(b)
 	}
-	return int64(binary.BigEndian.Uint64(b)), int64(binary.BigEndian.Uint64(b[8:]))
+	return v
 }
 
 // quantum is what the integers of a tile stand for, by its row.
-func (t *table) quantum(row []byte, number int) *codec.Quantum {
+func (t *table) quantum(row []byte, tile int) *codec.Quantum {
 	q := *t.how.Quantum
-	q.Seed = (q.Seed + number) % 10000
+	q.Seed = (q.Seed + tile) % 10000
 	for name, to := range map[string]*float64{"ZSCALE": &q.Scale, "ZZERO": &q.Zero} {
 		switch of := t.columns[name]; of.kind {
 		case 'D':
-			*to = math.Float64frombits(binary.BigEndian.Uint64(row[of.at:]))
+			*to = math.Float64frombits(number(row[of.at:][:8]))
 		case 'E':
-			*to = float64(math.Float32frombits(binary.BigEndian.Uint32(row[of.at:])))
+			*to = float64(math.Float32frombits(uint32(number(row[of.at:][:4]))))
 		}
 	}
 	if of, ok := t.columns["ZBLANK"]; ok {
-		v, width := uint64(0), widths[of.kind]
-		for _, b := range row[of.at:][:width] {
-			v = v<<8 | uint64(b)
-		}
-		q.Blank, q.Missing = int64(v), true
-		if width > 1 {
+		width := widths[of.kind]
+		v := number(row[of.at:][:width])
+		if q.Blank, q.Missing = int64(v), true; width > 1 {
 			q.Blank = int64(v<<(64-8*width)) >> (64 - 8*width)
 		}
 	}

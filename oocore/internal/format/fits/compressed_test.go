@@ -116,7 +116,7 @@ func TestTilesOfAllColumns(t *testing.T) {
 			t.Errorf("element %d is %v, want %v", i, math.Float32frombits(bits), want)
 		}
 	}
-	if string(info.Details.Attributes) != `{"units":"Jy"}` || !slices.Equal(info.Chunks, []int{1, 2}) || info.Codec != "nocompress" {
+	if string(info.Details.Attributes) != `{"units":"Jy"}` || !slices.Equal(info.Chunks, []int{1, 2}) || info.Codec != "fits+nocompress" {
 		t.Errorf("%+v", info)
 	}
 	// By keywords, where there are no columns: 1.5 times the integer, and -0.5.
@@ -142,10 +142,10 @@ func TestTilesThatAreDamaged(t *testing.T) {
 	for _, c := range []struct{ card, want string }{
 		{"ZCMPTYPE= 'HCOMPRESS_1'", `"HCOMPRESS_1" of FITS is not supported`},
 		{"ZCMPTYPE= 'RICE_1'", "end too early"},
-		{"ZCMPTYPE= 'GZIP_2'", "tile 0: it is cut short: gzip_2"},
+		{"ZCMPTYPE= 'GZIP_2'", "tile 0: it is cut short: gzip"},
 		{"ZBITPIX = 12", "ZBITPIX and ZNAXIS: BITPIX 12"},
 		{"ZBITPIX = 16", "a column ZSCALE or ZBLANK"},
-		{"ZNAXIS1 = 1", "its floats have 8 bytes each, not 4"},
+		{"ZNAXIS1 = 1", "tile 1: nocompress"},
 		{"ZNAXIS2 = 5", "its table 4 rows"},
 		{"ZNAXIS2 = " + huge, "ZBITPIX and ZNAXIS"},
 		{"ZTILE1  = 0", "ZTILE1 is"},
