@@ -46,7 +46,8 @@
 //	             Blosc, with dimension scales and attributes; x.nc is NetCDF-4.
 //	NetCDF       x.nc#name: the classic format, CDF-1, CDF-2 and CDF-5, with the record dimension;
 //	             NetCDF-4 is HDF5. The classic format is read only.
-//	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored. Read only.
+//	FITS         x.fits#1, x.fits#NAME, x.fits#NAME,VER: images, scaled numbers as they are stored, and in x.fits.fz#1 or any other file
+//	             images that fpack or astropy have compressed, by RICE_1, GZIP_1, GZIP_2, PLIO_1 and NOCOMPRESS. Read only.
 //	NIfTI        x.nii: likewise, with dimension names x, y, z, t; and pairs by either name, x.hdr or x.img, of NIfTI and Analyze 7.5.
 //	TIFF         x.tif, x.tif#1 of several: TIFF and BigTIFF, strips and tiles, none, LZW, deflate,
 //	             Zstandard, LZMA, PackBits, CCITT Group 3 and 4, JPEG of 8 bits and WebP without losses, predictors, planes,

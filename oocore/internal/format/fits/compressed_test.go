@@ -67,6 +67,9 @@ func TestCompressedImages(t *testing.T) {
 		if err != nil || info.DType != plain.DType || !slices.Equal(info.Shape, plain.Shape) || !bytes.Equal(got, want) {
 			t.Errorf("image %d by %s: other elements of %s %s, want %s %s, %v", 2*i+1, info.Codec, info.DType, grid.Format(info.Shape), plain.DType, grid.Format(plain.Shape), err)
 		}
+		if packed, _, err := elements(t, fmt.Sprintf("testdata/tiles.fits.gz#%d", 2*i+1)); err != nil || !bytes.Equal(packed, got) {
+			t.Errorf("image %d of the packed file: other elements, %v", 2*i+1, err)
+		}
 		if info.Chunks == nil || info.Work.Open == 0 {
 			t.Errorf("image %d: %+v", 2*i+1, info)
 		}

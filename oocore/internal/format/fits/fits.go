@@ -15,8 +15,8 @@
 //   - XTENSION: IMAGE is an image; tables and other kinds are passed over.
 //   - ZIMAGE: an image that is compressed in a table, as by fpack. Its tiles are the chunks: by RICE_1, GZIP_1, GZIP_2, PLIO_1, or
 //     NOCOMPRESS; HCOMPRESS_1 is an error by that name. Floats that are stored as integers (ZSCALE, ZZERO, ZBLANK, ZQUANTIZ, ZDITHER0)
-//     are what astropy makes of them. ZBLANK of integers is read as BLANK. What is not supported is an error by the
-//     name of its keyword: ZMASKCMP, and columns of integers named ZBLANK.
+//     have the bits that astropy gives them. ZBLANK of integers is read as BLANK. Masks that are apart (ZMASKCMP), and columns ZSCALE and
+//     ZBLANK of integers, are an error by that name.
 //   - EXTNAME, EXTVER: names. A name that several images share is an error that lists them, as they may
 //     be parts of one picture.
 //   - SIMPLE = F, a file that does not follow the standard: an error.
