@@ -54,6 +54,8 @@ rotate(x, 30, "order=1"); topk(x, 10, 1); argtopk(x, 10, 1); stft(x, 0); stft(x,
 1 over b, and 1 over a for each 12 MiB of b's columns: solve_triangular(slice(x, ":5000"), slice(y, ":5000, :100"))
 3 that read: interpolate_na(x, 0)
 2 before it: zscore(x, 0)
+none of its own: quantize_fp4(c, "mxfp4"); quantize_fp4_scale(c, "mxfp4")
+2 of "nvfp4": quantize_fp4(c, "nvfp4"); quantize_fp4_scale(c, "nvfp4")
 1 over y: polyfit(arange(0, 20000, 1), x, 2)
 1: welch(x, 0); welch(x, 1); apply_over_axes(x, "sum", 1); affine_transform(x, 0.5, 0.1, -0.1, 0.5, "order=1")
 2 read, 1 written: pinv(n); welch(x, 0, "average=median")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blockwise"
@@ -14,14 +15,25 @@ import (
 
 func init() { blockwise.Register("ggml", Blocks{}) }
 
-// Blocks are the bytes of an array in blocks of ggml, as GGUF files have them.
+// Blocks are what an array in blocks has: the bytes of those of ggml, as GGUF files have them, or the elements, or the scales,
+// of floats of four bits.
 type Blocks struct {
-	Type string // such as Q4_K
+	Type string // such as Q4_K, or one of codec.FP4
 }
 
-// ToBlocks returns the bytes of an array in blocks of a type. Its rows are whole blocks.
+// layout is how many floats are in a block, and how many elements of how many bytes it becomes.
+func (o Blocks) layout() (floats, elements, size int) {
+	if f, ok := codec.FP4[o.Type]; ok {
+		return f.Floats, f.Elements, f.Size
+	}
+	floats, elements, _ = codec.GGML(o.Type)
+	return floats, elements, 1
+}
+
+// ToBlocks returns what Blocks of a type are of an array. Its rows are whole blocks.
 func ToBlocks(site graph.Site, x *graph.Node, name string) (*graph.Node, error) {
-	floats, bytes, _ := codec.GGML(name)
+	o := Blocks{name}
+	floats, elements, size := o.layout()
 	last := len(x.Shape) - 1
 	if last < 0 || x.Shape[last]%floats != 0 || x.DType.Kind() != dtype.KindFloat {
 		return nil, graph.Reject(site, name, fmt.Errorf("takes floats in rows of whole blocks of %d", floats), x)
@@ -31,32 +43,37 @@ func ToBlocks(site graph.Site, x *graph.Node, name string) (*graph.Node, error) 
 		return nil, err
 	}
 	shape := slices.Clone(x.Shape)
-	shape[last] = shape[last] / floats * bytes
-	return graph.NewBlockwise(site, "ggml", Blocks{name}, shape, dtype.Uint8, []*graph.Node{x})
+	shape[last] = shape[last] / floats * elements
+	t := dtype.Uint8
+	if size == 4 {
+		t = dtype.Float32
+	}
+	return graph.NewBlockwise(site, "blocks", o, shape, t, []*graph.Node{x}, strconv.Quote(name))
 }
 
-// source is the box of elements of which a box of bytes is a part.
+// source is the box of floats in whole blocks that a box of the result is of.
 func (o Blocks) source(b grid.Box) grid.Box {
-	floats, bytes, _ := codec.GGML(o.Type)
+	floats, elements, _ := o.layout()
 	b = grid.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
 	last := len(b.Shape) - 1
-	from, to := b.Start[last]/bytes, blocks(b.Start[last]+b.Shape[last], bytes)
+	from, to := b.Start[last]/elements, blocks(b.Start[last]+b.Shape[last], elements)
 	b.Start[last], b.Shape[last] = from*floats, (to-from)*floats
 	return b
 }
 
 // Requirements are those of a box that begins and ends in a block.
 func (o Blocks) Requirements(box []int) blockwise.Requirements {
-	floats, bytes, _ := codec.GGML(o.Type)
+	floats, elements, _ := o.layout()
 	read := slices.Clone(box)
 	last := len(read) - 1
-	read[last] = (blocks(read[last], bytes) + 1) * floats
+	read[last] = (blocks(read[last], elements) + 1) * floats
 	return blockwise.Requirements{Reads: [][]int{read}, Scratch: int64(4 * grid.Size(read))}
 }
 
 // Fill encodes the blocks of a box.
 func (o Blocks) Fill(ctx context.Context, t *blockwise.Task) error {
-	floats, bytes, _ := codec.GGML(o.Type)
+	floats, elements, size := o.layout()
+	bytes := elements * size
 	from := o.source(t.Box)
 	in := t.Scratch[:4*from.Size()]
 	if err := t.In[0].Read(ctx, from, in); err != nil {
@@ -64,10 +81,12 @@ func (o Blocks) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	return t.Compute(func() (err error) {
 		last := len(t.Box.Shape) - 1
-		columns, skip := t.Box.Shape[last], t.Box.Start[last]%bytes
+		columns, skip := t.Box.Shape[last]*size, t.Box.Start[last]%elements*size
 		x, dst := dtype.Slice[float32](in), t.Dst
 		encode := func(blocks []byte) {
-			if err == nil {
+			if f, ok := codec.FP4[o.Type]; ok {
+				f.Encode(blocks, x)
+			} else if err == nil {
 				err = codec.EncodeGGML(o.Type, blocks, x)
 			}
 			x = x[len(blocks)/bytes*floats:]

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
+	"github.com/gonbext/gonbext/oocore/internal/op"
 	"github.com/gonbext/gonbext/oocore/internal/op/shape"
 )
 
@@ -65,4 +68,65 @@ func fp4(m *graph.Maker, q, scale *graph.Node) (*graph.Node, error) {
 		return m.Reshape(x, joined...), m.Err
 	}
 	return dequantize(m, x, scale, nil, 0)
+}
+
+// FP4Scheme says which floats of four bits an array becomes.
+type FP4Scheme struct {
+	X      *graph.Node
+	Scheme string `usage:"mxfp4"`
+}
+
+// QuantizeFP4 returns the bytes of two floats of four bits each, of blocks along the last axis.
+func QuantizeFP4(site graph.Site, a FP4Scheme) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
+	name, apart := strings.CutSuffix(a.Scheme, " blocks")
+	q := toFP4(m, a.X, name, "")
+	if apart && m.Err == nil {
+		f := codec.FP4[name]
+		last := len(q.Shape) - 1
+		q = m.Reshape(q, append(slices.Clone(q.Shape[:last]), q.Shape[last]/f.Elements, f.Elements)...)
+	}
+	return m.Result("quantize_fp4", q, a.X)
+}
+
+// QuantizeFP4Scale returns the scales of the blocks: of MXFP4 E8M0 in uint8, of NVFP4 float8_e4m3fn.
+func QuantizeFP4Scale(site graph.Site, a FP4Scheme) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
+	s := toFP4(m, a.X, a.Scheme, " scale")
+	if a.Scheme == "nvfp4" {
+		s = m.Cast(s, dtype.Float8E4M3FN)
+	}
+	return m.Result("quantize_fp4_scale", s, a.X)
+}
+
+// QuantizeFP4Global returns the scale of the array that NVFP4 has beside those of blocks, by which they are at most 448.
+func QuantizeFP4Global(site graph.Site, a op.Unary) (*graph.Node, error) {
+	m := &graph.Maker{Site: site}
+	return m.Result("quantize_fp4_global", fp4Global(m, inFloat32(m, a.X)), a.X)
+}
+
+func inFloat32(m *graph.Maker, x *graph.Node) *graph.Node {
+	if x.DType.Kind() != dtype.KindFloat {
+		m.Fail(fmt.Errorf("takes floats, not %s", x.DType))
+	}
+	return m.Cast(x, dtype.Float32)
+}
+
+func fp4Global(m *graph.Maker, x *graph.Node) *graph.Node {
+	if grid.Size(x.Shape) == 0 {
+		m.Fail(fmt.Errorf("shape %s has no elements", grid.Format(x.Shape)))
+	}
+	scale := m.Of(kernel.Divide, m.Reduce(kernel.Max, m.Apply(kernel.Absolute, x), graph.ReduceOptions{}), 6*448)
+	return m.Of(kernel.Where, m.Of(kernel.Equal, scale, 0), 1, scale)
+}
+
+// toFP4 is a part of what an array becomes by a scheme.
+func toFP4(m *graph.Maker, x *graph.Node, scheme, part string) *graph.Node {
+	if scheme != "mxfp4" && scheme != "nvfp4" {
+		m.Fail(fmt.Errorf(`takes "mxfp4" or "nvfp4", not %q`, scheme))
+	}
+	if x = inFloat32(m, x); scheme == "nvfp4" {
+		x = m.Apply(kernel.Divide, x, fp4Global(m, x))
+	}
+	return m.Make(func() (*graph.Node, error) { return ToBlocks(m.Site, x, scheme+part) })
 }

@@ -54,7 +54,66 @@ def fp4(rng):
     return q if rng.random() < 0.5 else q.reshape(lead + [-1]), scale, want
 
 
+def to_fp4(x, scheme):
+    """What a float32 array becomes in MXFP4 or NVFP4: bytes, scales, the array's scale, and what they stand for."""
+    with np.errstate(all="ignore"):
+        t = np.abs(x).max() / np.float32(2688)
+        t = np.float32(1) if t == 0 else t
+        y = x if scheme == "mxfp4" else x / t
+        block = 32 if scheme == "mxfp4" else 16
+        y = y.reshape(x.shape[:-1] + (-1, block))
+        most = np.abs(y).max(-1)
+        if scheme == "mxfp4":
+            exponent = np.frexp(most)[1] - 1 - 2
+            scale = np.where(most > 0, np.clip(exponent + 127, 0, 254), 0).astype("u1")
+            scale[~np.isfinite(most)] = 255
+            wide = scale.view(ml_dtypes.float8_e8m0fnu).astype("f4")
+        else:
+            s = most / np.float32(6)
+            scale = np.where(np.isfinite(s), np.minimum(s, 448), s).astype(ml_dtypes.float8_e4m3fn)
+            wide = scale.astype("f4")
+        v = np.abs(y) / wide[..., None]
+        v = np.where(wide[..., None] == 0, 0, v)
+        sign = np.where(np.signbit(y) & ~np.isnan(v), 8, 0).astype("u1")
+        code = np.where(np.isnan(v), 6, np.minimum(v, 6)).astype(ml_dtypes.float4_e2m1fn).view("u1") & 7 | sign
+        code = code.reshape(x.shape)
+        meant = (code.view(ml_dtypes.float4_e2m1fn).astype("f4").reshape(y.shape) * wide[..., None]).reshape(x.shape)
+        return code[..., ::2] | code[..., 1::2] << 4, scale, t, meant
+
+
+def floats(rng):
+    """Arrays in rows of whole blocks, of any size of elements, with ties, and some with what is not finite."""
+    shape = [int(rng.integers(1, 5)) for _ in range(int(rng.integers(0, 3)))] + [32 * int(rng.integers(1, 5))]
+    x = rng.standard_normal(shape).astype("f4") * np.float32(10.0) ** rng.integers(-44, 38, shape[:-1] + [1])
+    kind = rng.integers(6)
+    if kind == 0:
+        x = x * 0
+    elif kind == 1:  # between the floats of four bits
+        x = rng.integers(-28, 29, shape) / np.float32(4) * np.float32(2.0) ** rng.integers(-9, 9, shape[:-1] + [1])
+    elif kind == 2:
+        x[..., int(rng.integers(shape[-1]))] = rng.choice([np.nan, np.inf, -np.inf])
+    elif kind == 3:
+        x = np.clip(x, -6e4, 6e4)
+    return x.astype([np.float32, np.float32, ml_dtypes.bfloat16, np.float64, np.float16 if kind == 3 else np.float32][int(rng.integers(5))])
+
+
 def cases(rng):
+    for i in range(60):
+        x, scheme = floats(rng), str(rng.choice(["mxfp4", "nvfp4"]))
+        q, scale, t, want = to_fp4(x.astype("f4"), scheme)
+        blocks = q.reshape(scale.shape + (-1,))
+        for op, args, to in [
+            ("quantize_fp4", f'x, "{scheme}"', q), ("quantize_fp4", f'x, "{scheme} blocks"', blocks), ("quantize_fp4_scale", f'x, "{scheme}"', scale), ("quantize_fp4_global", "x", t)
+        ]:  # fmt: skip
+            expr = f"{op}({args})"
+            if to.dtype == ml_dtypes.float8_e4m3fn:  # which npy files lack
+                expr, to = f'astype({expr}, "float32")', to.astype("f4")
+            yield {"op": op, "expr": expr, "in": {"x": x}, "want": to}
+        yield {"op": "dequantize_fp4", "expr": f'dequantize_fp4(quantize_fp4(x, "{scheme}"), quantize_fp4_scale(x, "{scheme}"))', "in": {"x": x}, "want": want}
+    for args, x in [('x, "mxfp8"', np.ones(32, "f4")), ('x, "nvfp4"', np.ones((2, 24), "f4")), ('x, "mxfp4"', np.ones(16, "f4")), ('x, "mxfp4"', np.ones(32, "i4")), ('x, "mxfp4"', np.ones((), "f4"))]:
+        yield {"op": "quantize_fp4", "expr": f"quantize_fp4({args})", "in": {"x": x}, "error": True}
+        yield {"op": "quantize_fp4_scale", "expr": f"quantize_fp4_scale({args})", "in": {"x": x}, "error": True}
+    yield {"op": "quantize_fp4_global", "expr": "quantize_fp4_global(x)", "in": {"x": np.ones(3, "c8")}, "error": True}
     for i in range(50):
         q, scale, want = fp4(rng)
         yield {"op": "dequantize_fp4", "expr": "dequantize_fp4(q, s)", "in": {"q": q, "s": scale}, "want": want}
