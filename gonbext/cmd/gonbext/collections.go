@@ -19,6 +19,7 @@ import (
 // each is what is done to the arrays of a collection.
 type each struct {
 	expression   string   // of x; "" leaves them as they are
+	several      bool     // that it makes, see evaluator
 	only, except []string // patterns of the names of those that it is done to
 	skip         []string // of those that are left out
 	dtype        string
@@ -75,9 +76,15 @@ func (e *each) selects(of *oocore.Collection) (func(name string) bool, error) {
 	return func(name string) bool { return (e.only == nil || only[name]) && !except[name] }, err
 }
 
+// made is what an expression makes of an array: one array in its place, or several, whose names have these behind its own.
+type made struct {
+	suffix string
+	x      *oocore.Array
+}
+
 // changed is a collection with what a function makes of the arrays that the flags select, in the
 // element type that they say.
-func (e *each) changed(of *oocore.Collection, f func(name string, x *oocore.Array) *oocore.Array) (*oocore.Collection, error) {
+func (e *each) changed(of *oocore.Collection, f func(name string, x *oocore.Array) []made) (*oocore.Collection, error) {
 	n := of.Len()
 	for _, p := range e.skip {
 		if of = of.Without(p); of.Err() != nil {
@@ -97,12 +104,28 @@ func (e *each) changed(of *oocore.Collection, f func(name string, x *oocore.Arra
 			return nil, usagef("--dtype: %w", err)
 		}
 	}
+	if e.several {
+		if to != dtype.Invalid {
+			return nil, usagef("--dtype is for one array in the place of another: convert by astype in the definitions of --each")
+		}
+		all := of.Match("")
+		for name, x := range of.All() {
+			arrays := []made{{x: x}}
+			if selects(name) {
+				arrays = f(name, x)
+			}
+			for _, m := range arrays {
+				all = all.With(name+m.suffix, m.x)
+			}
+		}
+		return all, nil
+	}
 	return of.Map(func(name string, x *oocore.Array) *oocore.Array {
 		if !selects(name) {
 			return x
 		}
 		if f != nil {
-			x = f(name, x)
+			x = f(name, x)[0].x
 		}
 		if to != dtype.Invalid {
 			x = x.AsType(to)
@@ -161,10 +184,10 @@ func (j *job) convertAll(c *cobra.Command, from, to string, e *each) error {
 	if err != nil {
 		return err
 	}
-	var f func(string, *oocore.Array) *oocore.Array
+	var f func(string, *oocore.Array) []made
 	if e.expression != "" {
 		j.expression = e.expression
-		if f, err = evaluator(c, e.expression, nil, nil); err != nil {
+		if f, err = e.evaluator(c, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -176,28 +199,41 @@ func (j *job) convertAll(c *cobra.Command, from, to string, e *each) error {
 }
 
 // evaluator computes an expression of x, or the last of several definitions, and of the arrays of
-// others that go with it.
-func evaluator(c *cobra.Command, expression string, used oocore.Names, others func(name string) oocore.Names) (func(string, *oocore.Array) *oocore.Array, error) {
-	definitions, err := host.Definitions(expression)
+// others that go with it. Where the name of the last begins with _, each whose name does is an array of its own.
+func (e *each) evaluator(c *cobra.Command, used oocore.Names, others func(name string) oocore.Names) (func(string, *oocore.Array) []made, error) {
+	definitions, err := host.Definitions(e.expression)
 	if err != nil {
 		return nil, failure(err)
 	}
 	last := definitions[len(definitions)-1].Name
-	if err := checkDefinitions(definitions, used, map[string]string{last: "-o"}); err != nil {
+	kept := map[string]string{last: "-o"}
+	e.several = strings.HasPrefix(last, "_")
+	for _, d := range definitions {
+		if e.several && strings.HasPrefix(d.Name, "_") {
+			kept[d.Name] = "-o"
+		}
+	}
+	if err := checkDefinitions(definitions, used, kept); err != nil {
 		return nil, err
 	}
-	return func(name string, x *oocore.Array) *oocore.Array {
+	return func(name string, x *oocore.Array) (all []made) {
 		names := oocore.Names{"x": x}
 		if others != nil {
 			if names = others(name); names == nil {
-				return x
+				return []made{{x: x}}
 			}
 		}
 		for _, d := range definitions {
 			x = host.Eval(c.Context(), d, names)
 			names[d.Name] = x
+			if _, ok := kept[d.Name]; ok && e.several {
+				all = append(all, made{d.Name, x})
+			}
 		}
-		return x
+		if !e.several {
+			all = []made{{x: x}}
+		}
+		return all
 	}, nil
 }
 
@@ -254,7 +290,7 @@ func (j *job) computeEach(c *cobra.Command, args []string, e *each, to string) e
 	j.expression = e.expression
 	matched := 0
 	var missing error
-	f, err := evaluator(c, e.expression, used, func(name string) oocore.Names {
+	f, err := e.evaluator(c, used, func(name string) oocore.Names {
 		stem, ok := between(of[0].pattern, name)
 		if !ok {
 			return nil

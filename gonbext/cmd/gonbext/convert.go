@@ -48,6 +48,7 @@ the dimension names of SRC; --dims gives those of an array without names. They a
   gonbext convert 'frames/*.npy' frames.zarr --chunks 16x512x512
   gonbext convert model.safetensors.index.json half/model.safetensors.index.json --dtype float16 --except '*norm*'
   gonbext convert model.safetensors scaled.npz --each 'x / sqrt(mean(x*x))' --only '*.weight'
+  gonbext convert model.safetensors fp4.safetensors --only '*proj*' --each '_blocks = quantize_fp4(x, "mxfp4 blocks"); _scales = quantize_fp4_scale(x, "mxfp4")'
   gonbext convert model.gguf small.gguf --codec q4_k_m
   gonbext convert 'trades.csv#table' trades.npy
   gonbext convert trades.npz trades.parquet
