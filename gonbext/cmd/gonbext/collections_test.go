@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,6 +117,48 @@ func TestComputeEachOfSeveralCollections(t *testing.T) {
 	}
 }
 
+func TestConvertEachMakesSeveralArrays(t *testing.T) {
+	dir := t.TempDir()
+	x := make([]float32, 3*64)
+	for i := range x {
+		x[i] = []float32{0, 0.5, 1, 1.5, 2, 3, 4, -6}[i%8] * float32(int(1)<<(i/32)) // floats of four bits and a scale
+	}
+	names := []string{"up.weight", "up.bias"}
+	var outputs []oocore.Output
+	for _, name := range names {
+		outputs = append(outputs, oocore.Output{Array: oocore.FromSlice(x, 3, 64), Path: filepath.Join(dir, "m.safetensors#"+name)})
+	}
+	if _, err := oocore.SaveAll(t.Context(), outputs); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		each, read string
+		names      []string
+	}{
+		{`_blocks = quantize_fp4(x, "mxfp4 blocks"); _scales = quantize_fp4_scale(x, "mxfp4")`, "dequantize_fp4(_blocks, _scales)", []string{"_blocks", "_scales"}},
+		{`g = quantize_fp4_global(x); _packed = quantize_fp4(x, "nvfp4"); _scale = quantize_fp4_scale(x, "nvfp4"); _global_scale = reshape(1/g, 1)`, "dequantize_fp4(_packed, _scale) / _global_scale", []string{"_packed", "_scale", "_global_scale"}},
+	} {
+		succeed(t, dir, "convert", "m.safetensors", "fp4.safetensors", "--only", "*.weight", "--each", of.each)
+		in := oocore.Names{}
+		all := oocore.OpenAll(filepath.Join(dir, "fp4.safetensors"))
+		for _, name := range of.names {
+			in[name] = all.Get("up.weight" + name)
+		}
+		if all.Len() != 1+len(of.names) || !slices.Contains(all.Names(), "up.bias") {
+			t.Errorf("%s: %v", of.each, all.Names())
+		}
+		got, err := oocore.Collect[float32](t.Context(), oocore.Eval(of.read, in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got { // NVFP4's scales are products of two that are rounded
+			if math.Abs(float64(got[i]-x[i])) > 0.07*math.Abs(float64(x[i])) {
+				t.Fatalf("%s: %v is %v", of.each, x[i], got[i])
+			}
+		}
+	}
+}
+
 func TestCollectionsAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	newModel(t, filepath.Join(dir, "m.safetensors"), 1)
@@ -139,6 +182,8 @@ func TestCollectionsAreRejected(t *testing.T) {
 		{[]string{"convert", "m.safetensors", "o.npz", "--only", "["}, 2, "is no pattern"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--only", "nothing"}, 2, "leave none of 3 arrays"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--dtype", "float7", "--only", "*"}, 2, "float7"},
+		{[]string{"convert", "m.safetensors", "o.npz", "--each", "_a = x; _b = x", "--dtype", "float16"}, 2, "--dtype is for one array"},
+		{[]string{"convert", "m.safetensors", "o.npz", "--each", "a = x; _b = x"}, 2, "a is not used"},
 		{[]string{"convert", "m.safetensors", "o.npz", "--shard-size", "x"}, 2, `--shard-size: "x" is not a size`},
 		{[]string{"compute", "--each", "w+a", "w=m.safetensors", "a=other.npz", "-o", "o.npz"}, 1, `a has no array "a.bias"`},
 		{[]string{"compute", "--each", "x", "x=m.safetensors"}, 2, "-o"},

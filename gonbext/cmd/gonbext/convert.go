@@ -34,7 +34,8 @@ gonbext chunks proposes for the reads in FILE.
 Where SRC holds several arrays (a checkpoint, x.npz, a Zarr group, an HDF5 file, a folder) all of them are written in
 one run: to x.safetensors, x.safetensors.index.json with files of --shard-size, x.gguf, x.npz, x.zarr as a group,
 x.parquet with a column of each, or a folder of npy files. --each computes an expression of each, or definitions of which the last counts, and calls it
-x; --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
+x; where the name of the last begins with _, each definition whose name does is an array of its own, as w_blocks and w_scales of w are
+by _blocks and _scales. --only and --except say which arrays that and --dtype change: the others are copied. --skip leaves arrays out. A
 checkpoint's small files, such as config.json, come along, and a folder as Hugging Face has models becomes one where
 DST is a folder or a path that names no format; a GGUF file has the key-value pairs of SRC, or of
 --template. Of a NetCDF file x.zarr is a group and x.nc a file, also of one variable, which xarray opens as it opens the file.
