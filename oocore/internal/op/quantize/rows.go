@@ -24,7 +24,7 @@ var Rows = []op.Row{
 	{Name: "quantize_fp4", NumPy: "(x / scale).astype(ml_dtypes.float4_e2m1fn), saturated, two to a byte; \"mxfp4\" has blocks of 32 along the last axis, \"nvfp4\" of 16; \"mxfp4 blocks\" gives them an axis of their own", Passes: `none of its own; 2 of "nvfp4"`,
 		Examples: `quantize_fp4(x, "mxfp4"); quantize_fp4(x, "nvfp4")`, Build: op.Build(QuantizeFP4)},
 	{Name: "quantize_fp4_scale", NumPy: "2**(floor(log2(max(abs(block)))) - 2) in E8M0, as uint8; of \"nvfp4\" max(abs(block)) / quantize_fp4_global(x) / 6 in float8_e4m3fn", Passes: `none of its own; 2 of "nvfp4"`,
-		Examples: `quantize_fp4_scale(x, "mxfp4"); quantize_fp4_scale(x, "nvfp4")`, Build: op.Build(QuantizeFP4Scale)},
+		Examples: `quantize_fp4_scale(x, "mxfp4")`, Build: op.Build(QuantizeFP4Scale)},
 	{Name: "quantize_fp4_global", NumPy: "max(abs(x)) / (6 * 448), by which \"nvfp4\" is multiplied again", Passes: "1", Holds: "an accumulator", Examples: "quantize_fp4_global(x)", Build: op.Build(QuantizeFP4Global)},
 }
 
