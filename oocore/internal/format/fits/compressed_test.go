@@ -170,6 +170,7 @@ func TestTilesThatAreDamaged(t *testing.T) {
 		{"TFIELDS = 1000000000000", "TFORM8 is"},
 		{"THEAP   = " + huge, "THEAP"},
 		{"PCOUNT  = 0", "THEAP"},
+		{"PCOUNT  = " + huge, "PCOUNT " + huge},
 		{"PCOUNT  = 12", "2 elements of 2 bytes at 0 of a heap of 2: the file is cut short or damaged"},
 		{"NAXIS2  = 3", "THEAP 174 of 149 bytes"},
 		{"row 0 at 3", "of a heap of 16: the file is cut short or damaged"},

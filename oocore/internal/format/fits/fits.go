@@ -271,7 +271,7 @@ func (c cards) image(data int64) (m *image, bytes int64, err error) {
 		return nil, 0, err
 	}
 	each := int64(grid.Size(elements)) + ints["PCOUNT"]
-	if each > 1<<56 || ints["GCOUNT"] > (1<<56)/max(each, 1) {
+	if ints["PCOUNT"] > 1<<56 || each > 1<<56 || ints["GCOUNT"] > (1<<56)/max(each, 1) {
 		return nil, 0, fmt.Errorf("GCOUNT %d of PCOUNT %d and shape %s: the file is damaged", ints["GCOUNT"], ints["PCOUNT"], grid.Format(shape))
 	}
 	bytes = each * ints["GCOUNT"] * int64(t.Size())
