@@ -46,7 +46,7 @@ func TestFirstBytesDecide(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, of := range []string{"hdf5/testdata/one.nc", "hdf5/testdata/old.h5", "netcdf/testdata/small.nc", "tiff/testdata/planes.tif", "fits/testdata/small.fits",
-		"nifti/testdata/small.nii", "npz/testdata/stored.npz", "gguf/testdata/all.gguf", "safetensors/testdata/model.safetensors"} {
+		"nifti/testdata/small.nii", "npz/testdata/stored.npz", "pytorch/testdata/views.pt", "gguf/testdata/all.gguf", "safetensors/testdata/model.safetensors"} {
 		of = filepath.Join("..", "format", filepath.FromSlash(of))
 		want := arrays(of)
 		if len(want) == 0 {
@@ -62,7 +62,7 @@ func TestFirstBytesDecide(t *testing.T) {
 	}
 	file := filepath.Join(dir, "y")
 	testcases.WriteFile(t, file, []byte("no format begins so"), 0o600)
-	if _, err := storage.Open(file); err == nil || !strings.Contains(err.Error(), "HDF5, NetCDF, TIFF, FITS, NIfTI, npy, npz, GGUF, safetensors") {
+	if _, err := storage.Open(file); err == nil || !strings.Contains(err.Error(), "HDF5, NetCDF, TIFF, FITS, NIfTI, npy, npz, PyTorch, GGUF, safetensors") {
 		t.Error(err)
 	}
 }
