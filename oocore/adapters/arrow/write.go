@@ -63,8 +63,7 @@ func Write(ctx context.Context, a *oocore.Array, path string, opts ...oocore.Opt
 	return write(path, fields, func(t *table) error {
 		shape := []int{max(groupBytes/(len(fields)*a.DType().Size()), 1), len(fields)}
 		w := &rowWriter{table: t, shape: shape, rows: make([]byte, 0, grid.Size(shape)*a.DType().Size())}
-		opts := append(opts[:len(opts):len(opts)], internals.Holding(writeBytes))
-		if err := a.WriteTo(ctx, w, "bin", opts...); err != nil {
+		if err := a.WriteTo(ctx, w, "bin", append(opts[:len(opts):len(opts)], holding(path, fields))...); err != nil {
 			return err
 		}
 		return w.flush()
@@ -102,7 +101,7 @@ func WriteColumns(ctx context.Context, all *oocore.Collection, path string, opts
 		return failed(err)
 	}
 	defer os.RemoveAll(folder)
-	if _, err := numbered.Save(ctx, folder, append(opts[:len(opts):len(opts)], internals.Holding(writeBytes))...); err != nil { // writing follows, in the same budget
+	if _, err := numbered.Save(ctx, folder, append(opts[:len(opts):len(opts)], holding(path, fields))...); err != nil { // writing follows, in the same budget
 		return err
 	}
 	return write(path, fields, func(t *table) error {
@@ -131,6 +130,18 @@ func WriteColumns(ctx context.Context, all *oocore.Collection, path string, opts
 		}
 		return nil
 	})
+}
+
+// holding is the option of what writing takes of the budget: with the file, where that is in memory.
+func holding(path string, fields []field) oocore.Option {
+	bytes := int64(writeBytes)
+	if disk.InMemory(storage.ExistingFolder(path)) {
+		for _, f := range fields {
+			column := int64(max(f.length, 1)) * int64(f.of.DType().Size()) * int64(f.of.Shape()[0])
+			bytes += column + column/16
+		}
+	}
+	return internals.Holding(bytes)
 }
 
 func failed(err error) error { return &oocore.Error{Op: "parquet", Site: graph.Caller(), Err: err} }
