@@ -13,6 +13,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/internal/format/netcdf"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/nifti"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/npz"
+	_ "github.com/gonbext/gonbext/oocore/internal/format/pytorch"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/safetensors"
 	_ "github.com/gonbext/gonbext/oocore/internal/format/tiff"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
