@@ -327,7 +327,7 @@ func TestComputeHoldsHeadersToItsBudget(t *testing.T) {
 	}
 	refs.WriteString("}")
 	testcases.WriteFile(t, filepath.Join(dir, "refs.json"), []byte(refs.String()), 0o600)
-	if got := finish(t, command(dir, "compute", "sum(x)", "x=refs.json#x", "--memory", "48MiB")); got.status != 1 || !strings.Contains(got.stderr, "its header needs a budget of ") {
+	if got := finish(t, command(dir, "compute", "sum(x)", "x=refs.json#x", "--memory", "36MiB")); got.status != 1 || !strings.Contains(got.stderr, "its header needs a budget of ") {
 		t.Errorf("%+v", got)
 	}
 }

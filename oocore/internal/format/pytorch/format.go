@@ -47,6 +47,8 @@ func init() {
 
 const kind = "tensor"
 
+var errNone = errors.New("the pickle of this file of PyTorch has no tensor")
+
 type format struct {
 	storage.NamedArrays
 	store.ReadOnly
@@ -82,6 +84,9 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 		h, err := readHeader(file, r, size)
 		if err != nil {
 			return e, err
+		}
+		if len(h.tensors) == 0 {
+			return e, errNone
 		}
 		i, err := h.names.Find(name)
 		if err != nil {

@@ -197,7 +197,7 @@ func TestHostilePicklesAreRejected(t *testing.T) {
 		"beyond":       {floats(4, 0, "22", "31"), "reaches beyond storage"},
 		"offset":       {floats(4, 4, "1", "1"), `begins at element 4 of storage "0", which has 4`},
 		"shapes":       {floats(4, 0, "22", "1"), "cut short or broken"},
-		"no tensor":    {"\x80\x02}.", "the file has no tensor"},
+		"no tensor":    {"\x80\x02}.", "this file of PyTorch has no tensor"},
 		"missing":      {strings.Replace(floats(4, 0, "4", "1"), "X\x01\x00\x00\x000", "X\x01\x00\x00\x007", 1), `storage "7", which data.pkl names, is missing`},
 		"leads out":    {strings.Replace(floats(4, 0, "4", "1"), "X\x01\x00\x00\x000", "X\x09\x00\x00\x00../../../", 1), "is missing in the archive"},
 	} {
