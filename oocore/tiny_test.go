@@ -40,7 +40,7 @@ var tinyRuns = []struct {
 				tb.Fatal(err)
 			}
 		}
-	}, 300},
+	}, 310},
 }
 
 func tinySum(tb testing.TB, x *oocore.Array) {

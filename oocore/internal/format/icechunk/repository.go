@@ -279,6 +279,9 @@ func isRepository(folder string) bool {
 	if !blob.PlaceOf(folder).Files {
 		return false
 	}
+	if _, err := os.Stat(filepath.Join(folder, "snapshots")); err != nil { // which both versions have
+		return false
+	}
 	f, err := os.Open(filepath.Join(folder, "repo"))
 	if err != nil {
 		_, err = os.Stat(filepath.Join(folder, "refs/branch.main/ref.json"))
