@@ -40,7 +40,7 @@ var tinyRuns = []struct {
 				tb.Fatal(err)
 			}
 		}
-	}, 310},
+	}, 300},
 }
 
 func tinySum(tb testing.TB, x *oocore.Array) {
