@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/storage/door"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -59,9 +61,28 @@ func nameFormat(path string) store.Format {
 	})
 }
 
-// formatOf returns the format that a path names.
+// formatOf returns the format that a path names. What is in a folder matters only where there is one: the system is asked once for all formats.
 func formatOf(path string) store.Format {
+	if path != "" && !leadsToFolder(path) {
+		return nameFormat(path)
+	}
 	return format(func(f store.Format) bool { return path != "" && f.Owns(path) })
+}
+
+// leadsToFolder reports a folder of this machine, also where the path goes on behind it with a name or a query.
+func leadsToFolder(path string) bool {
+	if !blob.PlaceOf(path).Files {
+		return false
+	}
+	for end := range len(path) + 1 {
+		if end < len(path) && path[end] != '#' && path[end] != '?' {
+			continue
+		}
+		if st, err := os.Stat(path[:end]); err == nil && st.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // format returns the first format that owns a path.

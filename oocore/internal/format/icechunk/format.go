@@ -15,8 +15,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -36,11 +34,8 @@ const suffix = ".icechunk"
 // Owns reports a path whose form is that of a repository, or whose folder holds one.
 func (format) Owns(path string) bool {
 	p, named := cut(path)
-	return named || !slices.Contains(files, filepath.Ext(p.root)) && isRepository(p.root)
+	return named || isRepository(p.root)
 }
-
-// files are the names of files that are often opened, for which the system is not asked whether they are repositories.
-var files = []string{".npy", ".npz", ".bin", ".safetensors", ".gguf", ".h5", ".nc", ".tif", ".fits", ".nii", ".json"}
 
 // OwnsName reports a path whose form is that of a repository.
 func (format) OwnsName(path string) bool {

@@ -54,9 +54,12 @@ func (f format) Owns(path string) bool {
 	return false
 }
 
-// OwnsName reports a path that ends like an array or a group, or leads into one.
+// OwnsName reports a path that ends like an array or a group, or leads into one, or to a level or a field of one.
 func (format) OwnsName(path string) bool {
 	root, _ := split(path)
+	if of, _, ok := CutPart(root); ok {
+		root = of
+	}
 	return strings.HasSuffix(root, suffix) || strings.HasSuffix(root, zipSuffix)
 }
 
