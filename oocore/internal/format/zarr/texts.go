@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
@@ -103,20 +103,17 @@ func (s *stringArray) readV2(o object) (is bool, err error) {
 	if json.Unmarshal(o["filters"], &filters) != nil || json.Unmarshal(o["compressor"], &by) != nil {
 		return false, nil
 	}
-	n, err := strconv.Atoi(name[2:])
-	switch any := len(filters) == 1 && filters[0].ID == "vlen-utf8"; {
-	case name == "|O" && any:
-	case err != nil || n < 1 || n > storage.MaxTexts || len(filters) > 0:
-		return false, nil
-	case name[1] == 'S':
-		s.length = n
-	case name[1] == 'U':
-		s.length, s.wide = 4*n, binary.LittleEndian
+	if anyLength := len(filters) == 1 && filters[0].ID == "vlen-utf8"; name != "|O" || !anyLength {
+		s.length, err = npy.CodeBytes(name)
+		if kind := name[1]; err != nil || s.length < 1 || s.length > storage.MaxTexts || len(filters) > 0 || kind != 'S' && kind != 'U' {
+			return false, nil
+		}
+	}
+	if name[1] == 'U' {
+		s.wide = binary.LittleEndian
 		if name[0] == '>' {
 			s.wide = binary.BigEndian
 		}
-	default:
-		return false, nil
 	}
 	s.compressor, s.last = o["compressor"], by.ID
 	o["dtype"], o["filters"] = json.RawMessage(`"|u1"`), json.RawMessage("null")

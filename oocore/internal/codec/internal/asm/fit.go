@@ -26,6 +26,18 @@ func param(name string) VecVirtual {
 	return v
 }
 
+// nearest makes of elements the levels of a try, as floats: (v-least)·inverse to the nearest integer from low to high.
+func nearest(v, l, least, inverse, magic, mask, bias, low, high VecVirtual) {
+	VSUBPS(least, v, l)
+	VMULPS(l, inverse, l)
+	VADDPS(magic, l, l)
+	VPAND(mask, l, l)
+	VPSUBD(bias, l, l)
+	VPMINSD(high, l, l)
+	VPMAXSD(low, l, l)
+	VCVTDQ2PS(l, l)
+}
+
 // levels writes the sums of a try to fit eight parts at once, a part in each lane of a vector. Each lane does what the loop
 // in Go does, operation by operation.
 func levels() {
@@ -46,14 +58,7 @@ func levels() {
 	v, l, t := YMM(), YMM(), YMM()
 	Label("row")
 	VMOVUPS(Mem{Base: x}, v)
-	VSUBPS(least, v, l)
-	VMULPS(l, inverse, l)
-	VADDPS(magic, l, l)
-	VPAND(mask, l, l)
-	VPSUBD(bias, l, l)
-	VPMINSD(high, l, l)
-	VPMAXSD(low, l, l)
-	VCVTDQ2PS(l, l)
+	nearest(v, l, least, inverse, magic, mask, bias, low, high)
 	VMULPS(Mem{Base: w}, l, t) // l·w
 	VADDPS(t, sums[0], sums[0])
 	TESTQ(xw, xw)
@@ -97,14 +102,7 @@ func errors() {
 	v, l := YMM(), YMM()
 	Label("row")
 	VMOVUPS(Mem{Base: x}, v)
-	VSUBPS(least, v, l)
-	VMULPS(l, inverse, l)
-	VADDPS(magic, l, l)
-	VPAND(mask, l, l)
-	VPSUBD(bias, l, l)
-	VPMINSD(high, l, l)
-	VPMAXSD(low, l, l)
-	VCVTDQ2PS(l, l)
+	nearest(v, l, least, inverse, magic, mask, bias, low, high)
 	VMULPS(l, scale, l)
 	VADDPS(offset, l, l)
 	VSUBPS(v, l, l)
