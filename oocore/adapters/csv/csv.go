@@ -2,7 +2,7 @@
 //
 //	price := oocore.Open("trades.csv#price")     // a column, by its name
 //	x := oocore.Open("trades.csv#table")         // all columns, which are numbers, as rows × columns
-//	all := oocore.OpenAll("trades.csv")          // the columns that are numbers
+//	all := oocore.OpenAll("trades.csv")          // every column; those of text have an error
 //	x, err := csv.Save(ctx, "trades.csv", "trades.npy", csv.Options{})           // one array, rows × columns
 //	c, err := csv.SaveColumns(ctx, "trades.csv", "trades.zarr", csv.Options{})   // an array of each column, by its name
 //	err = csv.Write(ctx, x, "rows.csv")
