@@ -71,7 +71,7 @@ func Write(ctx context.Context, a *oocore.Array, path string, opts ...oocore.Opt
 }
 
 // WriteColumns computes a collection to a Parquet file, as Write does: each array is a column of its name. Those of two dimensions are
-// columns of lists. All have as many rows. The arrays are computed in one run, to temporary files of their size beside the output.
+// columns of lists. All arrays have the same number of rows. They are computed in one run, to temporary files of their size beside the output.
 func WriteColumns(ctx context.Context, all *oocore.Collection, path string, opts ...oocore.Option) (err error) {
 	var fields []field
 	numbered := new(oocore.Collection)

@@ -22,7 +22,7 @@ type zlibSum struct {
 	name string
 }
 
-// zlibSums are those that are before their input, unless something else is said.
+// zlibSums are the checksums that numcodecs stores at the start of a chunk, unless its location says the end.
 var zlibSums = map[string]func(b []byte) uint32{"crc32": crc32.ChecksumIEEE, "adler32": adler32.Checksum}
 
 func newZlibSum(name, location string) (*zlibSum, error) {

@@ -48,7 +48,7 @@ func (f *Pool[T]) Open(name string, open func() (T, error)) (*Pooled[T], error) 
 	return o, nil
 }
 
-// Release ends a use of a file. So many that nobody uses stay open, less those that are used.
+// Release ends a use of a file. Files without users stay open while no more than idle files are open in all.
 func (f *Pool[T]) Release(o *Pooled[T], idle int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -99,7 +99,7 @@ func QuantizeFP4Scale(site graph.Site, a FP4Scheme) (*graph.Node, error) {
 	return m.Result("quantize_fp4_scale", s, a.X)
 }
 
-// QuantizeFP4Global returns the scale of the array that NVFP4 has beside those of blocks, by which they are at most 448.
+// QuantizeFP4Global returns the scale of the whole array in NVFP4: amax / (6·448), with which the scales of blocks are at most 448.
 func QuantizeFP4Global(site graph.Site, a op.Unary) (*graph.Node, error) {
 	m := &graph.Maker{Site: site}
 	return m.Result("quantize_fp4_global", fp4Global(m, inFloat32(m, a.X)), a.X)
