@@ -14,25 +14,39 @@ type (
 	castKey struct{ from, to dtype.Type }
 )
 
-func vectorLookup(op Op, t dtype.Type) Func {
+// vectorLoop is a loop for AVX-512 and for AVX2, nil where there is none.
+type vectorLoop struct{ wide, narrow Func }
+
+func (l vectorLoop) best() Func {
 	switch {
 	case hasAVX512:
-		return lookupAVX512(op, t)
+		return l.wide
 	case hasAVX2:
-		return lookupAVX2(op, t)
+		return l.narrow
 	}
 	return nil
 }
 
-func vectorCast(from, to dtype.Type) Func {
+// rareLoop is one that stops before a vector with a rare operand, with the lanes of each vector.
+type rareLoop struct {
+	wide, narrow           func(n int, dst, a, b, c []byte) int
+	wideLanes, narrowLanes int
+}
+
+func vectorLookup(op Op, t dtype.Type) Func {
+	r, ok := rareLoops[vectorKey{op, t}]
 	switch {
+	case !ok:
+		return vectorLoops[vectorKey{op, t}].best()
 	case hasAVX512:
-		return castAVX512(from, to)
+		return helped(r.wide, r.wideLanes, op, t)
 	case hasAVX2:
-		return castAVX2(from, to)
+		return helped(r.narrow, r.narrowLanes, op, t)
 	}
 	return nil
 }
+
+func vectorCast(from, to dtype.Type) Func { return castLoops[castKey{from, to}].best() }
 
 // vectorQ8 encodes blocks, where there are vectors.
 func vectorQ8(blocks int, dst []byte, x []float32) bool {

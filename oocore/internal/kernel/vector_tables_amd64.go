@@ -4,1266 +4,331 @@ package kernel
 
 import "github.com/gonbext/gonbext/oocore/dtype"
 
-// lookupAVX512 finds a vector loop by operation and type of operands.
-func lookupAVX512(op Op, t dtype.Type) Func {
-	switch (vectorKey{op, t}) {
-	case vectorKey{Add, dtype.Float64}:
-		return vecAddFloat64AVX512
-	case vectorKey{Add, dtype.Float32}:
-		return vecAddFloat32AVX512
-	case vectorKey{Subtract, dtype.Float64}:
-		return vecSubtractFloat64AVX512
-	case vectorKey{Subtract, dtype.Float32}:
-		return vecSubtractFloat32AVX512
-	case vectorKey{Multiply, dtype.Float64}:
-		return vecMultiplyFloat64AVX512
-	case vectorKey{Multiply, dtype.Float32}:
-		return vecMultiplyFloat32AVX512
-	case vectorKey{Divide, dtype.Float64}:
-		return vecDivideFloat64AVX512
-	case vectorKey{Divide, dtype.Float32}:
-		return vecDivideFloat32AVX512
-	case vectorKey{Power, dtype.Float64}:
-		return helped(vecPowerFloat64AVX512, 8, Power, dtype.Float64)
-	case vectorKey{Power, dtype.Float32}:
-		return helped(vecPowerFloat32AVX512, 8, Power, dtype.Float32)
-	case vectorKey{Minimum, dtype.Float64}:
-		return vecMinimumFloat64AVX512
-	case vectorKey{Minimum, dtype.Float32}:
-		return vecMinimumFloat32AVX512
-	case vectorKey{Maximum, dtype.Float64}:
-		return vecMaximumFloat64AVX512
-	case vectorKey{Maximum, dtype.Float32}:
-		return vecMaximumFloat32AVX512
-	case vectorKey{Fmin, dtype.Float64}:
-		return vecFminFloat64AVX512
-	case vectorKey{Fmin, dtype.Float32}:
-		return vecFminFloat32AVX512
-	case vectorKey{Fmax, dtype.Float64}:
-		return vecFmaxFloat64AVX512
-	case vectorKey{Fmax, dtype.Float32}:
-		return vecFmaxFloat32AVX512
-	case vectorKey{Arctan2, dtype.Float64}:
-		return helped(vecArctan2Float64AVX512, 8, Arctan2, dtype.Float64)
-	case vectorKey{Arctan2, dtype.Float32}:
-		return vecArctan2Float32AVX512
-	case vectorKey{Hypot, dtype.Float64}:
-		return helped(vecHypotFloat64AVX512, 8, Hypot, dtype.Float64)
-	case vectorKey{Hypot, dtype.Float32}:
-		return vecHypotFloat32AVX512
-	case vectorKey{Copysign, dtype.Float64}:
-		return vecCopysignFloat64AVX512
-	case vectorKey{Copysign, dtype.Float32}:
-		return vecCopysignFloat32AVX512
-	case vectorKey{Equal, dtype.Float64}:
-		return vecEqualFloat64AVX512
-	case vectorKey{Equal, dtype.Float32}:
-		return vecEqualFloat32AVX512
-	case vectorKey{NotEqual, dtype.Float64}:
-		return vecNotEqualFloat64AVX512
-	case vectorKey{NotEqual, dtype.Float32}:
-		return vecNotEqualFloat32AVX512
-	case vectorKey{Less, dtype.Float64}:
-		return vecLessFloat64AVX512
-	case vectorKey{Less, dtype.Float32}:
-		return vecLessFloat32AVX512
-	case vectorKey{LessEqual, dtype.Float64}:
-		return vecLessEqualFloat64AVX512
-	case vectorKey{LessEqual, dtype.Float32}:
-		return vecLessEqualFloat32AVX512
-	case vectorKey{Greater, dtype.Float64}:
-		return vecGreaterFloat64AVX512
-	case vectorKey{Greater, dtype.Float32}:
-		return vecGreaterFloat32AVX512
-	case vectorKey{GreaterEqual, dtype.Float64}:
-		return vecGreaterEqualFloat64AVX512
-	case vectorKey{GreaterEqual, dtype.Float32}:
-		return vecGreaterEqualFloat32AVX512
-	case vectorKey{Negative, dtype.Float64}:
-		return vecNegativeFloat64AVX512
-	case vectorKey{Negative, dtype.Float32}:
-		return vecNegativeFloat32AVX512
-	case vectorKey{Absolute, dtype.Float64}:
-		return vecAbsoluteFloat64AVX512
-	case vectorKey{Absolute, dtype.Float32}:
-		return vecAbsoluteFloat32AVX512
-	case vectorKey{Sign, dtype.Float64}:
-		return vecSignFloat64AVX512
-	case vectorKey{Sign, dtype.Float32}:
-		return vecSignFloat32AVX512
-	case vectorKey{Square, dtype.Float64}:
-		return vecSquareFloat64AVX512
-	case vectorKey{Square, dtype.Float32}:
-		return vecSquareFloat32AVX512
-	case vectorKey{Sqrt, dtype.Float64}:
-		return vecSqrtFloat64AVX512
-	case vectorKey{Sqrt, dtype.Float32}:
-		return vecSqrtFloat32AVX512
-	case vectorKey{Cbrt, dtype.Float64}:
-		return vecCbrtFloat64AVX512
-	case vectorKey{Cbrt, dtype.Float32}:
-		return vecCbrtFloat32AVX512
-	case vectorKey{Reciprocal, dtype.Float64}:
-		return vecReciprocalFloat64AVX512
-	case vectorKey{Reciprocal, dtype.Float32}:
-		return vecReciprocalFloat32AVX512
-	case vectorKey{Exp, dtype.Float64}:
-		return vecExpFloat64AVX512
-	case vectorKey{Exp, dtype.Float32}:
-		return vecExpFloat32AVX512
-	case vectorKey{Exp2, dtype.Float64}:
-		return vecExp2Float64AVX512
-	case vectorKey{Exp2, dtype.Float32}:
-		return vecExp2Float32AVX512
-	case vectorKey{Expm1, dtype.Float64}:
-		return vecExpm1Float64AVX512
-	case vectorKey{Expm1, dtype.Float32}:
-		return vecExpm1Float32AVX512
-	case vectorKey{Log, dtype.Float64}:
-		return vecLogFloat64AVX512
-	case vectorKey{Log, dtype.Float32}:
-		return vecLogFloat32AVX512
-	case vectorKey{Log2, dtype.Float64}:
-		return vecLog2Float64AVX512
-	case vectorKey{Log2, dtype.Float32}:
-		return vecLog2Float32AVX512
-	case vectorKey{Log10, dtype.Float64}:
-		return vecLog10Float64AVX512
-	case vectorKey{Log10, dtype.Float32}:
-		return vecLog10Float32AVX512
-	case vectorKey{Log1p, dtype.Float64}:
-		return vecLog1pFloat64AVX512
-	case vectorKey{Log1p, dtype.Float32}:
-		return vecLog1pFloat32AVX512
-	case vectorKey{Erf, dtype.Float64}:
-		return vecErfFloat64AVX512
-	case vectorKey{Erf, dtype.Float32}:
-		return vecErfFloat32AVX512
-	case vectorKey{Sin, dtype.Float64}:
-		return helped(vecSinFloat64AVX512, 8, Sin, dtype.Float64)
-	case vectorKey{Sin, dtype.Float32}:
-		return helped(vecSinFloat32AVX512, 16, Sin, dtype.Float32)
-	case vectorKey{Cos, dtype.Float64}:
-		return helped(vecCosFloat64AVX512, 8, Cos, dtype.Float64)
-	case vectorKey{Cos, dtype.Float32}:
-		return helped(vecCosFloat32AVX512, 16, Cos, dtype.Float32)
-	case vectorKey{Tan, dtype.Float64}:
-		return helped(vecTanFloat64AVX512, 8, Tan, dtype.Float64)
-	case vectorKey{Tan, dtype.Float32}:
-		return helped(vecTanFloat32AVX512, 16, Tan, dtype.Float32)
-	case vectorKey{Arcsin, dtype.Float64}:
-		return vecArcsinFloat64AVX512
-	case vectorKey{Arcsin, dtype.Float32}:
-		return vecArcsinFloat32AVX512
-	case vectorKey{Arccos, dtype.Float64}:
-		return vecArccosFloat64AVX512
-	case vectorKey{Arccos, dtype.Float32}:
-		return vecArccosFloat32AVX512
-	case vectorKey{Arctan, dtype.Float64}:
-		return vecArctanFloat64AVX512
-	case vectorKey{Arctan, dtype.Float32}:
-		return vecArctanFloat32AVX512
-	case vectorKey{Sinh, dtype.Float64}:
-		return vecSinhFloat64AVX512
-	case vectorKey{Sinh, dtype.Float32}:
-		return vecSinhFloat32AVX512
-	case vectorKey{Cosh, dtype.Float64}:
-		return vecCoshFloat64AVX512
-	case vectorKey{Cosh, dtype.Float32}:
-		return vecCoshFloat32AVX512
-	case vectorKey{Tanh, dtype.Float64}:
-		return vecTanhFloat64AVX512
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX512
-	case vectorKey{Arcsinh, dtype.Float64}:
-		return helped(vecArcsinhFloat64AVX512, 8, Arcsinh, dtype.Float64)
-	case vectorKey{Arcsinh, dtype.Float32}:
-		return vecArcsinhFloat32AVX512
-	case vectorKey{Arccosh, dtype.Float64}:
-		return helped(vecArccoshFloat64AVX512, 8, Arccosh, dtype.Float64)
-	case vectorKey{Arccosh, dtype.Float32}:
-		return vecArccoshFloat32AVX512
-	case vectorKey{Arctanh, dtype.Float64}:
-		return vecArctanhFloat64AVX512
-	case vectorKey{Arctanh, dtype.Float32}:
-		return vecArctanhFloat32AVX512
-	case vectorKey{Floor, dtype.Float64}:
-		return vecFloorFloat64AVX512
-	case vectorKey{Floor, dtype.Float32}:
-		return vecFloorFloat32AVX512
-	case vectorKey{Ceil, dtype.Float64}:
-		return vecCeilFloat64AVX512
-	case vectorKey{Ceil, dtype.Float32}:
-		return vecCeilFloat32AVX512
-	case vectorKey{Trunc, dtype.Float64}:
-		return vecTruncFloat64AVX512
-	case vectorKey{Trunc, dtype.Float32}:
-		return vecTruncFloat32AVX512
-	case vectorKey{Rint, dtype.Float64}:
-		return vecRintFloat64AVX512
-	case vectorKey{Rint, dtype.Float32}:
-		return vecRintFloat32AVX512
-	case vectorKey{IsNaN, dtype.Float64}:
-		return vecIsNaNFloat64AVX512
-	case vectorKey{IsNaN, dtype.Float32}:
-		return vecIsNaNFloat32AVX512
-	case vectorKey{IsInf, dtype.Float64}:
-		return vecIsInfFloat64AVX512
-	case vectorKey{IsInf, dtype.Float32}:
-		return vecIsInfFloat32AVX512
-	case vectorKey{IsFinite, dtype.Float64}:
-		return vecIsFiniteFloat64AVX512
-	case vectorKey{IsFinite, dtype.Float32}:
-		return vecIsFiniteFloat32AVX512
-	case vectorKey{MulAdd, dtype.Float64}:
-		return vecMulAddFloat64AVX512
-	case vectorKey{MulAdd, dtype.Float32}:
-		return vecMulAddFloat32AVX512
-	case vectorKey{Add, dtype.Int8}:
-		return vecAddInt8AVX512
-	case vectorKey{Add, dtype.Uint8}:
-		return vecAddInt8AVX512
-	case vectorKey{Subtract, dtype.Int8}:
-		return vecSubtractInt8AVX512
-	case vectorKey{Subtract, dtype.Uint8}:
-		return vecSubtractInt8AVX512
-	case vectorKey{Multiply, dtype.Int8}:
-		return vecMultiplyInt8AVX512
-	case vectorKey{Multiply, dtype.Uint8}:
-		return vecMultiplyInt8AVX512
-	case vectorKey{Square, dtype.Int8}:
-		return vecSquareInt8AVX512
-	case vectorKey{Square, dtype.Uint8}:
-		return vecSquareInt8AVX512
-	case vectorKey{Negative, dtype.Int8}:
-		return vecNegativeInt8AVX512
-	case vectorKey{Negative, dtype.Uint8}:
-		return vecNegativeInt8AVX512
-	case vectorKey{Absolute, dtype.Int8}:
-		return vecAbsoluteInt8AVX512
-	case vectorKey{Minimum, dtype.Int8}:
-		return vecMinimumInt8AVX512
-	case vectorKey{Fmin, dtype.Int8}:
-		return vecMinimumInt8AVX512
-	case vectorKey{Maximum, dtype.Int8}:
-		return vecMaximumInt8AVX512
-	case vectorKey{Fmax, dtype.Int8}:
-		return vecMaximumInt8AVX512
-	case vectorKey{Minimum, dtype.Uint8}:
-		return vecMinimumUint8AVX512
-	case vectorKey{Fmin, dtype.Uint8}:
-		return vecMinimumUint8AVX512
-	case vectorKey{Maximum, dtype.Uint8}:
-		return vecMaximumUint8AVX512
-	case vectorKey{Fmax, dtype.Uint8}:
-		return vecMaximumUint8AVX512
-	case vectorKey{BitAnd, dtype.Int8}:
-		return vecBitAnd8AVX512
-	case vectorKey{BitAnd, dtype.Uint8}:
-		return vecBitAnd8AVX512
-	case vectorKey{BitOr, dtype.Int8}:
-		return vecBitOr8AVX512
-	case vectorKey{BitOr, dtype.Uint8}:
-		return vecBitOr8AVX512
-	case vectorKey{BitXor, dtype.Int8}:
-		return vecBitXor8AVX512
-	case vectorKey{BitXor, dtype.Uint8}:
-		return vecBitXor8AVX512
-	case vectorKey{Invert, dtype.Int8}:
-		return vecInvert8AVX512
-	case vectorKey{Invert, dtype.Uint8}:
-		return vecInvert8AVX512
-	case vectorKey{Add, dtype.Int16}:
-		return vecAddInt16AVX512
-	case vectorKey{Add, dtype.Uint16}:
-		return vecAddInt16AVX512
-	case vectorKey{Subtract, dtype.Int16}:
-		return vecSubtractInt16AVX512
-	case vectorKey{Subtract, dtype.Uint16}:
-		return vecSubtractInt16AVX512
-	case vectorKey{Multiply, dtype.Int16}:
-		return vecMultiplyInt16AVX512
-	case vectorKey{Multiply, dtype.Uint16}:
-		return vecMultiplyInt16AVX512
-	case vectorKey{Square, dtype.Int16}:
-		return vecSquareInt16AVX512
-	case vectorKey{Square, dtype.Uint16}:
-		return vecSquareInt16AVX512
-	case vectorKey{Negative, dtype.Int16}:
-		return vecNegativeInt16AVX512
-	case vectorKey{Negative, dtype.Uint16}:
-		return vecNegativeInt16AVX512
-	case vectorKey{Absolute, dtype.Int16}:
-		return vecAbsoluteInt16AVX512
-	case vectorKey{Minimum, dtype.Int16}:
-		return vecMinimumInt16AVX512
-	case vectorKey{Fmin, dtype.Int16}:
-		return vecMinimumInt16AVX512
-	case vectorKey{Maximum, dtype.Int16}:
-		return vecMaximumInt16AVX512
-	case vectorKey{Fmax, dtype.Int16}:
-		return vecMaximumInt16AVX512
-	case vectorKey{Minimum, dtype.Uint16}:
-		return vecMinimumUint16AVX512
-	case vectorKey{Fmin, dtype.Uint16}:
-		return vecMinimumUint16AVX512
-	case vectorKey{Maximum, dtype.Uint16}:
-		return vecMaximumUint16AVX512
-	case vectorKey{Fmax, dtype.Uint16}:
-		return vecMaximumUint16AVX512
-	case vectorKey{BitAnd, dtype.Int16}:
-		return vecBitAnd16AVX512
-	case vectorKey{BitAnd, dtype.Uint16}:
-		return vecBitAnd16AVX512
-	case vectorKey{BitOr, dtype.Int16}:
-		return vecBitOr16AVX512
-	case vectorKey{BitOr, dtype.Uint16}:
-		return vecBitOr16AVX512
-	case vectorKey{BitXor, dtype.Int16}:
-		return vecBitXor16AVX512
-	case vectorKey{BitXor, dtype.Uint16}:
-		return vecBitXor16AVX512
-	case vectorKey{Invert, dtype.Int16}:
-		return vecInvert16AVX512
-	case vectorKey{Invert, dtype.Uint16}:
-		return vecInvert16AVX512
-	case vectorKey{Add, dtype.Int32}:
-		return vecAddInt32AVX512
-	case vectorKey{Add, dtype.Uint32}:
-		return vecAddInt32AVX512
-	case vectorKey{Subtract, dtype.Int32}:
-		return vecSubtractInt32AVX512
-	case vectorKey{Subtract, dtype.Uint32}:
-		return vecSubtractInt32AVX512
-	case vectorKey{Multiply, dtype.Int32}:
-		return vecMultiplyInt32AVX512
-	case vectorKey{Multiply, dtype.Uint32}:
-		return vecMultiplyInt32AVX512
-	case vectorKey{Square, dtype.Int32}:
-		return vecSquareInt32AVX512
-	case vectorKey{Square, dtype.Uint32}:
-		return vecSquareInt32AVX512
-	case vectorKey{Negative, dtype.Int32}:
-		return vecNegativeInt32AVX512
-	case vectorKey{Negative, dtype.Uint32}:
-		return vecNegativeInt32AVX512
-	case vectorKey{Absolute, dtype.Int32}:
-		return vecAbsoluteInt32AVX512
-	case vectorKey{Minimum, dtype.Int32}:
-		return vecMinimumInt32AVX512
-	case vectorKey{Fmin, dtype.Int32}:
-		return vecMinimumInt32AVX512
-	case vectorKey{Maximum, dtype.Int32}:
-		return vecMaximumInt32AVX512
-	case vectorKey{Fmax, dtype.Int32}:
-		return vecMaximumInt32AVX512
-	case vectorKey{Minimum, dtype.Uint32}:
-		return vecMinimumUint32AVX512
-	case vectorKey{Fmin, dtype.Uint32}:
-		return vecMinimumUint32AVX512
-	case vectorKey{Maximum, dtype.Uint32}:
-		return vecMaximumUint32AVX512
-	case vectorKey{Fmax, dtype.Uint32}:
-		return vecMaximumUint32AVX512
-	case vectorKey{BitAnd, dtype.Int32}:
-		return vecBitAnd32AVX512
-	case vectorKey{BitAnd, dtype.Uint32}:
-		return vecBitAnd32AVX512
-	case vectorKey{BitOr, dtype.Int32}:
-		return vecBitOr32AVX512
-	case vectorKey{BitOr, dtype.Uint32}:
-		return vecBitOr32AVX512
-	case vectorKey{BitXor, dtype.Int32}:
-		return vecBitXor32AVX512
-	case vectorKey{BitXor, dtype.Uint32}:
-		return vecBitXor32AVX512
-	case vectorKey{Invert, dtype.Int32}:
-		return vecInvert32AVX512
-	case vectorKey{Invert, dtype.Uint32}:
-		return vecInvert32AVX512
-	case vectorKey{Add, dtype.Int64}:
-		return vecAddInt64AVX512
-	case vectorKey{Add, dtype.Uint64}:
-		return vecAddInt64AVX512
-	case vectorKey{Subtract, dtype.Int64}:
-		return vecSubtractInt64AVX512
-	case vectorKey{Subtract, dtype.Uint64}:
-		return vecSubtractInt64AVX512
-	case vectorKey{Multiply, dtype.Int64}:
-		return vecMultiplyInt64AVX512
-	case vectorKey{Multiply, dtype.Uint64}:
-		return vecMultiplyInt64AVX512
-	case vectorKey{Square, dtype.Int64}:
-		return vecSquareInt64AVX512
-	case vectorKey{Square, dtype.Uint64}:
-		return vecSquareInt64AVX512
-	case vectorKey{Negative, dtype.Int64}:
-		return vecNegativeInt64AVX512
-	case vectorKey{Negative, dtype.Uint64}:
-		return vecNegativeInt64AVX512
-	case vectorKey{Absolute, dtype.Int64}:
-		return vecAbsoluteInt64AVX512
-	case vectorKey{Minimum, dtype.Int64}:
-		return vecMinimumInt64AVX512
-	case vectorKey{Fmin, dtype.Int64}:
-		return vecMinimumInt64AVX512
-	case vectorKey{Maximum, dtype.Int64}:
-		return vecMaximumInt64AVX512
-	case vectorKey{Fmax, dtype.Int64}:
-		return vecMaximumInt64AVX512
-	case vectorKey{Minimum, dtype.Uint64}:
-		return vecMinimumUint64AVX512
-	case vectorKey{Fmin, dtype.Uint64}:
-		return vecMinimumUint64AVX512
-	case vectorKey{Maximum, dtype.Uint64}:
-		return vecMaximumUint64AVX512
-	case vectorKey{Fmax, dtype.Uint64}:
-		return vecMaximumUint64AVX512
-	case vectorKey{BitAnd, dtype.Int64}:
-		return vecBitAnd64AVX512
-	case vectorKey{BitAnd, dtype.Uint64}:
-		return vecBitAnd64AVX512
-	case vectorKey{BitOr, dtype.Int64}:
-		return vecBitOr64AVX512
-	case vectorKey{BitOr, dtype.Uint64}:
-		return vecBitOr64AVX512
-	case vectorKey{BitXor, dtype.Int64}:
-		return vecBitXor64AVX512
-	case vectorKey{BitXor, dtype.Uint64}:
-		return vecBitXor64AVX512
-	case vectorKey{Invert, dtype.Int64}:
-		return vecInvert64AVX512
-	case vectorKey{Invert, dtype.Uint64}:
-		return vecInvert64AVX512
-	case vectorKey{LogicalAnd, dtype.Bool}:
-		return vecAndBoolAVX512
-	case vectorKey{BitAnd, dtype.Bool}:
-		return vecAndBoolAVX512
-	case vectorKey{Multiply, dtype.Bool}:
-		return vecAndBoolAVX512
-	case vectorKey{Minimum, dtype.Bool}:
-		return vecAndBoolAVX512
-	case vectorKey{Fmin, dtype.Bool}:
-		return vecAndBoolAVX512
-	case vectorKey{LogicalOr, dtype.Bool}:
-		return vecOrBoolAVX512
-	case vectorKey{BitOr, dtype.Bool}:
-		return vecOrBoolAVX512
-	case vectorKey{Add, dtype.Bool}:
-		return vecOrBoolAVX512
-	case vectorKey{Maximum, dtype.Bool}:
-		return vecOrBoolAVX512
-	case vectorKey{Fmax, dtype.Bool}:
-		return vecOrBoolAVX512
-	case vectorKey{LogicalXor, dtype.Bool}:
-		return vecXorBoolAVX512
-	case vectorKey{BitXor, dtype.Bool}:
-		return vecXorBoolAVX512
-	case vectorKey{NotEqual, dtype.Bool}:
-		return vecXorBoolAVX512
-	case vectorKey{LogicalNot, dtype.Bool}:
-		return vecNotBoolAVX512
-	case vectorKey{Invert, dtype.Bool}:
-		return vecNotBoolAVX512
-	case vectorKey{Equal, dtype.Int8}:
-		return vecEqualInt8AVX512
-	case vectorKey{NotEqual, dtype.Int8}:
-		return vecNotEqualInt8AVX512
-	case vectorKey{Less, dtype.Int8}:
-		return vecLessInt8AVX512
-	case vectorKey{LessEqual, dtype.Int8}:
-		return vecLessEqualInt8AVX512
-	case vectorKey{Greater, dtype.Int8}:
-		return vecGreaterInt8AVX512
-	case vectorKey{GreaterEqual, dtype.Int8}:
-		return vecGreaterEqualInt8AVX512
-	case vectorKey{Equal, dtype.Uint8}:
-		return vecEqualUint8AVX512
-	case vectorKey{NotEqual, dtype.Uint8}:
-		return vecNotEqualUint8AVX512
-	case vectorKey{Less, dtype.Uint8}:
-		return vecLessUint8AVX512
-	case vectorKey{LessEqual, dtype.Uint8}:
-		return vecLessEqualUint8AVX512
-	case vectorKey{Greater, dtype.Uint8}:
-		return vecGreaterUint8AVX512
-	case vectorKey{GreaterEqual, dtype.Uint8}:
-		return vecGreaterEqualUint8AVX512
-	case vectorKey{Equal, dtype.Int16}:
-		return vecEqualInt16AVX512
-	case vectorKey{NotEqual, dtype.Int16}:
-		return vecNotEqualInt16AVX512
-	case vectorKey{Less, dtype.Int16}:
-		return vecLessInt16AVX512
-	case vectorKey{LessEqual, dtype.Int16}:
-		return vecLessEqualInt16AVX512
-	case vectorKey{Greater, dtype.Int16}:
-		return vecGreaterInt16AVX512
-	case vectorKey{GreaterEqual, dtype.Int16}:
-		return vecGreaterEqualInt16AVX512
-	case vectorKey{Equal, dtype.Uint16}:
-		return vecEqualUint16AVX512
-	case vectorKey{NotEqual, dtype.Uint16}:
-		return vecNotEqualUint16AVX512
-	case vectorKey{Less, dtype.Uint16}:
-		return vecLessUint16AVX512
-	case vectorKey{LessEqual, dtype.Uint16}:
-		return vecLessEqualUint16AVX512
-	case vectorKey{Greater, dtype.Uint16}:
-		return vecGreaterUint16AVX512
-	case vectorKey{GreaterEqual, dtype.Uint16}:
-		return vecGreaterEqualUint16AVX512
-	case vectorKey{Equal, dtype.Int32}:
-		return vecEqualInt32AVX512
-	case vectorKey{NotEqual, dtype.Int32}:
-		return vecNotEqualInt32AVX512
-	case vectorKey{Less, dtype.Int32}:
-		return vecLessInt32AVX512
-	case vectorKey{LessEqual, dtype.Int32}:
-		return vecLessEqualInt32AVX512
-	case vectorKey{Greater, dtype.Int32}:
-		return vecGreaterInt32AVX512
-	case vectorKey{GreaterEqual, dtype.Int32}:
-		return vecGreaterEqualInt32AVX512
-	case vectorKey{Equal, dtype.Uint32}:
-		return vecEqualUint32AVX512
-	case vectorKey{NotEqual, dtype.Uint32}:
-		return vecNotEqualUint32AVX512
-	case vectorKey{Less, dtype.Uint32}:
-		return vecLessUint32AVX512
-	case vectorKey{LessEqual, dtype.Uint32}:
-		return vecLessEqualUint32AVX512
-	case vectorKey{Greater, dtype.Uint32}:
-		return vecGreaterUint32AVX512
-	case vectorKey{GreaterEqual, dtype.Uint32}:
-		return vecGreaterEqualUint32AVX512
-	case vectorKey{Equal, dtype.Int64}:
-		return vecEqualInt64AVX512
-	case vectorKey{NotEqual, dtype.Int64}:
-		return vecNotEqualInt64AVX512
-	case vectorKey{Less, dtype.Int64}:
-		return vecLessInt64AVX512
-	case vectorKey{LessEqual, dtype.Int64}:
-		return vecLessEqualInt64AVX512
-	case vectorKey{Greater, dtype.Int64}:
-		return vecGreaterInt64AVX512
-	case vectorKey{GreaterEqual, dtype.Int64}:
-		return vecGreaterEqualInt64AVX512
-	case vectorKey{Equal, dtype.Uint64}:
-		return vecEqualUint64AVX512
-	case vectorKey{NotEqual, dtype.Uint64}:
-		return vecNotEqualUint64AVX512
-	case vectorKey{Less, dtype.Uint64}:
-		return vecLessUint64AVX512
-	case vectorKey{LessEqual, dtype.Uint64}:
-		return vecLessEqualUint64AVX512
-	case vectorKey{Greater, dtype.Uint64}:
-		return vecGreaterUint64AVX512
-	case vectorKey{GreaterEqual, dtype.Uint64}:
-		return vecGreaterEqualUint64AVX512
-	case vectorKey{Where, dtype.Bool}:
-		return vecWhere8AVX512
-	case vectorKey{Where, dtype.Int8}:
-		return vecWhere8AVX512
-	case vectorKey{Where, dtype.Uint8}:
-		return vecWhere8AVX512
-	case vectorKey{Where, dtype.Int16}:
-		return vecWhere16AVX512
-	case vectorKey{Where, dtype.Uint16}:
-		return vecWhere16AVX512
-	case vectorKey{Where, dtype.Float16}:
-		return vecWhere16AVX512
-	case vectorKey{Where, dtype.BFloat16}:
-		return vecWhere16AVX512
-	case vectorKey{Where, dtype.Int32}:
-		return vecWhere32AVX512
-	case vectorKey{Where, dtype.Uint32}:
-		return vecWhere32AVX512
-	case vectorKey{Where, dtype.Float32}:
-		return vecWhere32AVX512
-	case vectorKey{Where, dtype.Int64}:
-		return vecWhere64AVX512
-	case vectorKey{Where, dtype.Uint64}:
-		return vecWhere64AVX512
-	case vectorKey{Where, dtype.Float64}:
-		return vecWhere64AVX512
-	case vectorKey{Where, dtype.Complex64}:
-		return vecWhere64AVX512
-	}
-	return nil
+// vectorLoops are found by operation and type of operands.
+var vectorLoops = map[vectorKey]vectorLoop{
+	{Add, dtype.Float64}:          {vecAddFloat64AVX512, vecAddFloat64AVX2},
+	{Add, dtype.Float32}:          {vecAddFloat32AVX512, vecAddFloat32AVX2},
+	{Subtract, dtype.Float64}:     {vecSubtractFloat64AVX512, vecSubtractFloat64AVX2},
+	{Subtract, dtype.Float32}:     {vecSubtractFloat32AVX512, vecSubtractFloat32AVX2},
+	{Multiply, dtype.Float64}:     {vecMultiplyFloat64AVX512, vecMultiplyFloat64AVX2},
+	{Multiply, dtype.Float32}:     {vecMultiplyFloat32AVX512, vecMultiplyFloat32AVX2},
+	{Divide, dtype.Float64}:       {vecDivideFloat64AVX512, vecDivideFloat64AVX2},
+	{Divide, dtype.Float32}:       {vecDivideFloat32AVX512, vecDivideFloat32AVX2},
+	{Minimum, dtype.Float64}:      {vecMinimumFloat64AVX512, vecMinimumFloat64AVX2},
+	{Minimum, dtype.Float32}:      {vecMinimumFloat32AVX512, vecMinimumFloat32AVX2},
+	{Maximum, dtype.Float64}:      {vecMaximumFloat64AVX512, vecMaximumFloat64AVX2},
+	{Maximum, dtype.Float32}:      {vecMaximumFloat32AVX512, vecMaximumFloat32AVX2},
+	{Fmin, dtype.Float64}:         {vecFminFloat64AVX512, vecFminFloat64AVX2},
+	{Fmin, dtype.Float32}:         {vecFminFloat32AVX512, vecFminFloat32AVX2},
+	{Fmax, dtype.Float64}:         {vecFmaxFloat64AVX512, vecFmaxFloat64AVX2},
+	{Fmax, dtype.Float32}:         {vecFmaxFloat32AVX512, vecFmaxFloat32AVX2},
+	{Arctan2, dtype.Float32}:      {vecArctan2Float32AVX512, vecArctan2Float32AVX2},
+	{Hypot, dtype.Float32}:        {vecHypotFloat32AVX512, vecHypotFloat32AVX2},
+	{Copysign, dtype.Float64}:     {vecCopysignFloat64AVX512, vecCopysignFloat64AVX2},
+	{Copysign, dtype.Float32}:     {vecCopysignFloat32AVX512, vecCopysignFloat32AVX2},
+	{Equal, dtype.Float64}:        {vecEqualFloat64AVX512, vecEqualFloat64AVX2},
+	{Equal, dtype.Float32}:        {vecEqualFloat32AVX512, vecEqualFloat32AVX2},
+	{NotEqual, dtype.Float64}:     {vecNotEqualFloat64AVX512, vecNotEqualFloat64AVX2},
+	{NotEqual, dtype.Float32}:     {vecNotEqualFloat32AVX512, vecNotEqualFloat32AVX2},
+	{Less, dtype.Float64}:         {vecLessFloat64AVX512, vecLessFloat64AVX2},
+	{Less, dtype.Float32}:         {vecLessFloat32AVX512, vecLessFloat32AVX2},
+	{LessEqual, dtype.Float64}:    {vecLessEqualFloat64AVX512, vecLessEqualFloat64AVX2},
+	{LessEqual, dtype.Float32}:    {vecLessEqualFloat32AVX512, vecLessEqualFloat32AVX2},
+	{Greater, dtype.Float64}:      {vecGreaterFloat64AVX512, vecGreaterFloat64AVX2},
+	{Greater, dtype.Float32}:      {vecGreaterFloat32AVX512, vecGreaterFloat32AVX2},
+	{GreaterEqual, dtype.Float64}: {vecGreaterEqualFloat64AVX512, vecGreaterEqualFloat64AVX2},
+	{GreaterEqual, dtype.Float32}: {vecGreaterEqualFloat32AVX512, vecGreaterEqualFloat32AVX2},
+	{Negative, dtype.Float64}:     {vecNegativeFloat64AVX512, vecNegativeFloat64AVX2},
+	{Negative, dtype.Float32}:     {vecNegativeFloat32AVX512, vecNegativeFloat32AVX2},
+	{Absolute, dtype.Float64}:     {vecAbsoluteFloat64AVX512, vecAbsoluteFloat64AVX2},
+	{Absolute, dtype.Float32}:     {vecAbsoluteFloat32AVX512, vecAbsoluteFloat32AVX2},
+	{Sign, dtype.Float64}:         {vecSignFloat64AVX512, vecSignFloat64AVX2},
+	{Sign, dtype.Float32}:         {vecSignFloat32AVX512, vecSignFloat32AVX2},
+	{Square, dtype.Float64}:       {vecSquareFloat64AVX512, vecSquareFloat64AVX2},
+	{Square, dtype.Float32}:       {vecSquareFloat32AVX512, vecSquareFloat32AVX2},
+	{Sqrt, dtype.Float64}:         {vecSqrtFloat64AVX512, vecSqrtFloat64AVX2},
+	{Sqrt, dtype.Float32}:         {vecSqrtFloat32AVX512, vecSqrtFloat32AVX2},
+	{Cbrt, dtype.Float64}:         {vecCbrtFloat64AVX512, vecCbrtFloat64AVX2},
+	{Cbrt, dtype.Float32}:         {vecCbrtFloat32AVX512, vecCbrtFloat32AVX2},
+	{Reciprocal, dtype.Float64}:   {vecReciprocalFloat64AVX512, vecReciprocalFloat64AVX2},
+	{Reciprocal, dtype.Float32}:   {vecReciprocalFloat32AVX512, vecReciprocalFloat32AVX2},
+	{Exp, dtype.Float64}:          {vecExpFloat64AVX512, vecExpFloat64AVX2},
+	{Exp, dtype.Float32}:          {vecExpFloat32AVX512, vecExpFloat32AVX2},
+	{Exp2, dtype.Float64}:         {vecExp2Float64AVX512, vecExp2Float64AVX2},
+	{Exp2, dtype.Float32}:         {vecExp2Float32AVX512, vecExp2Float32AVX2},
+	{Expm1, dtype.Float64}:        {vecExpm1Float64AVX512, vecExpm1Float64AVX2},
+	{Expm1, dtype.Float32}:        {vecExpm1Float32AVX512, vecExpm1Float32AVX2},
+	{Log, dtype.Float64}:          {vecLogFloat64AVX512, vecLogFloat64AVX2},
+	{Log, dtype.Float32}:          {vecLogFloat32AVX512, vecLogFloat32AVX2},
+	{Log2, dtype.Float64}:         {vecLog2Float64AVX512, vecLog2Float64AVX2},
+	{Log2, dtype.Float32}:         {vecLog2Float32AVX512, vecLog2Float32AVX2},
+	{Log10, dtype.Float64}:        {vecLog10Float64AVX512, vecLog10Float64AVX2},
+	{Log10, dtype.Float32}:        {vecLog10Float32AVX512, vecLog10Float32AVX2},
+	{Log1p, dtype.Float64}:        {vecLog1pFloat64AVX512, vecLog1pFloat64AVX2},
+	{Log1p, dtype.Float32}:        {vecLog1pFloat32AVX512, vecLog1pFloat32AVX2},
+	{Erf, dtype.Float64}:          {vecErfFloat64AVX512, vecErfFloat64AVX2},
+	{Erf, dtype.Float32}:          {vecErfFloat32AVX512, vecErfFloat32AVX2},
+	{Arcsin, dtype.Float64}:       {vecArcsinFloat64AVX512, vecArcsinFloat64AVX2},
+	{Arcsin, dtype.Float32}:       {vecArcsinFloat32AVX512, vecArcsinFloat32AVX2},
+	{Arccos, dtype.Float64}:       {vecArccosFloat64AVX512, vecArccosFloat64AVX2},
+	{Arccos, dtype.Float32}:       {vecArccosFloat32AVX512, vecArccosFloat32AVX2},
+	{Arctan, dtype.Float64}:       {vecArctanFloat64AVX512, vecArctanFloat64AVX2},
+	{Arctan, dtype.Float32}:       {vecArctanFloat32AVX512, vecArctanFloat32AVX2},
+	{Sinh, dtype.Float64}:         {vecSinhFloat64AVX512, vecSinhFloat64AVX2},
+	{Sinh, dtype.Float32}:         {vecSinhFloat32AVX512, vecSinhFloat32AVX2},
+	{Cosh, dtype.Float64}:         {vecCoshFloat64AVX512, vecCoshFloat64AVX2},
+	{Cosh, dtype.Float32}:         {vecCoshFloat32AVX512, vecCoshFloat32AVX2},
+	{Tanh, dtype.Float64}:         {vecTanhFloat64AVX512, vecTanhFloat64AVX2},
+	{Tanh, dtype.Float32}:         {vecTanhFloat32AVX512, vecTanhFloat32AVX2},
+	{Arcsinh, dtype.Float32}:      {vecArcsinhFloat32AVX512, vecArcsinhFloat32AVX2},
+	{Arccosh, dtype.Float32}:      {vecArccoshFloat32AVX512, vecArccoshFloat32AVX2},
+	{Arctanh, dtype.Float64}:      {vecArctanhFloat64AVX512, vecArctanhFloat64AVX2},
+	{Arctanh, dtype.Float32}:      {vecArctanhFloat32AVX512, vecArctanhFloat32AVX2},
+	{Floor, dtype.Float64}:        {vecFloorFloat64AVX512, vecFloorFloat64AVX2},
+	{Floor, dtype.Float32}:        {vecFloorFloat32AVX512, vecFloorFloat32AVX2},
+	{Ceil, dtype.Float64}:         {vecCeilFloat64AVX512, vecCeilFloat64AVX2},
+	{Ceil, dtype.Float32}:         {vecCeilFloat32AVX512, vecCeilFloat32AVX2},
+	{Trunc, dtype.Float64}:        {vecTruncFloat64AVX512, vecTruncFloat64AVX2},
+	{Trunc, dtype.Float32}:        {vecTruncFloat32AVX512, vecTruncFloat32AVX2},
+	{Rint, dtype.Float64}:         {vecRintFloat64AVX512, vecRintFloat64AVX2},
+	{Rint, dtype.Float32}:         {vecRintFloat32AVX512, vecRintFloat32AVX2},
+	{IsNaN, dtype.Float64}:        {vecIsNaNFloat64AVX512, vecIsNaNFloat64AVX2},
+	{IsNaN, dtype.Float32}:        {vecIsNaNFloat32AVX512, vecIsNaNFloat32AVX2},
+	{IsInf, dtype.Float64}:        {vecIsInfFloat64AVX512, vecIsInfFloat64AVX2},
+	{IsInf, dtype.Float32}:        {vecIsInfFloat32AVX512, vecIsInfFloat32AVX2},
+	{IsFinite, dtype.Float64}:     {vecIsFiniteFloat64AVX512, vecIsFiniteFloat64AVX2},
+	{IsFinite, dtype.Float32}:     {vecIsFiniteFloat32AVX512, vecIsFiniteFloat32AVX2},
+	{MulAdd, dtype.Float64}:       {vecMulAddFloat64AVX512, vecMulAddFloat64AVX2},
+	{MulAdd, dtype.Float32}:       {vecMulAddFloat32AVX512, vecMulAddFloat32AVX2},
+	{Add, dtype.Int8}:             {vecAddInt8AVX512, vecAddInt8AVX2},
+	{Add, dtype.Uint8}:            {vecAddInt8AVX512, vecAddInt8AVX2},
+	{Subtract, dtype.Int8}:        {vecSubtractInt8AVX512, vecSubtractInt8AVX2},
+	{Subtract, dtype.Uint8}:       {vecSubtractInt8AVX512, vecSubtractInt8AVX2},
+	{Multiply, dtype.Int8}:        {vecMultiplyInt8AVX512, vecMultiplyInt8AVX2},
+	{Multiply, dtype.Uint8}:       {vecMultiplyInt8AVX512, vecMultiplyInt8AVX2},
+	{Square, dtype.Int8}:          {vecSquareInt8AVX512, vecSquareInt8AVX2},
+	{Square, dtype.Uint8}:         {vecSquareInt8AVX512, vecSquareInt8AVX2},
+	{Negative, dtype.Int8}:        {vecNegativeInt8AVX512, vecNegativeInt8AVX2},
+	{Negative, dtype.Uint8}:       {vecNegativeInt8AVX512, vecNegativeInt8AVX2},
+	{Absolute, dtype.Int8}:        {vecAbsoluteInt8AVX512, vecAbsoluteInt8AVX2},
+	{Minimum, dtype.Int8}:         {vecMinimumInt8AVX512, vecMinimumInt8AVX2},
+	{Fmin, dtype.Int8}:            {vecMinimumInt8AVX512, vecMinimumInt8AVX2},
+	{Maximum, dtype.Int8}:         {vecMaximumInt8AVX512, vecMaximumInt8AVX2},
+	{Fmax, dtype.Int8}:            {vecMaximumInt8AVX512, vecMaximumInt8AVX2},
+	{Minimum, dtype.Uint8}:        {vecMinimumUint8AVX512, vecMinimumUint8AVX2},
+	{Fmin, dtype.Uint8}:           {vecMinimumUint8AVX512, vecMinimumUint8AVX2},
+	{Maximum, dtype.Uint8}:        {vecMaximumUint8AVX512, vecMaximumUint8AVX2},
+	{Fmax, dtype.Uint8}:           {vecMaximumUint8AVX512, vecMaximumUint8AVX2},
+	{BitAnd, dtype.Int8}:          {vecBitAnd8AVX512, vecBitAnd8AVX2},
+	{BitAnd, dtype.Uint8}:         {vecBitAnd8AVX512, vecBitAnd8AVX2},
+	{BitOr, dtype.Int8}:           {vecBitOr8AVX512, vecBitOr8AVX2},
+	{BitOr, dtype.Uint8}:          {vecBitOr8AVX512, vecBitOr8AVX2},
+	{BitXor, dtype.Int8}:          {vecBitXor8AVX512, vecBitXor8AVX2},
+	{BitXor, dtype.Uint8}:         {vecBitXor8AVX512, vecBitXor8AVX2},
+	{Invert, dtype.Int8}:          {vecInvert8AVX512, vecInvert8AVX2},
+	{Invert, dtype.Uint8}:         {vecInvert8AVX512, vecInvert8AVX2},
+	{Add, dtype.Int16}:            {vecAddInt16AVX512, vecAddInt16AVX2},
+	{Add, dtype.Uint16}:           {vecAddInt16AVX512, vecAddInt16AVX2},
+	{Subtract, dtype.Int16}:       {vecSubtractInt16AVX512, vecSubtractInt16AVX2},
+	{Subtract, dtype.Uint16}:      {vecSubtractInt16AVX512, vecSubtractInt16AVX2},
+	{Multiply, dtype.Int16}:       {vecMultiplyInt16AVX512, vecMultiplyInt16AVX2},
+	{Multiply, dtype.Uint16}:      {vecMultiplyInt16AVX512, vecMultiplyInt16AVX2},
+	{Square, dtype.Int16}:         {vecSquareInt16AVX512, vecSquareInt16AVX2},
+	{Square, dtype.Uint16}:        {vecSquareInt16AVX512, vecSquareInt16AVX2},
+	{Negative, dtype.Int16}:       {vecNegativeInt16AVX512, vecNegativeInt16AVX2},
+	{Negative, dtype.Uint16}:      {vecNegativeInt16AVX512, vecNegativeInt16AVX2},
+	{Absolute, dtype.Int16}:       {vecAbsoluteInt16AVX512, vecAbsoluteInt16AVX2},
+	{Minimum, dtype.Int16}:        {vecMinimumInt16AVX512, vecMinimumInt16AVX2},
+	{Fmin, dtype.Int16}:           {vecMinimumInt16AVX512, vecMinimumInt16AVX2},
+	{Maximum, dtype.Int16}:        {vecMaximumInt16AVX512, vecMaximumInt16AVX2},
+	{Fmax, dtype.Int16}:           {vecMaximumInt16AVX512, vecMaximumInt16AVX2},
+	{Minimum, dtype.Uint16}:       {vecMinimumUint16AVX512, vecMinimumUint16AVX2},
+	{Fmin, dtype.Uint16}:          {vecMinimumUint16AVX512, vecMinimumUint16AVX2},
+	{Maximum, dtype.Uint16}:       {vecMaximumUint16AVX512, vecMaximumUint16AVX2},
+	{Fmax, dtype.Uint16}:          {vecMaximumUint16AVX512, vecMaximumUint16AVX2},
+	{BitAnd, dtype.Int16}:         {vecBitAnd16AVX512, vecBitAnd16AVX2},
+	{BitAnd, dtype.Uint16}:        {vecBitAnd16AVX512, vecBitAnd16AVX2},
+	{BitOr, dtype.Int16}:          {vecBitOr16AVX512, vecBitOr16AVX2},
+	{BitOr, dtype.Uint16}:         {vecBitOr16AVX512, vecBitOr16AVX2},
+	{BitXor, dtype.Int16}:         {vecBitXor16AVX512, vecBitXor16AVX2},
+	{BitXor, dtype.Uint16}:        {vecBitXor16AVX512, vecBitXor16AVX2},
+	{Invert, dtype.Int16}:         {vecInvert16AVX512, vecInvert16AVX2},
+	{Invert, dtype.Uint16}:        {vecInvert16AVX512, vecInvert16AVX2},
+	{Add, dtype.Int32}:            {vecAddInt32AVX512, vecAddInt32AVX2},
+	{Add, dtype.Uint32}:           {vecAddInt32AVX512, vecAddInt32AVX2},
+	{Subtract, dtype.Int32}:       {vecSubtractInt32AVX512, vecSubtractInt32AVX2},
+	{Subtract, dtype.Uint32}:      {vecSubtractInt32AVX512, vecSubtractInt32AVX2},
+	{Multiply, dtype.Int32}:       {vecMultiplyInt32AVX512, vecMultiplyInt32AVX2},
+	{Multiply, dtype.Uint32}:      {vecMultiplyInt32AVX512, vecMultiplyInt32AVX2},
+	{Square, dtype.Int32}:         {vecSquareInt32AVX512, vecSquareInt32AVX2},
+	{Square, dtype.Uint32}:        {vecSquareInt32AVX512, vecSquareInt32AVX2},
+	{Negative, dtype.Int32}:       {vecNegativeInt32AVX512, vecNegativeInt32AVX2},
+	{Negative, dtype.Uint32}:      {vecNegativeInt32AVX512, vecNegativeInt32AVX2},
+	{Absolute, dtype.Int32}:       {vecAbsoluteInt32AVX512, vecAbsoluteInt32AVX2},
+	{Minimum, dtype.Int32}:        {vecMinimumInt32AVX512, vecMinimumInt32AVX2},
+	{Fmin, dtype.Int32}:           {vecMinimumInt32AVX512, vecMinimumInt32AVX2},
+	{Maximum, dtype.Int32}:        {vecMaximumInt32AVX512, vecMaximumInt32AVX2},
+	{Fmax, dtype.Int32}:           {vecMaximumInt32AVX512, vecMaximumInt32AVX2},
+	{Minimum, dtype.Uint32}:       {vecMinimumUint32AVX512, vecMinimumUint32AVX2},
+	{Fmin, dtype.Uint32}:          {vecMinimumUint32AVX512, vecMinimumUint32AVX2},
+	{Maximum, dtype.Uint32}:       {vecMaximumUint32AVX512, vecMaximumUint32AVX2},
+	{Fmax, dtype.Uint32}:          {vecMaximumUint32AVX512, vecMaximumUint32AVX2},
+	{BitAnd, dtype.Int32}:         {vecBitAnd32AVX512, vecBitAnd32AVX2},
+	{BitAnd, dtype.Uint32}:        {vecBitAnd32AVX512, vecBitAnd32AVX2},
+	{BitOr, dtype.Int32}:          {vecBitOr32AVX512, vecBitOr32AVX2},
+	{BitOr, dtype.Uint32}:         {vecBitOr32AVX512, vecBitOr32AVX2},
+	{BitXor, dtype.Int32}:         {vecBitXor32AVX512, vecBitXor32AVX2},
+	{BitXor, dtype.Uint32}:        {vecBitXor32AVX512, vecBitXor32AVX2},
+	{Invert, dtype.Int32}:         {vecInvert32AVX512, vecInvert32AVX2},
+	{Invert, dtype.Uint32}:        {vecInvert32AVX512, vecInvert32AVX2},
+	{Add, dtype.Int64}:            {vecAddInt64AVX512, vecAddInt64AVX2},
+	{Add, dtype.Uint64}:           {vecAddInt64AVX512, vecAddInt64AVX2},
+	{Subtract, dtype.Int64}:       {vecSubtractInt64AVX512, vecSubtractInt64AVX2},
+	{Subtract, dtype.Uint64}:      {vecSubtractInt64AVX512, vecSubtractInt64AVX2},
+	{Multiply, dtype.Int64}:       {vecMultiplyInt64AVX512, nil},
+	{Multiply, dtype.Uint64}:      {vecMultiplyInt64AVX512, nil},
+	{Square, dtype.Int64}:         {vecSquareInt64AVX512, nil},
+	{Square, dtype.Uint64}:        {vecSquareInt64AVX512, nil},
+	{Negative, dtype.Int64}:       {vecNegativeInt64AVX512, vecNegativeInt64AVX2},
+	{Negative, dtype.Uint64}:      {vecNegativeInt64AVX512, vecNegativeInt64AVX2},
+	{Absolute, dtype.Int64}:       {vecAbsoluteInt64AVX512, nil},
+	{Minimum, dtype.Int64}:        {vecMinimumInt64AVX512, nil},
+	{Fmin, dtype.Int64}:           {vecMinimumInt64AVX512, nil},
+	{Maximum, dtype.Int64}:        {vecMaximumInt64AVX512, nil},
+	{Fmax, dtype.Int64}:           {vecMaximumInt64AVX512, nil},
+	{Minimum, dtype.Uint64}:       {vecMinimumUint64AVX512, nil},
+	{Fmin, dtype.Uint64}:          {vecMinimumUint64AVX512, nil},
+	{Maximum, dtype.Uint64}:       {vecMaximumUint64AVX512, nil},
+	{Fmax, dtype.Uint64}:          {vecMaximumUint64AVX512, nil},
+	{BitAnd, dtype.Int64}:         {vecBitAnd64AVX512, vecBitAnd64AVX2},
+	{BitAnd, dtype.Uint64}:        {vecBitAnd64AVX512, vecBitAnd64AVX2},
+	{BitOr, dtype.Int64}:          {vecBitOr64AVX512, vecBitOr64AVX2},
+	{BitOr, dtype.Uint64}:         {vecBitOr64AVX512, vecBitOr64AVX2},
+	{BitXor, dtype.Int64}:         {vecBitXor64AVX512, vecBitXor64AVX2},
+	{BitXor, dtype.Uint64}:        {vecBitXor64AVX512, vecBitXor64AVX2},
+	{Invert, dtype.Int64}:         {vecInvert64AVX512, vecInvert64AVX2},
+	{Invert, dtype.Uint64}:        {vecInvert64AVX512, vecInvert64AVX2},
+	{LogicalAnd, dtype.Bool}:      {vecAndBoolAVX512, vecAndBoolAVX2},
+	{BitAnd, dtype.Bool}:          {vecAndBoolAVX512, vecAndBoolAVX2},
+	{Multiply, dtype.Bool}:        {vecAndBoolAVX512, vecAndBoolAVX2},
+	{Minimum, dtype.Bool}:         {vecAndBoolAVX512, vecAndBoolAVX2},
+	{Fmin, dtype.Bool}:            {vecAndBoolAVX512, vecAndBoolAVX2},
+	{LogicalOr, dtype.Bool}:       {vecOrBoolAVX512, vecOrBoolAVX2},
+	{BitOr, dtype.Bool}:           {vecOrBoolAVX512, vecOrBoolAVX2},
+	{Add, dtype.Bool}:             {vecOrBoolAVX512, vecOrBoolAVX2},
+	{Maximum, dtype.Bool}:         {vecOrBoolAVX512, vecOrBoolAVX2},
+	{Fmax, dtype.Bool}:            {vecOrBoolAVX512, vecOrBoolAVX2},
+	{LogicalXor, dtype.Bool}:      {vecXorBoolAVX512, vecXorBoolAVX2},
+	{BitXor, dtype.Bool}:          {vecXorBoolAVX512, vecXorBoolAVX2},
+	{NotEqual, dtype.Bool}:        {vecXorBoolAVX512, vecXorBoolAVX2},
+	{LogicalNot, dtype.Bool}:      {vecNotBoolAVX512, vecNotBoolAVX2},
+	{Invert, dtype.Bool}:          {vecNotBoolAVX512, vecNotBoolAVX2},
+	{Equal, dtype.Int8}:           {vecEqualInt8AVX512, vecEqualInt8AVX2},
+	{NotEqual, dtype.Int8}:        {vecNotEqualInt8AVX512, vecNotEqualInt8AVX2},
+	{Less, dtype.Int8}:            {vecLessInt8AVX512, vecLessInt8AVX2},
+	{LessEqual, dtype.Int8}:       {vecLessEqualInt8AVX512, vecLessEqualInt8AVX2},
+	{Greater, dtype.Int8}:         {vecGreaterInt8AVX512, vecGreaterInt8AVX2},
+	{GreaterEqual, dtype.Int8}:    {vecGreaterEqualInt8AVX512, vecGreaterEqualInt8AVX2},
+	{Equal, dtype.Uint8}:          {vecEqualUint8AVX512, vecEqualUint8AVX2},
+	{NotEqual, dtype.Uint8}:       {vecNotEqualUint8AVX512, vecNotEqualUint8AVX2},
+	{Less, dtype.Uint8}:           {vecLessUint8AVX512, vecLessUint8AVX2},
+	{LessEqual, dtype.Uint8}:      {vecLessEqualUint8AVX512, vecLessEqualUint8AVX2},
+	{Greater, dtype.Uint8}:        {vecGreaterUint8AVX512, vecGreaterUint8AVX2},
+	{GreaterEqual, dtype.Uint8}:   {vecGreaterEqualUint8AVX512, vecGreaterEqualUint8AVX2},
+	{Equal, dtype.Int16}:          {vecEqualInt16AVX512, vecEqualInt16AVX2},
+	{NotEqual, dtype.Int16}:       {vecNotEqualInt16AVX512, vecNotEqualInt16AVX2},
+	{Less, dtype.Int16}:           {vecLessInt16AVX512, vecLessInt16AVX2},
+	{LessEqual, dtype.Int16}:      {vecLessEqualInt16AVX512, vecLessEqualInt16AVX2},
+	{Greater, dtype.Int16}:        {vecGreaterInt16AVX512, vecGreaterInt16AVX2},
+	{GreaterEqual, dtype.Int16}:   {vecGreaterEqualInt16AVX512, vecGreaterEqualInt16AVX2},
+	{Equal, dtype.Uint16}:         {vecEqualUint16AVX512, vecEqualUint16AVX2},
+	{NotEqual, dtype.Uint16}:      {vecNotEqualUint16AVX512, vecNotEqualUint16AVX2},
+	{Less, dtype.Uint16}:          {vecLessUint16AVX512, vecLessUint16AVX2},
+	{LessEqual, dtype.Uint16}:     {vecLessEqualUint16AVX512, vecLessEqualUint16AVX2},
+	{Greater, dtype.Uint16}:       {vecGreaterUint16AVX512, vecGreaterUint16AVX2},
+	{GreaterEqual, dtype.Uint16}:  {vecGreaterEqualUint16AVX512, vecGreaterEqualUint16AVX2},
+	{Equal, dtype.Int32}:          {vecEqualInt32AVX512, vecEqualInt32AVX2},
+	{NotEqual, dtype.Int32}:       {vecNotEqualInt32AVX512, vecNotEqualInt32AVX2},
+	{Less, dtype.Int32}:           {vecLessInt32AVX512, vecLessInt32AVX2},
+	{LessEqual, dtype.Int32}:      {vecLessEqualInt32AVX512, vecLessEqualInt32AVX2},
+	{Greater, dtype.Int32}:        {vecGreaterInt32AVX512, vecGreaterInt32AVX2},
+	{GreaterEqual, dtype.Int32}:   {vecGreaterEqualInt32AVX512, vecGreaterEqualInt32AVX2},
+	{Equal, dtype.Uint32}:         {vecEqualUint32AVX512, vecEqualUint32AVX2},
+	{NotEqual, dtype.Uint32}:      {vecNotEqualUint32AVX512, vecNotEqualUint32AVX2},
+	{Less, dtype.Uint32}:          {vecLessUint32AVX512, vecLessUint32AVX2},
+	{LessEqual, dtype.Uint32}:     {vecLessEqualUint32AVX512, vecLessEqualUint32AVX2},
+	{Greater, dtype.Uint32}:       {vecGreaterUint32AVX512, vecGreaterUint32AVX2},
+	{GreaterEqual, dtype.Uint32}:  {vecGreaterEqualUint32AVX512, vecGreaterEqualUint32AVX2},
+	{Equal, dtype.Int64}:          {vecEqualInt64AVX512, vecEqualInt64AVX2},
+	{NotEqual, dtype.Int64}:       {vecNotEqualInt64AVX512, vecNotEqualInt64AVX2},
+	{Less, dtype.Int64}:           {vecLessInt64AVX512, vecLessInt64AVX2},
+	{LessEqual, dtype.Int64}:      {vecLessEqualInt64AVX512, vecLessEqualInt64AVX2},
+	{Greater, dtype.Int64}:        {vecGreaterInt64AVX512, vecGreaterInt64AVX2},
+	{GreaterEqual, dtype.Int64}:   {vecGreaterEqualInt64AVX512, vecGreaterEqualInt64AVX2},
+	{Equal, dtype.Uint64}:         {vecEqualUint64AVX512, vecEqualUint64AVX2},
+	{NotEqual, dtype.Uint64}:      {vecNotEqualUint64AVX512, vecNotEqualUint64AVX2},
+	{Less, dtype.Uint64}:          {vecLessUint64AVX512, vecLessUint64AVX2},
+	{LessEqual, dtype.Uint64}:     {vecLessEqualUint64AVX512, vecLessEqualUint64AVX2},
+	{Greater, dtype.Uint64}:       {vecGreaterUint64AVX512, vecGreaterUint64AVX2},
+	{GreaterEqual, dtype.Uint64}:  {vecGreaterEqualUint64AVX512, vecGreaterEqualUint64AVX2},
+	{Where, dtype.Bool}:           {vecWhere8AVX512, vecWhere8AVX2},
+	{Where, dtype.Int8}:           {vecWhere8AVX512, vecWhere8AVX2},
+	{Where, dtype.Uint8}:          {vecWhere8AVX512, vecWhere8AVX2},
+	{Where, dtype.Int16}:          {vecWhere16AVX512, vecWhere16AVX2},
+	{Where, dtype.Uint16}:         {vecWhere16AVX512, vecWhere16AVX2},
+	{Where, dtype.Float16}:        {vecWhere16AVX512, vecWhere16AVX2},
+	{Where, dtype.BFloat16}:       {vecWhere16AVX512, vecWhere16AVX2},
+	{Where, dtype.Int32}:          {vecWhere32AVX512, vecWhere32AVX2},
+	{Where, dtype.Uint32}:         {vecWhere32AVX512, vecWhere32AVX2},
+	{Where, dtype.Float32}:        {vecWhere32AVX512, vecWhere32AVX2},
+	{Where, dtype.Int64}:          {vecWhere64AVX512, vecWhere64AVX2},
+	{Where, dtype.Uint64}:         {vecWhere64AVX512, vecWhere64AVX2},
+	{Where, dtype.Float64}:        {vecWhere64AVX512, vecWhere64AVX2},
+	{Where, dtype.Complex64}:      {vecWhere64AVX512, vecWhere64AVX2},
 }
 
-// castAVX512 finds a vector loop that converts.
-func castAVX512(from, to dtype.Type) Func {
-	switch (castKey{from, to}) {
-	case castKey{dtype.Float32, dtype.Float64}:
-		return vecFloat32ToFloat64AVX512
-	case castKey{dtype.Float64, dtype.Float32}:
-		return vecFloat64ToFloat32AVX512
-	case castKey{dtype.Float16, dtype.Float32}:
-		return vecFloat16ToFloat32AVX512
-	case castKey{dtype.Float32, dtype.Float16}:
-		return vecFloat32ToFloat16AVX512
-	case castKey{dtype.BFloat16, dtype.Float32}:
-		return vecBFloat16ToFloat32AVX512
-	case castKey{dtype.Float32, dtype.BFloat16}:
-		return vecFloat32ToBFloat16AVX512
-	case castKey{dtype.Int32, dtype.Float32}:
-		return vecInt32ToFloat32AVX512
-	case castKey{dtype.Float32, dtype.Int32}:
-		return vecFloat32ToInt32AVX512
-	case castKey{dtype.Int32, dtype.Float64}:
-		return vecInt32ToFloat64AVX512
-	case castKey{dtype.Float64, dtype.Int32}:
-		return vecFloat64ToInt32AVX512
-	case castKey{dtype.Int64, dtype.Float64}:
-		return vecInt64ToFloat64AVX512
-	case castKey{dtype.Float64, dtype.Int64}:
-		return vecFloat64ToInt64AVX512
-	case castKey{dtype.Float32, dtype.Int64}:
-		return vecFloat32ToInt64AVX512
-	case castKey{dtype.Int8, dtype.Float32}:
-		return vecInt8ToFloat32AVX512
-	case castKey{dtype.Uint8, dtype.Float32}:
-		return vecUint8ToFloat32AVX512
-	case castKey{dtype.Int16, dtype.Float32}:
-		return vecInt16ToFloat32AVX512
-	case castKey{dtype.Uint16, dtype.Float32}:
-		return vecUint16ToFloat32AVX512
-	case castKey{dtype.Bool, dtype.Float32}:
-		return vecBoolToFloat32AVX512
-	case castKey{dtype.Float8E4M3FN, dtype.Float16}:
-		return vecFloat8E4M3FNToFloat16AVX2
-	case castKey{dtype.Float8E4M3FN, dtype.Float32}:
-		return vecFloat8E4M3FNToFloat32AVX2
-	case castKey{dtype.Float8E4M3FN, dtype.BFloat16}:
-		return vecFloat8E4M3FNToBFloat16AVX2
-	case castKey{dtype.Float32, dtype.Float8E4M3FN}:
-		return vecFloat32ToFloat8E4M3FNAVX2
-	case castKey{dtype.Float8E5M2, dtype.Float16}:
-		return vecFloat8E5M2ToFloat16AVX2
-	case castKey{dtype.Float8E5M2, dtype.Float32}:
-		return vecFloat8E5M2ToFloat32AVX2
-	case castKey{dtype.Float8E5M2, dtype.BFloat16}:
-		return vecFloat8E5M2ToBFloat16AVX2
-	case castKey{dtype.Float32, dtype.Float8E5M2}:
-		return vecFloat32ToFloat8E5M2AVX2
-	}
-	return nil
+// rareLoops are those that leave rare operands to another.
+var rareLoops = map[vectorKey]rareLoop{
+	{Power, dtype.Float64}:   {vecPowerFloat64AVX512, vecPowerFloat64AVX2, 8, 4},
+	{Power, dtype.Float32}:   {vecPowerFloat32AVX512, vecPowerFloat32AVX2, 8, 4},
+	{Arctan2, dtype.Float64}: {vecArctan2Float64AVX512, vecArctan2Float64AVX2, 8, 4},
+	{Hypot, dtype.Float64}:   {vecHypotFloat64AVX512, vecHypotFloat64AVX2, 8, 4},
+	{Sin, dtype.Float64}:     {vecSinFloat64AVX512, vecSinFloat64AVX2, 8, 4},
+	{Sin, dtype.Float32}:     {vecSinFloat32AVX512, vecSinFloat32AVX2, 16, 8},
+	{Cos, dtype.Float64}:     {vecCosFloat64AVX512, vecCosFloat64AVX2, 8, 4},
+	{Cos, dtype.Float32}:     {vecCosFloat32AVX512, vecCosFloat32AVX2, 16, 8},
+	{Tan, dtype.Float64}:     {vecTanFloat64AVX512, vecTanFloat64AVX2, 8, 4},
+	{Tan, dtype.Float32}:     {vecTanFloat32AVX512, vecTanFloat32AVX2, 16, 8},
+	{Arcsinh, dtype.Float64}: {vecArcsinhFloat64AVX512, vecArcsinhFloat64AVX2, 8, 4},
+	{Arccosh, dtype.Float64}: {vecArccoshFloat64AVX512, vecArccoshFloat64AVX2, 8, 4},
 }
 
-// lookupAVX2 finds a vector loop by operation and type of operands.
-func lookupAVX2(op Op, t dtype.Type) Func {
-	switch (vectorKey{op, t}) {
-	case vectorKey{Add, dtype.Float64}:
-		return vecAddFloat64AVX2
-	case vectorKey{Add, dtype.Float32}:
-		return vecAddFloat32AVX2
-	case vectorKey{Subtract, dtype.Float64}:
-		return vecSubtractFloat64AVX2
-	case vectorKey{Subtract, dtype.Float32}:
-		return vecSubtractFloat32AVX2
-	case vectorKey{Multiply, dtype.Float64}:
-		return vecMultiplyFloat64AVX2
-	case vectorKey{Multiply, dtype.Float32}:
-		return vecMultiplyFloat32AVX2
-	case vectorKey{Divide, dtype.Float64}:
-		return vecDivideFloat64AVX2
-	case vectorKey{Divide, dtype.Float32}:
-		return vecDivideFloat32AVX2
-	case vectorKey{Power, dtype.Float64}:
-		return helped(vecPowerFloat64AVX2, 4, Power, dtype.Float64)
-	case vectorKey{Power, dtype.Float32}:
-		return helped(vecPowerFloat32AVX2, 4, Power, dtype.Float32)
-	case vectorKey{Minimum, dtype.Float64}:
-		return vecMinimumFloat64AVX2
-	case vectorKey{Minimum, dtype.Float32}:
-		return vecMinimumFloat32AVX2
-	case vectorKey{Maximum, dtype.Float64}:
-		return vecMaximumFloat64AVX2
-	case vectorKey{Maximum, dtype.Float32}:
-		return vecMaximumFloat32AVX2
-	case vectorKey{Fmin, dtype.Float64}:
-		return vecFminFloat64AVX2
-	case vectorKey{Fmin, dtype.Float32}:
-		return vecFminFloat32AVX2
-	case vectorKey{Fmax, dtype.Float64}:
-		return vecFmaxFloat64AVX2
-	case vectorKey{Fmax, dtype.Float32}:
-		return vecFmaxFloat32AVX2
-	case vectorKey{Arctan2, dtype.Float64}:
-		return helped(vecArctan2Float64AVX2, 4, Arctan2, dtype.Float64)
-	case vectorKey{Arctan2, dtype.Float32}:
-		return vecArctan2Float32AVX2
-	case vectorKey{Hypot, dtype.Float64}:
-		return helped(vecHypotFloat64AVX2, 4, Hypot, dtype.Float64)
-	case vectorKey{Hypot, dtype.Float32}:
-		return vecHypotFloat32AVX2
-	case vectorKey{Copysign, dtype.Float64}:
-		return vecCopysignFloat64AVX2
-	case vectorKey{Copysign, dtype.Float32}:
-		return vecCopysignFloat32AVX2
-	case vectorKey{Equal, dtype.Float64}:
-		return vecEqualFloat64AVX2
-	case vectorKey{Equal, dtype.Float32}:
-		return vecEqualFloat32AVX2
-	case vectorKey{NotEqual, dtype.Float64}:
-		return vecNotEqualFloat64AVX2
-	case vectorKey{NotEqual, dtype.Float32}:
-		return vecNotEqualFloat32AVX2
-	case vectorKey{Less, dtype.Float64}:
-		return vecLessFloat64AVX2
-	case vectorKey{Less, dtype.Float32}:
-		return vecLessFloat32AVX2
-	case vectorKey{LessEqual, dtype.Float64}:
-		return vecLessEqualFloat64AVX2
-	case vectorKey{LessEqual, dtype.Float32}:
-		return vecLessEqualFloat32AVX2
-	case vectorKey{Greater, dtype.Float64}:
-		return vecGreaterFloat64AVX2
-	case vectorKey{Greater, dtype.Float32}:
-		return vecGreaterFloat32AVX2
-	case vectorKey{GreaterEqual, dtype.Float64}:
-		return vecGreaterEqualFloat64AVX2
-	case vectorKey{GreaterEqual, dtype.Float32}:
-		return vecGreaterEqualFloat32AVX2
-	case vectorKey{Negative, dtype.Float64}:
-		return vecNegativeFloat64AVX2
-	case vectorKey{Negative, dtype.Float32}:
-		return vecNegativeFloat32AVX2
-	case vectorKey{Absolute, dtype.Float64}:
-		return vecAbsoluteFloat64AVX2
-	case vectorKey{Absolute, dtype.Float32}:
-		return vecAbsoluteFloat32AVX2
-	case vectorKey{Sign, dtype.Float64}:
-		return vecSignFloat64AVX2
-	case vectorKey{Sign, dtype.Float32}:
-		return vecSignFloat32AVX2
-	case vectorKey{Square, dtype.Float64}:
-		return vecSquareFloat64AVX2
-	case vectorKey{Square, dtype.Float32}:
-		return vecSquareFloat32AVX2
-	case vectorKey{Sqrt, dtype.Float64}:
-		return vecSqrtFloat64AVX2
-	case vectorKey{Sqrt, dtype.Float32}:
-		return vecSqrtFloat32AVX2
-	case vectorKey{Cbrt, dtype.Float64}:
-		return vecCbrtFloat64AVX2
-	case vectorKey{Cbrt, dtype.Float32}:
-		return vecCbrtFloat32AVX2
-	case vectorKey{Reciprocal, dtype.Float64}:
-		return vecReciprocalFloat64AVX2
-	case vectorKey{Reciprocal, dtype.Float32}:
-		return vecReciprocalFloat32AVX2
-	case vectorKey{Exp, dtype.Float64}:
-		return vecExpFloat64AVX2
-	case vectorKey{Exp, dtype.Float32}:
-		return vecExpFloat32AVX2
-	case vectorKey{Exp2, dtype.Float64}:
-		return vecExp2Float64AVX2
-	case vectorKey{Exp2, dtype.Float32}:
-		return vecExp2Float32AVX2
-	case vectorKey{Expm1, dtype.Float64}:
-		return vecExpm1Float64AVX2
-	case vectorKey{Expm1, dtype.Float32}:
-		return vecExpm1Float32AVX2
-	case vectorKey{Log, dtype.Float64}:
-		return vecLogFloat64AVX2
-	case vectorKey{Log, dtype.Float32}:
-		return vecLogFloat32AVX2
-	case vectorKey{Log2, dtype.Float64}:
-		return vecLog2Float64AVX2
-	case vectorKey{Log2, dtype.Float32}:
-		return vecLog2Float32AVX2
-	case vectorKey{Log10, dtype.Float64}:
-		return vecLog10Float64AVX2
-	case vectorKey{Log10, dtype.Float32}:
-		return vecLog10Float32AVX2
-	case vectorKey{Log1p, dtype.Float64}:
-		return vecLog1pFloat64AVX2
-	case vectorKey{Log1p, dtype.Float32}:
-		return vecLog1pFloat32AVX2
-	case vectorKey{Erf, dtype.Float64}:
-		return vecErfFloat64AVX2
-	case vectorKey{Erf, dtype.Float32}:
-		return vecErfFloat32AVX2
-	case vectorKey{Sin, dtype.Float64}:
-		return helped(vecSinFloat64AVX2, 4, Sin, dtype.Float64)
-	case vectorKey{Sin, dtype.Float32}:
-		return helped(vecSinFloat32AVX2, 8, Sin, dtype.Float32)
-	case vectorKey{Cos, dtype.Float64}:
-		return helped(vecCosFloat64AVX2, 4, Cos, dtype.Float64)
-	case vectorKey{Cos, dtype.Float32}:
-		return helped(vecCosFloat32AVX2, 8, Cos, dtype.Float32)
-	case vectorKey{Tan, dtype.Float64}:
-		return helped(vecTanFloat64AVX2, 4, Tan, dtype.Float64)
-	case vectorKey{Tan, dtype.Float32}:
-		return helped(vecTanFloat32AVX2, 8, Tan, dtype.Float32)
-	case vectorKey{Arcsin, dtype.Float64}:
-		return vecArcsinFloat64AVX2
-	case vectorKey{Arcsin, dtype.Float32}:
-		return vecArcsinFloat32AVX2
-	case vectorKey{Arccos, dtype.Float64}:
-		return vecArccosFloat64AVX2
-	case vectorKey{Arccos, dtype.Float32}:
-		return vecArccosFloat32AVX2
-	case vectorKey{Arctan, dtype.Float64}:
-		return vecArctanFloat64AVX2
-	case vectorKey{Arctan, dtype.Float32}:
-		return vecArctanFloat32AVX2
-	case vectorKey{Sinh, dtype.Float64}:
-		return vecSinhFloat64AVX2
-	case vectorKey{Sinh, dtype.Float32}:
-		return vecSinhFloat32AVX2
-	case vectorKey{Cosh, dtype.Float64}:
-		return vecCoshFloat64AVX2
-	case vectorKey{Cosh, dtype.Float32}:
-		return vecCoshFloat32AVX2
-	case vectorKey{Tanh, dtype.Float64}:
-		return vecTanhFloat64AVX2
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX2
-	case vectorKey{Arcsinh, dtype.Float64}:
-		return helped(vecArcsinhFloat64AVX2, 4, Arcsinh, dtype.Float64)
-	case vectorKey{Arcsinh, dtype.Float32}:
-		return vecArcsinhFloat32AVX2
-	case vectorKey{Arccosh, dtype.Float64}:
-		return helped(vecArccoshFloat64AVX2, 4, Arccosh, dtype.Float64)
-	case vectorKey{Arccosh, dtype.Float32}:
-		return vecArccoshFloat32AVX2
-	case vectorKey{Arctanh, dtype.Float64}:
-		return vecArctanhFloat64AVX2
-	case vectorKey{Arctanh, dtype.Float32}:
-		return vecArctanhFloat32AVX2
-	case vectorKey{Floor, dtype.Float64}:
-		return vecFloorFloat64AVX2
-	case vectorKey{Floor, dtype.Float32}:
-		return vecFloorFloat32AVX2
-	case vectorKey{Ceil, dtype.Float64}:
-		return vecCeilFloat64AVX2
-	case vectorKey{Ceil, dtype.Float32}:
-		return vecCeilFloat32AVX2
-	case vectorKey{Trunc, dtype.Float64}:
-		return vecTruncFloat64AVX2
-	case vectorKey{Trunc, dtype.Float32}:
-		return vecTruncFloat32AVX2
-	case vectorKey{Rint, dtype.Float64}:
-		return vecRintFloat64AVX2
-	case vectorKey{Rint, dtype.Float32}:
-		return vecRintFloat32AVX2
-	case vectorKey{IsNaN, dtype.Float64}:
-		return vecIsNaNFloat64AVX2
-	case vectorKey{IsNaN, dtype.Float32}:
-		return vecIsNaNFloat32AVX2
-	case vectorKey{IsInf, dtype.Float64}:
-		return vecIsInfFloat64AVX2
-	case vectorKey{IsInf, dtype.Float32}:
-		return vecIsInfFloat32AVX2
-	case vectorKey{IsFinite, dtype.Float64}:
-		return vecIsFiniteFloat64AVX2
-	case vectorKey{IsFinite, dtype.Float32}:
-		return vecIsFiniteFloat32AVX2
-	case vectorKey{MulAdd, dtype.Float64}:
-		return vecMulAddFloat64AVX2
-	case vectorKey{MulAdd, dtype.Float32}:
-		return vecMulAddFloat32AVX2
-	case vectorKey{Add, dtype.Int8}:
-		return vecAddInt8AVX2
-	case vectorKey{Add, dtype.Uint8}:
-		return vecAddInt8AVX2
-	case vectorKey{Subtract, dtype.Int8}:
-		return vecSubtractInt8AVX2
-	case vectorKey{Subtract, dtype.Uint8}:
-		return vecSubtractInt8AVX2
-	case vectorKey{Multiply, dtype.Int8}:
-		return vecMultiplyInt8AVX2
-	case vectorKey{Multiply, dtype.Uint8}:
-		return vecMultiplyInt8AVX2
-	case vectorKey{Square, dtype.Int8}:
-		return vecSquareInt8AVX2
-	case vectorKey{Square, dtype.Uint8}:
-		return vecSquareInt8AVX2
-	case vectorKey{Negative, dtype.Int8}:
-		return vecNegativeInt8AVX2
-	case vectorKey{Negative, dtype.Uint8}:
-		return vecNegativeInt8AVX2
-	case vectorKey{Absolute, dtype.Int8}:
-		return vecAbsoluteInt8AVX2
-	case vectorKey{Minimum, dtype.Int8}:
-		return vecMinimumInt8AVX2
-	case vectorKey{Fmin, dtype.Int8}:
-		return vecMinimumInt8AVX2
-	case vectorKey{Maximum, dtype.Int8}:
-		return vecMaximumInt8AVX2
-	case vectorKey{Fmax, dtype.Int8}:
-		return vecMaximumInt8AVX2
-	case vectorKey{Minimum, dtype.Uint8}:
-		return vecMinimumUint8AVX2
-	case vectorKey{Fmin, dtype.Uint8}:
-		return vecMinimumUint8AVX2
-	case vectorKey{Maximum, dtype.Uint8}:
-		return vecMaximumUint8AVX2
-	case vectorKey{Fmax, dtype.Uint8}:
-		return vecMaximumUint8AVX2
-	case vectorKey{BitAnd, dtype.Int8}:
-		return vecBitAnd8AVX2
-	case vectorKey{BitAnd, dtype.Uint8}:
-		return vecBitAnd8AVX2
-	case vectorKey{BitOr, dtype.Int8}:
-		return vecBitOr8AVX2
-	case vectorKey{BitOr, dtype.Uint8}:
-		return vecBitOr8AVX2
-	case vectorKey{BitXor, dtype.Int8}:
-		return vecBitXor8AVX2
-	case vectorKey{BitXor, dtype.Uint8}:
-		return vecBitXor8AVX2
-	case vectorKey{Invert, dtype.Int8}:
-		return vecInvert8AVX2
-	case vectorKey{Invert, dtype.Uint8}:
-		return vecInvert8AVX2
-	case vectorKey{Add, dtype.Int16}:
-		return vecAddInt16AVX2
-	case vectorKey{Add, dtype.Uint16}:
-		return vecAddInt16AVX2
-	case vectorKey{Subtract, dtype.Int16}:
-		return vecSubtractInt16AVX2
-	case vectorKey{Subtract, dtype.Uint16}:
-		return vecSubtractInt16AVX2
-	case vectorKey{Multiply, dtype.Int16}:
-		return vecMultiplyInt16AVX2
-	case vectorKey{Multiply, dtype.Uint16}:
-		return vecMultiplyInt16AVX2
-	case vectorKey{Square, dtype.Int16}:
-		return vecSquareInt16AVX2
-	case vectorKey{Square, dtype.Uint16}:
-		return vecSquareInt16AVX2
-	case vectorKey{Negative, dtype.Int16}:
-		return vecNegativeInt16AVX2
-	case vectorKey{Negative, dtype.Uint16}:
-		return vecNegativeInt16AVX2
-	case vectorKey{Absolute, dtype.Int16}:
-		return vecAbsoluteInt16AVX2
-	case vectorKey{Minimum, dtype.Int16}:
-		return vecMinimumInt16AVX2
-	case vectorKey{Fmin, dtype.Int16}:
-		return vecMinimumInt16AVX2
-	case vectorKey{Maximum, dtype.Int16}:
-		return vecMaximumInt16AVX2
-	case vectorKey{Fmax, dtype.Int16}:
-		return vecMaximumInt16AVX2
-	case vectorKey{Minimum, dtype.Uint16}:
-		return vecMinimumUint16AVX2
-	case vectorKey{Fmin, dtype.Uint16}:
-		return vecMinimumUint16AVX2
-	case vectorKey{Maximum, dtype.Uint16}:
-		return vecMaximumUint16AVX2
-	case vectorKey{Fmax, dtype.Uint16}:
-		return vecMaximumUint16AVX2
-	case vectorKey{BitAnd, dtype.Int16}:
-		return vecBitAnd16AVX2
-	case vectorKey{BitAnd, dtype.Uint16}:
-		return vecBitAnd16AVX2
-	case vectorKey{BitOr, dtype.Int16}:
-		return vecBitOr16AVX2
-	case vectorKey{BitOr, dtype.Uint16}:
-		return vecBitOr16AVX2
-	case vectorKey{BitXor, dtype.Int16}:
-		return vecBitXor16AVX2
-	case vectorKey{BitXor, dtype.Uint16}:
-		return vecBitXor16AVX2
-	case vectorKey{Invert, dtype.Int16}:
-		return vecInvert16AVX2
-	case vectorKey{Invert, dtype.Uint16}:
-		return vecInvert16AVX2
-	case vectorKey{Add, dtype.Int32}:
-		return vecAddInt32AVX2
-	case vectorKey{Add, dtype.Uint32}:
-		return vecAddInt32AVX2
-	case vectorKey{Subtract, dtype.Int32}:
-		return vecSubtractInt32AVX2
-	case vectorKey{Subtract, dtype.Uint32}:
-		return vecSubtractInt32AVX2
-	case vectorKey{Multiply, dtype.Int32}:
-		return vecMultiplyInt32AVX2
-	case vectorKey{Multiply, dtype.Uint32}:
-		return vecMultiplyInt32AVX2
-	case vectorKey{Square, dtype.Int32}:
-		return vecSquareInt32AVX2
-	case vectorKey{Square, dtype.Uint32}:
-		return vecSquareInt32AVX2
-	case vectorKey{Negative, dtype.Int32}:
-		return vecNegativeInt32AVX2
-	case vectorKey{Negative, dtype.Uint32}:
-		return vecNegativeInt32AVX2
-	case vectorKey{Absolute, dtype.Int32}:
-		return vecAbsoluteInt32AVX2
-	case vectorKey{Minimum, dtype.Int32}:
-		return vecMinimumInt32AVX2
-	case vectorKey{Fmin, dtype.Int32}:
-		return vecMinimumInt32AVX2
-	case vectorKey{Maximum, dtype.Int32}:
-		return vecMaximumInt32AVX2
-	case vectorKey{Fmax, dtype.Int32}:
-		return vecMaximumInt32AVX2
-	case vectorKey{Minimum, dtype.Uint32}:
-		return vecMinimumUint32AVX2
-	case vectorKey{Fmin, dtype.Uint32}:
-		return vecMinimumUint32AVX2
-	case vectorKey{Maximum, dtype.Uint32}:
-		return vecMaximumUint32AVX2
-	case vectorKey{Fmax, dtype.Uint32}:
-		return vecMaximumUint32AVX2
-	case vectorKey{BitAnd, dtype.Int32}:
-		return vecBitAnd32AVX2
-	case vectorKey{BitAnd, dtype.Uint32}:
-		return vecBitAnd32AVX2
-	case vectorKey{BitOr, dtype.Int32}:
-		return vecBitOr32AVX2
-	case vectorKey{BitOr, dtype.Uint32}:
-		return vecBitOr32AVX2
-	case vectorKey{BitXor, dtype.Int32}:
-		return vecBitXor32AVX2
-	case vectorKey{BitXor, dtype.Uint32}:
-		return vecBitXor32AVX2
-	case vectorKey{Invert, dtype.Int32}:
-		return vecInvert32AVX2
-	case vectorKey{Invert, dtype.Uint32}:
-		return vecInvert32AVX2
-	case vectorKey{Add, dtype.Int64}:
-		return vecAddInt64AVX2
-	case vectorKey{Add, dtype.Uint64}:
-		return vecAddInt64AVX2
-	case vectorKey{Subtract, dtype.Int64}:
-		return vecSubtractInt64AVX2
-	case vectorKey{Subtract, dtype.Uint64}:
-		return vecSubtractInt64AVX2
-	case vectorKey{Negative, dtype.Int64}:
-		return vecNegativeInt64AVX2
-	case vectorKey{Negative, dtype.Uint64}:
-		return vecNegativeInt64AVX2
-	case vectorKey{BitAnd, dtype.Int64}:
-		return vecBitAnd64AVX2
-	case vectorKey{BitAnd, dtype.Uint64}:
-		return vecBitAnd64AVX2
-	case vectorKey{BitOr, dtype.Int64}:
-		return vecBitOr64AVX2
-	case vectorKey{BitOr, dtype.Uint64}:
-		return vecBitOr64AVX2
-	case vectorKey{BitXor, dtype.Int64}:
-		return vecBitXor64AVX2
-	case vectorKey{BitXor, dtype.Uint64}:
-		return vecBitXor64AVX2
-	case vectorKey{Invert, dtype.Int64}:
-		return vecInvert64AVX2
-	case vectorKey{Invert, dtype.Uint64}:
-		return vecInvert64AVX2
-	case vectorKey{LogicalAnd, dtype.Bool}:
-		return vecAndBoolAVX2
-	case vectorKey{BitAnd, dtype.Bool}:
-		return vecAndBoolAVX2
-	case vectorKey{Multiply, dtype.Bool}:
-		return vecAndBoolAVX2
-	case vectorKey{Minimum, dtype.Bool}:
-		return vecAndBoolAVX2
-	case vectorKey{Fmin, dtype.Bool}:
-		return vecAndBoolAVX2
-	case vectorKey{LogicalOr, dtype.Bool}:
-		return vecOrBoolAVX2
-	case vectorKey{BitOr, dtype.Bool}:
-		return vecOrBoolAVX2
-	case vectorKey{Add, dtype.Bool}:
-		return vecOrBoolAVX2
-	case vectorKey{Maximum, dtype.Bool}:
-		return vecOrBoolAVX2
-	case vectorKey{Fmax, dtype.Bool}:
-		return vecOrBoolAVX2
-	case vectorKey{LogicalXor, dtype.Bool}:
-		return vecXorBoolAVX2
-	case vectorKey{BitXor, dtype.Bool}:
-		return vecXorBoolAVX2
-	case vectorKey{NotEqual, dtype.Bool}:
-		return vecXorBoolAVX2
-	case vectorKey{LogicalNot, dtype.Bool}:
-		return vecNotBoolAVX2
-	case vectorKey{Invert, dtype.Bool}:
-		return vecNotBoolAVX2
-	case vectorKey{Equal, dtype.Int8}:
-		return vecEqualInt8AVX2
-	case vectorKey{NotEqual, dtype.Int8}:
-		return vecNotEqualInt8AVX2
-	case vectorKey{Less, dtype.Int8}:
-		return vecLessInt8AVX2
-	case vectorKey{LessEqual, dtype.Int8}:
-		return vecLessEqualInt8AVX2
-	case vectorKey{Greater, dtype.Int8}:
-		return vecGreaterInt8AVX2
-	case vectorKey{GreaterEqual, dtype.Int8}:
-		return vecGreaterEqualInt8AVX2
-	case vectorKey{Equal, dtype.Uint8}:
-		return vecEqualUint8AVX2
-	case vectorKey{NotEqual, dtype.Uint8}:
-		return vecNotEqualUint8AVX2
-	case vectorKey{Less, dtype.Uint8}:
-		return vecLessUint8AVX2
-	case vectorKey{LessEqual, dtype.Uint8}:
-		return vecLessEqualUint8AVX2
-	case vectorKey{Greater, dtype.Uint8}:
-		return vecGreaterUint8AVX2
-	case vectorKey{GreaterEqual, dtype.Uint8}:
-		return vecGreaterEqualUint8AVX2
-	case vectorKey{Equal, dtype.Int16}:
-		return vecEqualInt16AVX2
-	case vectorKey{NotEqual, dtype.Int16}:
-		return vecNotEqualInt16AVX2
-	case vectorKey{Less, dtype.Int16}:
-		return vecLessInt16AVX2
-	case vectorKey{LessEqual, dtype.Int16}:
-		return vecLessEqualInt16AVX2
-	case vectorKey{Greater, dtype.Int16}:
-		return vecGreaterInt16AVX2
-	case vectorKey{GreaterEqual, dtype.Int16}:
-		return vecGreaterEqualInt16AVX2
-	case vectorKey{Equal, dtype.Uint16}:
-		return vecEqualUint16AVX2
-	case vectorKey{NotEqual, dtype.Uint16}:
-		return vecNotEqualUint16AVX2
-	case vectorKey{Less, dtype.Uint16}:
-		return vecLessUint16AVX2
-	case vectorKey{LessEqual, dtype.Uint16}:
-		return vecLessEqualUint16AVX2
-	case vectorKey{Greater, dtype.Uint16}:
-		return vecGreaterUint16AVX2
-	case vectorKey{GreaterEqual, dtype.Uint16}:
-		return vecGreaterEqualUint16AVX2
-	case vectorKey{Equal, dtype.Int32}:
-		return vecEqualInt32AVX2
-	case vectorKey{NotEqual, dtype.Int32}:
-		return vecNotEqualInt32AVX2
-	case vectorKey{Less, dtype.Int32}:
-		return vecLessInt32AVX2
-	case vectorKey{LessEqual, dtype.Int32}:
-		return vecLessEqualInt32AVX2
-	case vectorKey{Greater, dtype.Int32}:
-		return vecGreaterInt32AVX2
-	case vectorKey{GreaterEqual, dtype.Int32}:
-		return vecGreaterEqualInt32AVX2
-	case vectorKey{Equal, dtype.Uint32}:
-		return vecEqualUint32AVX2
-	case vectorKey{NotEqual, dtype.Uint32}:
-		return vecNotEqualUint32AVX2
-	case vectorKey{Less, dtype.Uint32}:
-		return vecLessUint32AVX2
-	case vectorKey{LessEqual, dtype.Uint32}:
-		return vecLessEqualUint32AVX2
-	case vectorKey{Greater, dtype.Uint32}:
-		return vecGreaterUint32AVX2
-	case vectorKey{GreaterEqual, dtype.Uint32}:
-		return vecGreaterEqualUint32AVX2
-	case vectorKey{Equal, dtype.Int64}:
-		return vecEqualInt64AVX2
-	case vectorKey{NotEqual, dtype.Int64}:
-		return vecNotEqualInt64AVX2
-	case vectorKey{Less, dtype.Int64}:
-		return vecLessInt64AVX2
-	case vectorKey{LessEqual, dtype.Int64}:
-		return vecLessEqualInt64AVX2
-	case vectorKey{Greater, dtype.Int64}:
-		return vecGreaterInt64AVX2
-	case vectorKey{GreaterEqual, dtype.Int64}:
-		return vecGreaterEqualInt64AVX2
-	case vectorKey{Equal, dtype.Uint64}:
-		return vecEqualUint64AVX2
-	case vectorKey{NotEqual, dtype.Uint64}:
-		return vecNotEqualUint64AVX2
-	case vectorKey{Less, dtype.Uint64}:
-		return vecLessUint64AVX2
-	case vectorKey{LessEqual, dtype.Uint64}:
-		return vecLessEqualUint64AVX2
-	case vectorKey{Greater, dtype.Uint64}:
-		return vecGreaterUint64AVX2
-	case vectorKey{GreaterEqual, dtype.Uint64}:
-		return vecGreaterEqualUint64AVX2
-	case vectorKey{Where, dtype.Bool}:
-		return vecWhere8AVX2
-	case vectorKey{Where, dtype.Int8}:
-		return vecWhere8AVX2
-	case vectorKey{Where, dtype.Uint8}:
-		return vecWhere8AVX2
-	case vectorKey{Where, dtype.Int16}:
-		return vecWhere16AVX2
-	case vectorKey{Where, dtype.Uint16}:
-		return vecWhere16AVX2
-	case vectorKey{Where, dtype.Float16}:
-		return vecWhere16AVX2
-	case vectorKey{Where, dtype.BFloat16}:
-		return vecWhere16AVX2
-	case vectorKey{Where, dtype.Int32}:
-		return vecWhere32AVX2
-	case vectorKey{Where, dtype.Uint32}:
-		return vecWhere32AVX2
-	case vectorKey{Where, dtype.Float32}:
-		return vecWhere32AVX2
-	case vectorKey{Where, dtype.Int64}:
-		return vecWhere64AVX2
-	case vectorKey{Where, dtype.Uint64}:
-		return vecWhere64AVX2
-	case vectorKey{Where, dtype.Float64}:
-		return vecWhere64AVX2
-	case vectorKey{Where, dtype.Complex64}:
-		return vecWhere64AVX2
-	}
-	return nil
-}
-
-// castAVX2 finds a vector loop that converts.
-func castAVX2(from, to dtype.Type) Func {
-	switch (castKey{from, to}) {
-	case castKey{dtype.Float32, dtype.Float64}:
-		return vecFloat32ToFloat64AVX2
-	case castKey{dtype.Float64, dtype.Float32}:
-		return vecFloat64ToFloat32AVX2
-	case castKey{dtype.Float16, dtype.Float32}:
-		return vecFloat16ToFloat32AVX2
-	case castKey{dtype.Float32, dtype.Float16}:
-		return vecFloat32ToFloat16AVX2
-	case castKey{dtype.BFloat16, dtype.Float32}:
-		return vecBFloat16ToFloat32AVX2
-	case castKey{dtype.Float32, dtype.BFloat16}:
-		return vecFloat32ToBFloat16AVX2
-	case castKey{dtype.Int32, dtype.Float32}:
-		return vecInt32ToFloat32AVX2
-	case castKey{dtype.Float32, dtype.Int32}:
-		return vecFloat32ToInt32AVX2
-	case castKey{dtype.Int32, dtype.Float64}:
-		return vecInt32ToFloat64AVX2
-	case castKey{dtype.Float64, dtype.Int32}:
-		return vecFloat64ToInt32AVX2
-	case castKey{dtype.Int8, dtype.Float32}:
-		return vecInt8ToFloat32AVX2
-	case castKey{dtype.Uint8, dtype.Float32}:
-		return vecUint8ToFloat32AVX2
-	case castKey{dtype.Int16, dtype.Float32}:
-		return vecInt16ToFloat32AVX2
-	case castKey{dtype.Uint16, dtype.Float32}:
-		return vecUint16ToFloat32AVX2
-	case castKey{dtype.Bool, dtype.Float32}:
-		return vecBoolToFloat32AVX2
-	case castKey{dtype.Float8E4M3FN, dtype.Float16}:
-		return vecFloat8E4M3FNToFloat16AVX2
-	case castKey{dtype.Float8E4M3FN, dtype.Float32}:
-		return vecFloat8E4M3FNToFloat32AVX2
-	case castKey{dtype.Float8E4M3FN, dtype.BFloat16}:
-		return vecFloat8E4M3FNToBFloat16AVX2
-	case castKey{dtype.Float32, dtype.Float8E4M3FN}:
-		return vecFloat32ToFloat8E4M3FNAVX2
-	case castKey{dtype.Float8E5M2, dtype.Float16}:
-		return vecFloat8E5M2ToFloat16AVX2
-	case castKey{dtype.Float8E5M2, dtype.Float32}:
-		return vecFloat8E5M2ToFloat32AVX2
-	case castKey{dtype.Float8E5M2, dtype.BFloat16}:
-		return vecFloat8E5M2ToBFloat16AVX2
-	case castKey{dtype.Float32, dtype.Float8E5M2}:
-		return vecFloat32ToFloat8E5M2AVX2
-	}
-	return nil
+// castLoops convert.
+var castLoops = map[castKey]vectorLoop{
+	{dtype.Float32, dtype.Float64}:       {vecFloat32ToFloat64AVX512, vecFloat32ToFloat64AVX2},
+	{dtype.Float64, dtype.Float32}:       {vecFloat64ToFloat32AVX512, vecFloat64ToFloat32AVX2},
+	{dtype.Float16, dtype.Float32}:       {vecFloat16ToFloat32AVX512, vecFloat16ToFloat32AVX2},
+	{dtype.Float32, dtype.Float16}:       {vecFloat32ToFloat16AVX512, vecFloat32ToFloat16AVX2},
+	{dtype.BFloat16, dtype.Float32}:      {vecBFloat16ToFloat32AVX512, vecBFloat16ToFloat32AVX2},
+	{dtype.Float32, dtype.BFloat16}:      {vecFloat32ToBFloat16AVX512, vecFloat32ToBFloat16AVX2},
+	{dtype.Int32, dtype.Float32}:         {vecInt32ToFloat32AVX512, vecInt32ToFloat32AVX2},
+	{dtype.Float32, dtype.Int32}:         {vecFloat32ToInt32AVX512, vecFloat32ToInt32AVX2},
+	{dtype.Int32, dtype.Float64}:         {vecInt32ToFloat64AVX512, vecInt32ToFloat64AVX2},
+	{dtype.Float64, dtype.Int32}:         {vecFloat64ToInt32AVX512, vecFloat64ToInt32AVX2},
+	{dtype.Int64, dtype.Float64}:         {vecInt64ToFloat64AVX512, nil},
+	{dtype.Float64, dtype.Int64}:         {vecFloat64ToInt64AVX512, nil},
+	{dtype.Float32, dtype.Int64}:         {vecFloat32ToInt64AVX512, nil},
+	{dtype.Int8, dtype.Float32}:          {vecInt8ToFloat32AVX512, vecInt8ToFloat32AVX2},
+	{dtype.Uint8, dtype.Float32}:         {vecUint8ToFloat32AVX512, vecUint8ToFloat32AVX2},
+	{dtype.Int16, dtype.Float32}:         {vecInt16ToFloat32AVX512, vecInt16ToFloat32AVX2},
+	{dtype.Uint16, dtype.Float32}:        {vecUint16ToFloat32AVX512, vecUint16ToFloat32AVX2},
+	{dtype.Bool, dtype.Float32}:          {vecBoolToFloat32AVX512, vecBoolToFloat32AVX2},
+	{dtype.Float8E4M3FN, dtype.Float16}:  {vecFloat8E4M3FNToFloat16AVX2, vecFloat8E4M3FNToFloat16AVX2},
+	{dtype.Float8E4M3FN, dtype.Float32}:  {vecFloat8E4M3FNToFloat32AVX2, vecFloat8E4M3FNToFloat32AVX2},
+	{dtype.Float8E4M3FN, dtype.BFloat16}: {vecFloat8E4M3FNToBFloat16AVX2, vecFloat8E4M3FNToBFloat16AVX2},
+	{dtype.Float32, dtype.Float8E4M3FN}:  {vecFloat32ToFloat8E4M3FNAVX2, vecFloat32ToFloat8E4M3FNAVX2},
+	{dtype.Float8E5M2, dtype.Float16}:    {vecFloat8E5M2ToFloat16AVX2, vecFloat8E5M2ToFloat16AVX2},
+	{dtype.Float8E5M2, dtype.Float32}:    {vecFloat8E5M2ToFloat32AVX2, vecFloat8E5M2ToFloat32AVX2},
+	{dtype.Float8E5M2, dtype.BFloat16}:   {vecFloat8E5M2ToBFloat16AVX2, vecFloat8E5M2ToBFloat16AVX2},
+	{dtype.Float32, dtype.Float8E5M2}:    {vecFloat32ToFloat8E5M2AVX2, vecFloat32ToFloat8E5M2AVX2},
 }
