@@ -4,101 +4,68 @@
 
 package kernel
 
-//go:noescape
 func vecFloat32ToFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat64ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat16ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToFloat16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBFloat16ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToBFloat16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt32ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt32ToFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat64ToInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt64ToFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat64ToInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt8ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecUint8ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt16ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecUint16ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBoolToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat64ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBFloat16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToBFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt32ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt32ToFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat64ToInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt8ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecUint8ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInt16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecUint16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBoolToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

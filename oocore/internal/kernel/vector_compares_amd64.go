@@ -4,314 +4,210 @@
 
 package kernel
 
-//go:noescape
 func vecEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecWhere64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

@@ -4,26 +4,18 @@
 
 package kernel
 
-//go:noescape
 func vecFloat8E4M3FNToFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat8E4M3FNToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat8E4M3FNToBFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToFloat8E4M3FNAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat8E5M2ToFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat8E5M2ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat8E5M2ToBFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloat32ToFloat8E5M2AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

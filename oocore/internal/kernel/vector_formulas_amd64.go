@@ -4,638 +4,426 @@
 
 package kernel
 
-//go:noescape
 func vecAddFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecDivideFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecDivideFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecPowerFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecPowerFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecMinimumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFminFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFminFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFmaxFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFmaxFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctan2Float64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArctan2Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecHypotFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecHypotFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCopysignFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCopysignFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSignFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSignFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSqrtFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSqrtFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCbrtFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCbrtFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecReciprocalFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecReciprocalFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExp2Float64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExp2Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpm1Float64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpm1Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLogFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLogFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog2Float64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog2Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog10Float64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog10Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog1pFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog1pFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecErfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecErfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSinFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecSinFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecCosFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecCosFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecTanFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecTanFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArcsinFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArcsinFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArccosFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArccosFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSinhFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSinhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCoshFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCoshFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTanhFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTanhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArcsinhFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArcsinhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArccoshFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArccoshFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanhFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloorFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloorFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCeilFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCeilFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTruncFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTruncFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecRintFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecRintFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsNaNFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsNaNFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsInfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsInfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsFiniteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsFiniteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMulAddFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMulAddFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecDivideFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecDivideFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecPowerFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecPowerFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecMinimumFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFminFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFminFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFmaxFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFmaxFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctan2Float64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArctan2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecHypotFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecHypotFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCopysignFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCopysignFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLessEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecGreaterEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSignFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSignFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSqrtFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSqrtFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCbrtFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCbrtFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecReciprocalFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecReciprocalFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExp2Float64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExp2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpm1Float64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecExpm1Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLogFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLogFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog2Float64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog10Float64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog10Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog1pFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecLog1pFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecErfFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecErfFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSinFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecSinFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecCosFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecCosFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecTanFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecTanFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArcsinFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArcsinFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArccosFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArccosFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSinhFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSinhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCoshFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCoshFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTanhFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTanhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArcsinhFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArcsinhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArccoshFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int
 
-//go:noescape
 func vecArccoshFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanhFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecArctanhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloorFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecFloorFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCeilFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecCeilFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTruncFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecTruncFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecRintFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecRintFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsNaNFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsNaNFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsInfFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsInfFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsFiniteFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecIsFiniteFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMulAddFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMulAddFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

@@ -4,341 +4,228 @@
 
 package kernel
 
-//go:noescape
 func vecAddInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAndBoolAVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecOrBoolAVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecXorBoolAVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotBoolAVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMultiplyInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSquareInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAbsoluteInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMinimumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecMaximumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAddInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecSubtractInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNegativeInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitAnd64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitOr64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecBitXor64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecInvert64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecAndBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecOrBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecXorBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
-//go:noescape
 func vecNotBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)

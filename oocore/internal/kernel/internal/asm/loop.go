@@ -90,7 +90,6 @@ func (m *machine) emit(l loop) {
 	} else {
 		m.SignatureExpr("func(n int, dst, a, b, c []byte)")
 	}
-	m.Pragma("noescape")
 	lanes := l.lanes(m.bytes())
 
 	n := m.Load(m.Param("n"), m.GP64()).(reg.GPVirtual)
