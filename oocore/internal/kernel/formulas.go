@@ -98,8 +98,7 @@ func formulaPowerWide(x, y float64) float64 {
 	v92 := math.FMA(v91, v90, v77)
 	v93 := v80 + v92
 	v94 := v78 + v93
-	v95 := scaled(v94, v69)
-	return v95
+	return scaled(v94, v69)
 }
 
 func formulaSinReduced(x, y, z float64) float64 {
@@ -132,8 +131,7 @@ func formulaSinReduced(x, y, z float64) float64 {
 	v29 := v27 + v28
 	v30 := math.Float64frombits(math.Float64bits(z) << 62)
 	v31 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v30))
-	v32 := math.Float64frombits(math.Float64bits(v29) ^ math.Float64bits(v31))
-	return v32
+	return math.Float64frombits(math.Float64bits(v29) ^ math.Float64bits(v31))
 }
 
 func formulaTanReduced(x, y, z float64) float64 {
@@ -168,48 +166,39 @@ func formulaTanReduced(x, y, z float64) float64 {
 	v31 := math.Signbit(float64(v4))
 	v32 := v20 + v26
 	v33 := choose[float64](v31, v30, v32)
-	v34 := math.Float64frombits(math.Float64bits(v33) ^ math.Float64bits(v4))
-	return v34
+	return math.Float64frombits(math.Float64bits(v33) ^ math.Float64bits(v4))
 }
 
 func formulaAddFloat64(x, y float64) float64 {
-	v2 := x + y
-	return v2
+	return x + y
 }
 
 func formulaAddFloat32(x, y float32) float32 {
-	v2 := x + y
-	return v2
+	return x + y
 }
 
 func formulaSubtractFloat64(x, y float64) float64 {
-	v2 := x - y
-	return v2
+	return x - y
 }
 
 func formulaSubtractFloat32(x, y float32) float32 {
-	v2 := x - y
-	return v2
+	return x - y
 }
 
 func formulaMultiplyFloat64(x, y float64) float64 {
-	v2 := float64(x * y)
-	return v2
+	return float64(x * y)
 }
 
 func formulaMultiplyFloat32(x, y float32) float32 {
-	v2 := float32(x * y)
-	return v2
+	return float32(x * y)
 }
 
 func formulaDivideFloat64(x, y float64) float64 {
-	v2 := x / y
-	return v2
+	return x / y
 }
 
 func formulaDivideFloat32(x, y float32) float32 {
-	v2 := x / y
-	return v2
+	return x / y
 }
 
 func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
@@ -386,57 +375,49 @@ func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
 func formulaMinimumFloat64(x, y float64) float64 {
 	v2 := choose(x < y, x, y)
 	v3 := unordered(x, x)
-	v4 := choose[float64](v3, x, v2)
-	return v4
+	return choose[float64](v3, x, v2)
 }
 
 func formulaMinimumFloat32(x, y float32) float32 {
 	v2 := choose(x < y, x, y)
 	v3 := unordered(x, x)
-	v4 := choose[float32](v3, x, v2)
-	return v4
+	return choose[float32](v3, x, v2)
 }
 
 func formulaMaximumFloat64(x, y float64) float64 {
 	v2 := choose(x > y, x, y)
 	v3 := unordered(x, x)
-	v4 := choose[float64](v3, x, v2)
-	return v4
+	return choose[float64](v3, x, v2)
 }
 
 func formulaMaximumFloat32(x, y float32) float32 {
 	v2 := choose(x > y, x, y)
 	v3 := unordered(x, x)
-	v4 := choose[float32](v3, x, v2)
-	return v4
+	return choose[float32](v3, x, v2)
 }
 
 func formulaFminFloat64(x, y float64) float64 {
 	v2 := choose(x < y, x, y)
 	v3 := unordered(y, y)
-	v4 := choose[float64](v3, x, v2)
-	return v4
+	return choose[float64](v3, x, v2)
 }
 
 func formulaFminFloat32(x, y float32) float32 {
 	v2 := choose(x < y, x, y)
 	v3 := unordered(y, y)
-	v4 := choose[float32](v3, x, v2)
-	return v4
+	return choose[float32](v3, x, v2)
 }
 
 func formulaFmaxFloat64(x, y float64) float64 {
 	v2 := choose(x > y, x, y)
 	v3 := unordered(y, y)
-	v4 := choose[float64](v3, x, v2)
-	return v4
+	return choose[float64](v3, x, v2)
 }
 
 func formulaFmaxFloat32(x, y float32) float32 {
 	v2 := choose(x > y, x, y)
 	v3 := unordered(y, y)
-	v4 := choose[float32](v3, x, v2)
-	return v4
+	return choose[float32](v3, x, v2)
 }
 
 func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
@@ -546,8 +527,7 @@ func formulaArctan2Float32(x, y float32) float32 {
 	v28 := unordered(v2, v3)
 	v29 := choose[float32](v28, math.Float32frombits(0x7fc00000), v27)
 	v30 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v31 := math.Float32frombits(math.Float32bits(v29) | math.Float32bits(v30))
-	return v31
+	return math.Float32frombits(math.Float32bits(v29) | math.Float32bits(v30))
 }
 
 func formulaHypotFloat64(x, y float64) (_ float64, rare bool) {
@@ -595,102 +575,83 @@ func formulaHypotFloat32(x, y float32) float32 {
 	v15 := v2 == math.Float32frombits(0x7f800000)
 	v16 := v3 == math.Float32frombits(0x7f800000)
 	v17 := v15 || v16
-	v18 := choose[float32](v17, math.Float32frombits(0x7f800000), v14)
-	return v18
+	return choose[float32](v17, math.Float32frombits(0x7f800000), v14)
 }
 
 func formulaCopysignFloat64(x, y float64) float64 {
 	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v3 := math.Float64frombits(0x8000000000000000 & math.Float64bits(y))
-	v4 := math.Float64frombits(math.Float64bits(v2) | math.Float64bits(v3))
-	return v4
+	return math.Float64frombits(math.Float64bits(v2) | math.Float64bits(v3))
 }
 
 func formulaCopysignFloat32(x, y float32) float32 {
 	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
 	v3 := math.Float32frombits(0x80000000 & math.Float32bits(y))
-	v4 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(v3))
-	return v4
+	return math.Float32frombits(math.Float32bits(v2) | math.Float32bits(v3))
 }
 
 func formulaEqualFloat64(x, y float64) bool {
-	v2 := x == y
-	return v2
+	return x == y
 }
 
 func formulaEqualFloat32(x, y float32) bool {
-	v2 := x == y
-	return v2
+	return x == y
 }
 
 func formulaNotEqualFloat64(x, y float64) bool {
-	v2 := x != y
-	return v2
+	return x != y
 }
 
 func formulaNotEqualFloat32(x, y float32) bool {
-	v2 := x != y
-	return v2
+	return x != y
 }
 
 func formulaLessFloat64(x, y float64) bool {
-	v2 := x < y
-	return v2
+	return x < y
 }
 
 func formulaLessFloat32(x, y float32) bool {
-	v2 := x < y
-	return v2
+	return x < y
 }
 
 func formulaLessEqualFloat64(x, y float64) bool {
-	v2 := x <= y
-	return v2
+	return x <= y
 }
 
 func formulaLessEqualFloat32(x, y float32) bool {
-	v2 := x <= y
-	return v2
+	return x <= y
 }
 
 func formulaGreaterFloat64(x, y float64) bool {
-	v2 := x > y
-	return v2
+	return x > y
 }
 
 func formulaGreaterFloat32(x, y float32) bool {
-	v2 := x > y
-	return v2
+	return x > y
 }
 
 func formulaGreaterEqualFloat64(x, y float64) bool {
-	v2 := x >= y
-	return v2
+	return x >= y
 }
 
 func formulaGreaterEqualFloat32(x, y float32) bool {
-	v2 := x >= y
-	return v2
+	return x >= y
 }
 
 func formulaNegativeFloat64(x float64) float64 {
-	v1 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(x))
-	return v1
+	return math.Float64frombits(0x8000000000000000 ^ math.Float64bits(x))
 }
 
 func formulaNegativeFloat32(x float32) float32 {
-	v1 := math.Float32frombits(0x80000000 ^ math.Float32bits(x))
-	return v1
+	return math.Float32frombits(0x80000000 ^ math.Float32bits(x))
 }
 
 func formulaAbsoluteFloat64(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	return v1
+	return math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 }
 
 func formulaAbsoluteFloat32(x float32) float32 {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	return v1
+	return math.Float32frombits(0x7fffffff & math.Float32bits(x))
 }
 
 func formulaSignFloat64(x float64) float64 {
@@ -699,8 +660,7 @@ func formulaSignFloat64(x float64) float64 {
 	v3 := choose[float64](v2, 0, x)
 	v4 := choose[float64](v1, (-1), v3)
 	v5 := x > 0
-	v6 := choose[float64](v5, 1, v4)
-	return v6
+	return choose[float64](v5, 1, v4)
 }
 
 func formulaSignFloat32(x float32) float32 {
@@ -709,28 +669,23 @@ func formulaSignFloat32(x float32) float32 {
 	v3 := choose[float32](v2, 0, x)
 	v4 := choose[float32](v1, (-1), v3)
 	v5 := x > 0
-	v6 := choose[float32](v5, 1, v4)
-	return v6
+	return choose[float32](v5, 1, v4)
 }
 
 func formulaSquareFloat64(x float64) float64 {
-	v1 := float64(x * x)
-	return v1
+	return float64(x * x)
 }
 
 func formulaSquareFloat32(x float32) float32 {
-	v1 := float32(x * x)
-	return v1
+	return float32(x * x)
 }
 
 func formulaSqrtFloat64(x float64) float64 {
-	v1 := float64(math.Sqrt(float64(x)))
-	return v1
+	return float64(math.Sqrt(float64(x)))
 }
 
 func formulaSqrtFloat32(x float32) float32 {
-	v1 := float32(math.Sqrt(float64(x)))
-	return v1
+	return float32(math.Sqrt(float64(x)))
 }
 
 func formulaCbrtFloat64(x float64) float64 {
@@ -771,8 +726,7 @@ func formulaCbrtFloat64(x float64) float64 {
 	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits(v34))
 	v36 := v3 - v3
 	v37 := v36 == 0
-	v38 := choose[float64](v37, v35, x)
-	return v38
+	return choose[float64](v37, v35, x)
 }
 
 func formulaCbrtFloat32(x float32) float32 {
@@ -807,18 +761,15 @@ func formulaCbrtFloat32(x float32) float32 {
 	v29 := math.Float32frombits(math.Float32bits(v27) | math.Float32bits(v28))
 	v30 := v3 - v3
 	v31 := v30 == 0
-	v32 := choose[float32](v31, v29, x)
-	return v32
+	return choose[float32](v31, v29, x)
 }
 
 func formulaReciprocalFloat64(x float64) float64 {
-	v1 := 1 / x
-	return v1
+	return 1 / x
 }
 
 func formulaReciprocalFloat32(x float32) float32 {
-	v1 := 1 / x
-	return v1
+	return 1 / x
 }
 
 func formulaExpFloat64(x float64) float64 {
@@ -843,8 +794,7 @@ func formulaExpFloat64(x float64) float64 {
 	v19 := math.FMA(-v4, 5.497923018708371e-14, v18)
 	v20 := v5 + v19
 	v21 := 1 + v20
-	v22 := scaled(v21, v4)
-	return v22
+	return scaled(v21, v4)
 }
 
 func formulaExpFloat32(x float32) float32 {
@@ -861,8 +811,7 @@ func formulaExpFloat32(x float32) float32 {
 	v11 := fma32(v10, v6, 0.5)
 	v12 := fma32(v7, v11, v6)
 	v13 := 1 + v12
-	v14 := scaled32(v13, v4)
-	return v14
+	return scaled32(v13, v4)
 }
 
 func formulaExp2Float64(x float64) float64 {
@@ -886,8 +835,7 @@ func formulaExp2Float64(x float64) float64 {
 	v18 := math.FMA(v16, v15, v17)
 	v19 := math.FMA(v5, 0.6931471805599453, v18)
 	v20 := 1 + v19
-	v21 := scaled(v20, v4)
-	return v21
+	return scaled(v20, v4)
 }
 
 func formulaExp2Float32(x float32) float32 {
@@ -902,8 +850,7 @@ func formulaExp2Float32(x float32) float32 {
 	v9 := fma32(v8, v5, 0.2402265)
 	v10 := fma32(v9, v5, 0.6931472)
 	v11 := fma32(v5, v10, 1)
-	v12 := scaled32(v11, v4)
-	return v12
+	return scaled32(v11, v4)
 }
 
 func formulaExpm1Float64(x float64) float64 {
@@ -948,8 +895,7 @@ func formulaExpm1Float64(x float64) float64 {
 	v39 := v17 + v38
 	v40 := scaled(v39, v4)
 	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v42 := math.Float64frombits(math.Float64bits(v40) | math.Float64bits(v41))
-	return v42
+	return math.Float64frombits(math.Float64bits(v40) | math.Float64bits(v41))
 }
 
 func formulaExpm1Float32(x float32) float32 {
@@ -980,8 +926,7 @@ func formulaExpm1Float32(x float32) float32 {
 	v25 := v21 + v24
 	v26 := scaled32(v25, v4)
 	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
-	return v28
+	return math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
 }
 
 func formulaLogFloat64(x float64) float64 {
@@ -1010,8 +955,7 @@ func formulaLogFloat64(x float64) float64 {
 	v23 := v3 - v22
 	v24 := v23 + v19
 	v25 := choose(v24 < 1, v24, 1)
-	v26 := v21 + v25
-	return v26
+	return v21 + v25
 }
 
 func formulaLogFloat32(x float32) float32 {
@@ -1030,8 +974,7 @@ func formulaLogFloat32(x float32) float32 {
 	v13 := float32(v4 * v12)
 	v14 := fma32(v2, 1.4286068e-06, v13)
 	v15 := v3 + v14
-	v16 := fma32(v2, 0.69314575, v15)
-	return v16
+	return fma32(v2, 0.69314575, v15)
 }
 
 func formulaLog2Float64(x float64) float64 {
@@ -1065,8 +1008,7 @@ func formulaLog2Float64(x float64) float64 {
 	v28 := v22 - v27
 	v29 := v28 + v25
 	v30 := choose(v29 < 1, v29, 1)
-	v31 := v26 + v30
-	return v31
+	return v26 + v30
 }
 
 func formulaLog2Float32(x float32) float32 {
@@ -1085,8 +1027,7 @@ func formulaLog2Float32(x float32) float32 {
 	v13 := fma32(v12, v3, (-0.7213475))
 	v14 := fma32(v5, v13, v4)
 	v15 := fma32(v3, 1.442695, v14)
-	v16 := fma32(v2, 1, v15)
-	return v16
+	return fma32(v2, 1, v15)
 }
 
 func formulaLog10Float64(x float64) float64 {
@@ -1122,8 +1063,7 @@ func formulaLog10Float64(x float64) float64 {
 	v30 := v22 - v29
 	v31 := v30 + v26
 	v32 := choose(v31 < 1, v31, 1)
-	v33 := v28 + v32
-	return v33
+	return v28 + v32
 }
 
 func formulaLog10Float32(x float32) float32 {
@@ -1143,8 +1083,7 @@ func formulaLog10Float32(x float32) float32 {
 	v14 := fma32(v13, v3, (-0.21714725))
 	v15 := fma32(v6, v14, v5)
 	v16 := fma32(v3, 0.4342945, v15)
-	v17 := fma32(v2, 0.3010254, v16)
-	return v17
+	return fma32(v2, 0.3010254, v16)
 }
 
 func formulaLog1pFloat64(x float64) float64 {
@@ -1180,8 +1119,7 @@ func formulaLog1pFloat64(x float64) float64 {
 	v30 := choose(v29 < 1, v29, 1)
 	v31 := v26 + v30
 	v32 := x == 0 || unordered(x, 0)
-	v33 := choose[float64](v32, x, v31)
-	return v33
+	return choose[float64](v32, x, v31)
 }
 
 func formulaLog1pFloat32(x float32) float32 {
@@ -1216,8 +1154,7 @@ func formulaLog1pFloat32(x float32) float32 {
 	v29 := v17 + v28
 	v30 := fma32(v7, 0.69314575, v29)
 	v31 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v32 := math.Float32frombits(math.Float32bits(v30) | math.Float32bits(v31))
-	return v32
+	return math.Float32frombits(math.Float32bits(v30) | math.Float32bits(v31))
 }
 
 func formulaErfFloat64(x float64) float64 {
@@ -1280,8 +1217,7 @@ func formulaErfFloat64(x float64) float64 {
 	v57 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
 	v58 := math.Float64frombits(math.Float64bits(v56) | math.Float64bits(v57))
 	v59 := v14 > 0.8125
-	v60 := choose[float64](v59, v58, v13)
-	return v60
+	return choose[float64](v59, v58, v13)
 }
 
 func formulaErfFloat32(x float32) float32 {
@@ -1320,8 +1256,7 @@ func formulaErfFloat32(x float32) float32 {
 	v33 := math.Float32frombits(0x80000000 & math.Float32bits(x))
 	v34 := math.Float32frombits(math.Float32bits(v32) | math.Float32bits(v33))
 	v35 := v8 > 0.9375
-	v36 := choose[float32](v35, v34, v7)
-	return v36
+	return choose[float32](v35, v34, v7)
 }
 
 func formulaSinFloat64(x float64) (_ float64, rare bool) {
@@ -1618,8 +1553,7 @@ func formulaArcsinFloat64(x float64) float64 {
 	v35 := v9 + v28
 	v36 := choose[float64](v2, v34, v35)
 	v37 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v38 := math.Float64frombits(math.Float64bits(v36) | math.Float64bits(v37))
-	return v38
+	return math.Float64frombits(math.Float64bits(v36) | math.Float64bits(v37))
 }
 
 func formulaArcsinFloat32(x float32) float32 {
@@ -1643,8 +1577,7 @@ func formulaArcsinFloat32(x float32) float32 {
 	v18 := v5 + v14
 	v19 := choose[float32](v2, v17, v18)
 	v20 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-	return v21
+	return math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
 }
 
 func formulaArccosFloat64(x float64) float64 {
@@ -1692,8 +1625,7 @@ func formulaArccosFloat64(x float64) float64 {
 	v42 := v39 - v41
 	v43 := v42 + v34
 	v44 := math.FMA(-v37, v28, v43)
-	v45 := v40 + v44
-	return v45
+	return v40 + v44
 }
 
 func formulaArccosFloat32(x float32) float32 {
@@ -1719,8 +1651,7 @@ func formulaArccosFloat32(x float32) float32 {
 	v20 := math.Signbit(float64(x))
 	v21 := 3.1415927 - v19
 	v22 := choose[float32](v20, v21, v19)
-	v23 := choose[float32](v2, v22, v18)
-	return v23
+	return choose[float32](v2, v22, v18)
 }
 
 func formulaArctanFloat64(x float64) float64 {
@@ -1774,8 +1705,7 @@ func formulaArctanFloat64(x float64) float64 {
 	v48 := choose[float64](v3, v46, v40)
 	v49 := v47 + v48
 	v50 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v51 := math.Float64frombits(math.Float64bits(v49) | math.Float64bits(v50))
-	return v51
+	return math.Float64frombits(math.Float64bits(v49) | math.Float64bits(v50))
 }
 
 func formulaArctanFloat32(x float32) float32 {
@@ -1799,8 +1729,7 @@ func formulaArctanFloat32(x float32) float32 {
 	v18 := v17 + (-4.371139e-08)
 	v19 := choose[float32](v5, v18, v16)
 	v20 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-	return v21
+	return math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
 }
 
 func formulaSinhFloat64(x float64) float64 {
@@ -1848,8 +1777,7 @@ func formulaSinhFloat64(x float64) float64 {
 	v42 := float64(0.5 * v41)
 	v43 := scaled(v42, v4)
 	v44 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v45 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v44))
-	return v45
+	return math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v44))
 }
 
 func formulaSinhFloat32(x float32) float32 {
@@ -1880,8 +1808,7 @@ func formulaSinhFloat32(x float32) float32 {
 	v25 := float32(0.5 * v24)
 	v26 := scaled32(v25, v4)
 	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
-	return v28
+	return math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
 }
 
 func formulaCoshFloat64(x float64) float64 {
@@ -1927,8 +1854,7 @@ func formulaCoshFloat64(x float64) float64 {
 	v40 := v37 + v39
 	v41 := v35 + v40
 	v42 := float64(0.5 * v41)
-	v43 := scaled(v42, v4)
-	return v43
+	return scaled(v42, v4)
 }
 
 func formulaCoshFloat32(x float32) float32 {
@@ -1957,8 +1883,7 @@ func formulaCoshFloat32(x float32) float32 {
 	v23 := fma32(v13, v18, v22)
 	v24 := v12 + v23
 	v25 := float32(0.5 * v24)
-	v26 := scaled32(v25, v4)
-	return v26
+	return scaled32(v25, v4)
 }
 
 func formulaTanhFloat64(x float64) float64 {
@@ -2015,8 +1940,7 @@ func formulaTanhFloat64(x float64) float64 {
 	v51 := float64(v50 * v46)
 	v52 := v47 + v51
 	v53 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v54 := math.Float64frombits(math.Float64bits(v52) | math.Float64bits(v53))
-	return v54
+	return math.Float64frombits(math.Float64bits(v52) | math.Float64bits(v53))
 }
 
 var formulaTanhFloat32Table5 = [16]float32{2.500002, 3.5000124, 5.000078, 7.015265, 10.000001, 0, 0, 0, 0, 0, 0.31250033, 0.4375001, 0.62500006, 0.875001, 1.2500002, 1.7500001}
@@ -2060,8 +1984,7 @@ func formulaTanhFloat32(x float32) float32 {
 	v20 := formulaTanhFloat32Table20[math.Float32bits(v4)&15]
 	v21 := fma32(v19, v6, v20)
 	v22 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
-	return v23
+	return math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
 }
 
 func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
@@ -2177,8 +2100,7 @@ func formulaArcsinhFloat32(x float32) float32 {
 	v40 := v26 + v39
 	v41 := fma32(v28, 0.69314575, v40)
 	v42 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
-	return v43
+	return math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
 }
 
 func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
@@ -2297,8 +2219,7 @@ func formulaArccoshFloat32(x float32) float32 {
 	v38 := v24 + v37
 	v39 := fma32(v26, 0.69314575, v38)
 	v40 := x < 1
-	v41 := choose[float32](v40, math.Float32frombits(0x7fc00000), v39)
-	return v41
+	return choose[float32](v40, math.Float32frombits(0x7fc00000), v39)
 }
 
 func formulaArctanhFloat64(x float64) float64 {
@@ -2355,8 +2276,7 @@ func formulaArctanhFloat64(x float64) float64 {
 	v51 := choose(v50 < 1, v50, 1)
 	v52 := v47 + v51
 	v53 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v54 := math.Float64frombits(math.Float64bits(v52) | math.Float64bits(v53))
-	return v54
+	return math.Float64frombits(math.Float64bits(v52) | math.Float64bits(v53))
 }
 
 func formulaArctanhFloat32(x float32) float32 {
@@ -2403,92 +2323,75 @@ func formulaArctanhFloat32(x float32) float32 {
 	v41 := fma32(v9, v27, v40)
 	v42 := float32(0.5 * v41)
 	v43 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-	return v44
+	return math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
 }
 
 func formulaFloorFloat64(x float64) float64 {
-	v1 := float64(math.Floor(float64(x)))
-	return v1
+	return float64(math.Floor(float64(x)))
 }
 
 func formulaFloorFloat32(x float32) float32 {
-	v1 := float32(math.Floor(float64(x)))
-	return v1
+	return float32(math.Floor(float64(x)))
 }
 
 func formulaCeilFloat64(x float64) float64 {
-	v1 := float64(math.Ceil(float64(x)))
-	return v1
+	return float64(math.Ceil(float64(x)))
 }
 
 func formulaCeilFloat32(x float32) float32 {
-	v1 := float32(math.Ceil(float64(x)))
-	return v1
+	return float32(math.Ceil(float64(x)))
 }
 
 func formulaTruncFloat64(x float64) float64 {
-	v1 := float64(math.Trunc(float64(x)))
-	return v1
+	return float64(math.Trunc(float64(x)))
 }
 
 func formulaTruncFloat32(x float32) float32 {
-	v1 := float32(math.Trunc(float64(x)))
-	return v1
+	return float32(math.Trunc(float64(x)))
 }
 
 func formulaRintFloat64(x float64) float64 {
-	v1 := float64(math.RoundToEven(float64(x)))
-	return v1
+	return float64(math.RoundToEven(float64(x)))
 }
 
 func formulaRintFloat32(x float32) float32 {
-	v1 := float32(math.RoundToEven(float64(x)))
-	return v1
+	return float32(math.RoundToEven(float64(x)))
 }
 
 func formulaIsNaNFloat64(x float64) bool {
-	v1 := unordered(x, x)
-	return v1
+	return unordered(x, x)
 }
 
 func formulaIsNaNFloat32(x float32) bool {
-	v1 := unordered(x, x)
-	return v1
+	return unordered(x, x)
 }
 
 func formulaIsInfFloat64(x float64) bool {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := v1 == math.Float64frombits(0x7ff0000000000000)
-	return v2
+	return v1 == math.Float64frombits(0x7ff0000000000000)
 }
 
 func formulaIsInfFloat32(x float32) bool {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := v1 == math.Float32frombits(0x7f800000)
-	return v2
+	return v1 == math.Float32frombits(0x7f800000)
 }
 
 func formulaIsFiniteFloat64(x float64) bool {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := v1 < math.Float64frombits(0x7ff0000000000000)
-	return v2
+	return v1 < math.Float64frombits(0x7ff0000000000000)
 }
 
 func formulaIsFiniteFloat32(x float32) bool {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := v1 < math.Float32frombits(0x7f800000)
-	return v2
+	return v1 < math.Float32frombits(0x7f800000)
 }
 
 func formulaMulAddFloat64(x, y, z float64) float64 {
-	v3 := math.FMA(x, y, z)
-	return v3
+	return math.FMA(x, y, z)
 }
 
 func formulaMulAddFloat32(x, y, z float32) float32 {
-	v3 := fma32(x, y, z)
-	return v3
+	return fma32(x, y, z)
 }
 
 func loopAddFloat64(n int, dst, a, b, _ []byte) {

@@ -37,11 +37,16 @@ func (p *formula) plain(b *bytes.Buffer) {
 		}
 	}
 	fmt.Fprintf(b, "\nfunc %s(%s %s) %s {\n", p.name, strings.Join(params, ", "), p.width.name, result)
+	last := len(p.steps) - 1
 	for i, v := range p.steps {
 		if v.action == parameter {
 			continue
 		}
 		expression := v.plain(p.width)
+		if i == last && v == p.result && p.rare == nil {
+			fmt.Fprintf(b, "return %s\n}\n", expression)
+			return
+		}
 		v.name = fmt.Sprint("v", i)
 		fmt.Fprintf(b, "%s := %s\n", v.name, expression)
 		if v == p.rare {
