@@ -2450,26 +2450,12 @@ func loopDivideFloat32(n int, dst, a, b, _ []byte) {
 	}
 }
 
-func loopPowerFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = power(x[i], y[i])
-	}
-}
-
 func elementPowerFloat32(x, y float32) float32 {
 	v, rare := formulaPowerFloat32(float64(x), float64(y))
 	if rare {
 		v = power(float64(x), float64(y))
 	}
 	return float32(v)
-}
-
-func loopPowerFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = elementPowerFloat32(x[i], y[i])
-	}
 }
 
 func loopMinimumFloat64(n int, dst, a, b, _ []byte) {
@@ -2525,34 +2511,6 @@ func loopFmaxFloat32(n int, dst, a, b, _ []byte) {
 	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
 	for i := range d {
 		d[i] = formulaFmaxFloat32(x[i], y[i])
-	}
-}
-
-func loopArctan2Float64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = arctan2(x[i], y[i])
-	}
-}
-
-func loopArctan2Float32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaArctan2Float32(x[i], y[i])
-	}
-}
-
-func loopHypotFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = hypot(x[i], y[i])
-	}
-}
-
-func loopHypotFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaHypotFloat32(x[i], y[i])
 	}
 }
 
@@ -2724,20 +2682,6 @@ func loopSqrtFloat32(n int, dst, a, _, _ []byte) {
 	}
 }
 
-func loopCbrtFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaCbrtFloat64(x[i])
-	}
-}
-
-func loopCbrtFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaCbrtFloat32(x[i])
-	}
-}
-
 func loopReciprocalFloat64(n int, dst, a, _, _ []byte) {
 	d, x := view[float64](dst, n), view[float64](a, n)
 	for i := range d {
@@ -2752,145 +2696,12 @@ func loopReciprocalFloat32(n int, dst, a, _, _ []byte) {
 	}
 }
 
-func loopExpFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaExpFloat64(x[i])
-	}
-}
-
-func loopExpFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaExpFloat32(x[i])
-	}
-}
-
-func loopExp2Float64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaExp2Float64(x[i])
-	}
-}
-
-func loopExp2Float32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaExp2Float32(x[i])
-	}
-}
-
-func loopExpm1Float64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaExpm1Float64(x[i])
-	}
-}
-
-func loopExpm1Float32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaExpm1Float32(x[i])
-	}
-}
-
-func loopLogFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaLogFloat64(x[i])
-	}
-}
-
-func loopLogFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaLogFloat32(x[i])
-	}
-}
-
-func loopLog2Float64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaLog2Float64(x[i])
-	}
-}
-
-func loopLog2Float32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaLog2Float32(x[i])
-	}
-}
-
-func loopLog10Float64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaLog10Float64(x[i])
-	}
-}
-
-func loopLog10Float32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaLog10Float32(x[i])
-	}
-}
-
-func loopLog1pFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaLog1pFloat64(x[i])
-	}
-}
-
-func loopLog1pFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaLog1pFloat32(x[i])
-	}
-}
-
-func loopErfFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaErfFloat64(x[i])
-	}
-}
-
-func loopErfFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaErfFloat32(x[i])
-	}
-}
-
-func loopSinFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = sin(x[i])
-	}
-}
-
 func elementSinFloat32(x float32) float32 {
 	v, rare := formulaSinFloat32(x)
 	if rare {
 		v = float32(sin(float64(x)))
 	}
 	return float32(v)
-}
-
-func loopSinFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = elementSinFloat32(x[i])
-	}
-}
-
-func loopCosFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = cos(x[i])
-	}
 }
 
 func elementCosFloat32(x float32) float32 {
@@ -2901,159 +2712,12 @@ func elementCosFloat32(x float32) float32 {
 	return float32(v)
 }
 
-func loopCosFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = elementCosFloat32(x[i])
-	}
-}
-
-func loopTanFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = tan(x[i])
-	}
-}
-
 func elementTanFloat32(x float32) float32 {
 	v, rare := formulaTanFloat32(x)
 	if rare {
 		v = float32(tan(float64(x)))
 	}
 	return float32(v)
-}
-
-func loopTanFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = elementTanFloat32(x[i])
-	}
-}
-
-func loopArcsinFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaArcsinFloat64(x[i])
-	}
-}
-
-func loopArcsinFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaArcsinFloat32(x[i])
-	}
-}
-
-func loopArccosFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaArccosFloat64(x[i])
-	}
-}
-
-func loopArccosFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaArccosFloat32(x[i])
-	}
-}
-
-func loopArctanFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaArctanFloat64(x[i])
-	}
-}
-
-func loopArctanFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaArctanFloat32(x[i])
-	}
-}
-
-func loopSinhFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaSinhFloat64(x[i])
-	}
-}
-
-func loopSinhFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaSinhFloat32(x[i])
-	}
-}
-
-func loopCoshFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaCoshFloat64(x[i])
-	}
-}
-
-func loopCoshFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaCoshFloat32(x[i])
-	}
-}
-
-func loopTanhFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaTanhFloat64(x[i])
-	}
-}
-
-func loopTanhFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaTanhFloat32(x[i])
-	}
-}
-
-func loopArcsinhFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = arcsinh(x[i])
-	}
-}
-
-func loopArcsinhFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaArcsinhFloat32(x[i])
-	}
-}
-
-func loopArccoshFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = arccosh(x[i])
-	}
-}
-
-func loopArccoshFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaArccoshFloat32(x[i])
-	}
-}
-
-func loopArctanhFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaArctanhFloat64(x[i])
-	}
-}
-
-func loopArctanhFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaArctanhFloat32(x[i])
-	}
 }
 
 func loopFloorFloat64(n int, dst, a, _, _ []byte) {
@@ -3174,13 +2838,13 @@ var formulaLoops = [...][2]Func{
 	Subtract:     {loopSubtractFloat64, loopSubtractFloat32},
 	Multiply:     {loopMultiplyFloat64, loopMultiplyFloat32},
 	Divide:       {loopDivideFloat64, loopDivideFloat32},
-	Power:        {loopPowerFloat64, loopPowerFloat32},
+	Power:        {mapPairs(power), mapPairs(elementPowerFloat32)},
 	Minimum:      {loopMinimumFloat64, loopMinimumFloat32},
 	Maximum:      {loopMaximumFloat64, loopMaximumFloat32},
 	Fmin:         {loopFminFloat64, loopFminFloat32},
 	Fmax:         {loopFmaxFloat64, loopFmaxFloat32},
-	Arctan2:      {loopArctan2Float64, loopArctan2Float32},
-	Hypot:        {loopHypotFloat64, loopHypotFloat32},
+	Arctan2:      {mapPairs(arctan2), mapPairs(formulaArctan2Float32)},
+	Hypot:        {mapPairs(hypot), mapPairs(formulaHypotFloat32)},
 	Copysign:     {loopCopysignFloat64, loopCopysignFloat32},
 	Equal:        {loopEqualFloat64, loopEqualFloat32},
 	NotEqual:     {loopNotEqualFloat64, loopNotEqualFloat32},
@@ -3193,28 +2857,28 @@ var formulaLoops = [...][2]Func{
 	Sign:         {loopSignFloat64, loopSignFloat32},
 	Square:       {loopSquareFloat64, loopSquareFloat32},
 	Sqrt:         {loopSqrtFloat64, loopSqrtFloat32},
-	Cbrt:         {loopCbrtFloat64, loopCbrtFloat32},
+	Cbrt:         {mapOne(formulaCbrtFloat64), mapOne(formulaCbrtFloat32)},
 	Reciprocal:   {loopReciprocalFloat64, loopReciprocalFloat32},
-	Exp:          {loopExpFloat64, loopExpFloat32},
-	Exp2:         {loopExp2Float64, loopExp2Float32},
-	Expm1:        {loopExpm1Float64, loopExpm1Float32},
-	Log:          {loopLogFloat64, loopLogFloat32},
-	Log2:         {loopLog2Float64, loopLog2Float32},
-	Log10:        {loopLog10Float64, loopLog10Float32},
-	Log1p:        {loopLog1pFloat64, loopLog1pFloat32},
-	Erf:          {loopErfFloat64, loopErfFloat32},
-	Sin:          {loopSinFloat64, loopSinFloat32},
-	Cos:          {loopCosFloat64, loopCosFloat32},
-	Tan:          {loopTanFloat64, loopTanFloat32},
-	Arcsin:       {loopArcsinFloat64, loopArcsinFloat32},
-	Arccos:       {loopArccosFloat64, loopArccosFloat32},
-	Arctan:       {loopArctanFloat64, loopArctanFloat32},
-	Sinh:         {loopSinhFloat64, loopSinhFloat32},
-	Cosh:         {loopCoshFloat64, loopCoshFloat32},
-	Tanh:         {loopTanhFloat64, loopTanhFloat32},
-	Arcsinh:      {loopArcsinhFloat64, loopArcsinhFloat32},
-	Arccosh:      {loopArccoshFloat64, loopArccoshFloat32},
-	Arctanh:      {loopArctanhFloat64, loopArctanhFloat32},
+	Exp:          {mapOne(formulaExpFloat64), mapOne(formulaExpFloat32)},
+	Exp2:         {mapOne(formulaExp2Float64), mapOne(formulaExp2Float32)},
+	Expm1:        {mapOne(formulaExpm1Float64), mapOne(formulaExpm1Float32)},
+	Log:          {mapOne(formulaLogFloat64), mapOne(formulaLogFloat32)},
+	Log2:         {mapOne(formulaLog2Float64), mapOne(formulaLog2Float32)},
+	Log10:        {mapOne(formulaLog10Float64), mapOne(formulaLog10Float32)},
+	Log1p:        {mapOne(formulaLog1pFloat64), mapOne(formulaLog1pFloat32)},
+	Erf:          {mapOne(formulaErfFloat64), mapOne(formulaErfFloat32)},
+	Sin:          {mapOne(sin), mapOne(elementSinFloat32)},
+	Cos:          {mapOne(cos), mapOne(elementCosFloat32)},
+	Tan:          {mapOne(tan), mapOne(elementTanFloat32)},
+	Arcsin:       {mapOne(formulaArcsinFloat64), mapOne(formulaArcsinFloat32)},
+	Arccos:       {mapOne(formulaArccosFloat64), mapOne(formulaArccosFloat32)},
+	Arctan:       {mapOne(formulaArctanFloat64), mapOne(formulaArctanFloat32)},
+	Sinh:         {mapOne(formulaSinhFloat64), mapOne(formulaSinhFloat32)},
+	Cosh:         {mapOne(formulaCoshFloat64), mapOne(formulaCoshFloat32)},
+	Tanh:         {mapOne(formulaTanhFloat64), mapOne(formulaTanhFloat32)},
+	Arcsinh:      {mapOne(arcsinh), mapOne(formulaArcsinhFloat32)},
+	Arccosh:      {mapOne(arccosh), mapOne(formulaArccoshFloat32)},
+	Arctanh:      {mapOne(formulaArctanhFloat64), mapOne(formulaArctanhFloat32)},
 	Floor:        {loopFloorFloat64, loopFloorFloat32},
 	Ceil:         {loopCeilFloat64, loopCeilFloat32},
 	Trunc:        {loopTruncFloat64, loopTruncFloat32},

@@ -60,42 +60,43 @@ func (p *formula) plain(b *bytes.Buffer) {
 	}
 }
 
-// plainLoop is the loop of a formula, which has rare operands computed by another function.
-func (p *formula) plainLoop(b *bytes.Buffer) {
-	own := fmt.Sprint("float", 8*p.size)
-	result, first, names := own, "d", []string{"_", "_", "_"}
+// mostInlined is how many steps a formula has at most for the compiler to inline it. Such a one has a
+// loop of its own, the others gain nothing from that.
+const mostInlined = 10
+
+// plainLoop is an expression for the loop of a formula, and writes what that needs.
+func (p *formula) plainLoop(b *bytes.Buffer) string {
+	name, own := p.op+p.typeName(), fmt.Sprint("float", 8*p.size)
+	var elements, given, wide []string
+	for i := range p.params {
+		x := string(rune('x' + i))
+		elements, given, wide = append(elements, x), append(given, p.convert(own, x)), append(wide, double.convert(own, x))
+	}
+	if len(p.steps) > mostInlined {
+		function := p.name
+		switch {
+		case p.rare != nil && p.size == double.bytes:
+			function = p.rarely()
+		case p.rare != nil:
+			function = "element" + name
+			whole := fmt.Sprintf("%s(%s)", p.rarely(), strings.Join(wide, ", "))
+			fmt.Fprintf(b, "\nfunc %s(%s %s) %[3]s {\nv, rare := %s(%s)\nif rare {\nv = %s\n}\nreturn float32(v)\n}\n", function,
+				strings.Join(elements, ", "), own, p.name, strings.Join(given, ", "), p.convert("float64", whole))
+		}
+		return []string{1: "mapOne", 2: "mapPairs"}[len(p.params)] + "(" + function + ")"
+	}
+	result, names := own, []string{"_", "_", "_"}
 	if p.truth() {
 		result = "bool"
 	}
-	views, given, wide := "view["+result+"](dst, n)", []string{}, []string{}
+	views := "view[" + result + "](dst, n)"
 	for i := range p.params {
-		name := string(rune('x' + i))
 		names[i] = string(rune('a' + i))
-		first += ", " + name
 		views += fmt.Sprintf(", view[%s](%s, n)", own, names[i])
-		given = append(given, p.convert(own, name+"[i]"))
-		wide = append(wide, double.convert(own, name+"[i]"))
 	}
-	call := fmt.Sprintf("%s(%s)", p.name, strings.Join(given, ", "))
-	whole := fmt.Sprintf("%s(%s)", p.rarely(), strings.Join(wide, ", "))
-	if p.rare != nil && p.size != double.bytes {
-		// A function of its own: in a loop, conversions of what is loaded wait for the element before.
-		element := strings.NewReplacer("[i]", "")
-		fmt.Fprintf(b, "\nfunc element%s%s(%s %s) %s {\nv, rare := %s\nif rare {\nv = %s\n}\nreturn float32(v)\n}\n", p.op, p.typeName(),
-			first[len("d, "):], own, own, element.Replace(call), element.Replace(p.convert("float64", whole)))
-	}
-	fmt.Fprintf(b, "\nfunc loop%s%s(n int, dst, %s []byte) {\n%s := %s\nfor i := range d {\n", p.op, p.typeName(), strings.Join(names, ", "), first, views)
-	switch {
-	case p.rare == nil && p.size == p.bytes:
-		fmt.Fprintf(b, "d[i] = %s\n", call)
-	case p.rare == nil:
-		fmt.Fprintf(b, "d[i] = float32(%s)\n", call)
-	case p.size == double.bytes:
-		fmt.Fprintf(b, "d[i] = %s\n", whole)
-	default:
-		fmt.Fprintf(b, "d[i] = element%s%s(%s[i])\n", p.op, p.typeName(), strings.ReplaceAll(first[len("d, "):], ", ", "[i], "))
-	}
-	b.WriteString("}\n}\n")
+	fmt.Fprintf(b, "\nfunc loop%s(n int, dst, %s []byte) {\nd, %s := %s\nfor i := range d {\nd[i] = %s(%s[i])\n}\n}\n", name, strings.Join(names, ", "),
+		strings.Join(elements, ", "), views, p.name, strings.Join(elements, "[i], "))
+	return "loop" + name
 }
 
 // convert is an expression of type from in the width.
@@ -182,11 +183,8 @@ func plainSource(all []*formula) ([]byte, error) {
 	for _, p := range append(plainFormulas(), all...) {
 		p.plain(&b)
 	}
-	for i, p := range all {
-		p.plainLoop(&b)
-		if i%2 == 0 {
-			fmt.Fprintf(&table, "%[1]s: {loop%[1]s%[2]s, loop%[1]s%[3]s},\n", p.op, p.typeName(), all[i+1].typeName())
-		}
+	for i := 0; i < len(all); i += 2 {
+		fmt.Fprintf(&table, "%s: {%s, %s},\n", all[i].op, all[i].plainLoop(&b), all[i+1].plainLoop(&b))
 	}
 	fmt.Fprintf(&b, "\n// formulaLoops are those of float64 and of float32.\nvar formulaLoops = [...][2]Func{\n%s}\n", table.String())
 	// The bits of 2/π, after 64 that are zero.
