@@ -169,36 +169,48 @@ func formulaTanReduced(x, y, z float64) float64 {
 	return math.Float64frombits(math.Float64bits(v33) ^ math.Float64bits(v4))
 }
 
-func formulaAddFloat64(x, y float64) float64 {
+func formulaAdd[T float](x, y T) T {
 	return x + y
 }
 
-func formulaAddFloat32(x, y float32) float32 {
-	return x + y
+func loopAdd[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaAdd(x[i], y[i])
+	}
 }
 
-func formulaSubtractFloat64(x, y float64) float64 {
+func formulaSubtract[T float](x, y T) T {
 	return x - y
 }
 
-func formulaSubtractFloat32(x, y float32) float32 {
-	return x - y
+func loopSubtract[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaSubtract(x[i], y[i])
+	}
 }
 
-func formulaMultiplyFloat64(x, y float64) float64 {
-	return float64(x * y)
+func formulaMultiply[T float](x, y T) T {
+	return T(x * y)
 }
 
-func formulaMultiplyFloat32(x, y float32) float32 {
-	return float32(x * y)
+func loopMultiply[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaMultiply(x[i], y[i])
+	}
 }
 
-func formulaDivideFloat64(x, y float64) float64 {
+func formulaDivide[T float](x, y T) T {
 	return x / y
 }
 
-func formulaDivideFloat32(x, y float32) float32 {
-	return x / y
+func loopDivide[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaDivide(x[i], y[i])
+	}
 }
 
 func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
@@ -372,52 +384,64 @@ func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
 	return v50, false
 }
 
-func formulaMinimumFloat64(x, y float64) float64 {
+func elementPowerFloat32(x, y float32) float32 {
+	v, rare := formulaPowerFloat32(float64(x), float64(y))
+	if rare {
+		v = power(float64(x), float64(y))
+	}
+	return float32(v)
+}
+
+func formulaMinimum[T float](x, y T) T {
 	v2 := choose(x < y, x, y)
 	v3 := unordered(x, x)
-	return choose[float64](v3, x, v2)
+	return choose[T](v3, x, v2)
 }
 
-func formulaMinimumFloat32(x, y float32) float32 {
-	v2 := choose(x < y, x, y)
-	v3 := unordered(x, x)
-	return choose[float32](v3, x, v2)
+func loopMinimum[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaMinimum(x[i], y[i])
+	}
 }
 
-func formulaMaximumFloat64(x, y float64) float64 {
+func formulaMaximum[T float](x, y T) T {
 	v2 := choose(x > y, x, y)
 	v3 := unordered(x, x)
-	return choose[float64](v3, x, v2)
+	return choose[T](v3, x, v2)
 }
 
-func formulaMaximumFloat32(x, y float32) float32 {
-	v2 := choose(x > y, x, y)
-	v3 := unordered(x, x)
-	return choose[float32](v3, x, v2)
+func loopMaximum[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaMaximum(x[i], y[i])
+	}
 }
 
-func formulaFminFloat64(x, y float64) float64 {
+func formulaFmin[T float](x, y T) T {
 	v2 := choose(x < y, x, y)
 	v3 := unordered(y, y)
-	return choose[float64](v3, x, v2)
+	return choose[T](v3, x, v2)
 }
 
-func formulaFminFloat32(x, y float32) float32 {
-	v2 := choose(x < y, x, y)
-	v3 := unordered(y, y)
-	return choose[float32](v3, x, v2)
+func loopFmin[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaFmin(x[i], y[i])
+	}
 }
 
-func formulaFmaxFloat64(x, y float64) float64 {
+func formulaFmax[T float](x, y T) T {
 	v2 := choose(x > y, x, y)
 	v3 := unordered(y, y)
-	return choose[float64](v3, x, v2)
+	return choose[T](v3, x, v2)
 }
 
-func formulaFmaxFloat32(x, y float32) float32 {
-	v2 := choose(x > y, x, y)
-	v3 := unordered(y, y)
-	return choose[float32](v3, x, v2)
+func loopFmax[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaFmax(x[i], y[i])
+	}
 }
 
 func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
@@ -590,52 +614,84 @@ func formulaCopysignFloat32(x, y float32) float32 {
 	return math.Float32frombits(math.Float32bits(v2) | math.Float32bits(v3))
 }
 
-func formulaEqualFloat64(x, y float64) bool {
+func loopCopysignFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaCopysignFloat64(x[i], y[i])
+	}
+}
+
+func loopCopysignFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaCopysignFloat32(x[i], y[i])
+	}
+}
+
+func formulaEqual[T float](x, y T) bool {
 	return x == y
 }
 
-func formulaEqualFloat32(x, y float32) bool {
-	return x == y
+func loopEqual[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaEqual(x[i], y[i])
+	}
 }
 
-func formulaNotEqualFloat64(x, y float64) bool {
+func formulaNotEqual[T float](x, y T) bool {
 	return x != y
 }
 
-func formulaNotEqualFloat32(x, y float32) bool {
-	return x != y
+func loopNotEqual[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaNotEqual(x[i], y[i])
+	}
 }
 
-func formulaLessFloat64(x, y float64) bool {
+func formulaLess[T float](x, y T) bool {
 	return x < y
 }
 
-func formulaLessFloat32(x, y float32) bool {
-	return x < y
+func loopLess[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaLess(x[i], y[i])
+	}
 }
 
-func formulaLessEqualFloat64(x, y float64) bool {
+func formulaLessEqual[T float](x, y T) bool {
 	return x <= y
 }
 
-func formulaLessEqualFloat32(x, y float32) bool {
-	return x <= y
+func loopLessEqual[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaLessEqual(x[i], y[i])
+	}
 }
 
-func formulaGreaterFloat64(x, y float64) bool {
+func formulaGreater[T float](x, y T) bool {
 	return x > y
 }
 
-func formulaGreaterFloat32(x, y float32) bool {
-	return x > y
+func loopGreater[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaGreater(x[i], y[i])
+	}
 }
 
-func formulaGreaterEqualFloat64(x, y float64) bool {
+func formulaGreaterEqual[T float](x, y T) bool {
 	return x >= y
 }
 
-func formulaGreaterEqualFloat32(x, y float32) bool {
-	return x >= y
+func loopGreaterEqual[T float](n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[T](a, n), view[T](b, n)
+	for i := range d {
+		d[i] = formulaGreaterEqual(x[i], y[i])
+	}
 }
 
 func formulaNegativeFloat64(x float64) float64 {
@@ -646,6 +702,20 @@ func formulaNegativeFloat32(x float32) float32 {
 	return math.Float32frombits(0x80000000 ^ math.Float32bits(x))
 }
 
+func loopNegativeFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaNegativeFloat64(x[i])
+	}
+}
+
+func loopNegativeFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaNegativeFloat32(x[i])
+	}
+}
+
 func formulaAbsoluteFloat64(x float64) float64 {
 	return math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 }
@@ -654,30 +724,45 @@ func formulaAbsoluteFloat32(x float32) float32 {
 	return math.Float32frombits(0x7fffffff & math.Float32bits(x))
 }
 
-func formulaSignFloat64(x float64) float64 {
+func loopAbsoluteFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaAbsoluteFloat64(x[i])
+	}
+}
+
+func loopAbsoluteFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaAbsoluteFloat32(x[i])
+	}
+}
+
+func formulaSign[T float](x T) T {
 	v1 := x < 0
 	v2 := x == 0
-	v3 := choose[float64](v2, 0, x)
-	v4 := choose[float64](v1, (-1), v3)
+	v3 := choose[T](v2, 0, x)
+	v4 := choose[T](v1, (-1), v3)
 	v5 := x > 0
-	return choose[float64](v5, 1, v4)
+	return choose[T](v5, 1, v4)
 }
 
-func formulaSignFloat32(x float32) float32 {
-	v1 := x < 0
-	v2 := x == 0
-	v3 := choose[float32](v2, 0, x)
-	v4 := choose[float32](v1, (-1), v3)
-	v5 := x > 0
-	return choose[float32](v5, 1, v4)
+func loopSign[T float](n int, dst, a, _, _ []byte) {
+	d, x := view[T](dst, n), view[T](a, n)
+	for i := range d {
+		d[i] = formulaSign(x[i])
+	}
 }
 
-func formulaSquareFloat64(x float64) float64 {
-	return float64(x * x)
+func formulaSquare[T float](x T) T {
+	return T(x * x)
 }
 
-func formulaSquareFloat32(x float32) float32 {
-	return float32(x * x)
+func loopSquare[T float](n int, dst, a, _, _ []byte) {
+	d, x := view[T](dst, n), view[T](a, n)
+	for i := range d {
+		d[i] = formulaSquare(x[i])
+	}
 }
 
 func formulaSqrtFloat64(x float64) float64 {
@@ -686,6 +771,20 @@ func formulaSqrtFloat64(x float64) float64 {
 
 func formulaSqrtFloat32(x float32) float32 {
 	return float32(math.Sqrt(float64(x)))
+}
+
+func loopSqrtFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaSqrtFloat64(x[i])
+	}
+}
+
+func loopSqrtFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaSqrtFloat32(x[i])
+	}
 }
 
 func formulaCbrtFloat64(x float64) float64 {
@@ -764,12 +863,15 @@ func formulaCbrtFloat32(x float32) float32 {
 	return choose[float32](v31, v29, x)
 }
 
-func formulaReciprocalFloat64(x float64) float64 {
+func formulaReciprocal[T float](x T) T {
 	return 1 / x
 }
 
-func formulaReciprocalFloat32(x float32) float32 {
-	return 1 / x
+func loopReciprocal[T float](n int, dst, a, _, _ []byte) {
+	d, x := view[T](dst, n), view[T](a, n)
+	for i := range d {
+		d[i] = formulaReciprocal(x[i])
+	}
 }
 
 func formulaExpFloat64(x float64) float64 {
@@ -1341,6 +1443,14 @@ func formulaSinFloat32(x float32) (_ float32, rare bool) {
 	return v24, false
 }
 
+func elementSinFloat32(x float32) float32 {
+	v, rare := formulaSinFloat32(x)
+	if rare {
+		v = float32(sin(float64(x)))
+	}
+	return float32(v)
+}
+
 func formulaCosFloat64(x float64) (_ float64, rare bool) {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := v1 >= 1.073741824e+09
@@ -1423,6 +1533,14 @@ func formulaCosFloat32(x float32) (_ float32, rare bool) {
 	v24 := unordered(x, x)
 	v25 := choose[float32](v24, x, v23)
 	return v25, false
+}
+
+func elementCosFloat32(x float32) float32 {
+	v, rare := formulaCosFloat32(x)
+	if rare {
+		v = float32(cos(float64(x)))
+	}
+	return float32(v)
 }
 
 func formulaTanFloat64(x float64) (_ float64, rare bool) {
@@ -1513,6 +1631,14 @@ func formulaTanFloat32(x float32) (_ float32, rare bool) {
 	v29 := x == 0 || unordered(x, 0)
 	v30 := choose[float32](v29, x, v28)
 	return v30, false
+}
+
+func elementTanFloat32(x float32) float32 {
+	v, rare := formulaTanFloat32(x)
+	if rare {
+		v = float32(tan(float64(x)))
+	}
+	return float32(v)
 }
 
 func formulaArcsinFloat64(x float64) float64 {
@@ -2334,392 +2460,6 @@ func formulaFloorFloat32(x float32) float32 {
 	return float32(math.Floor(float64(x)))
 }
 
-func formulaCeilFloat64(x float64) float64 {
-	return float64(math.Ceil(float64(x)))
-}
-
-func formulaCeilFloat32(x float32) float32 {
-	return float32(math.Ceil(float64(x)))
-}
-
-func formulaTruncFloat64(x float64) float64 {
-	return float64(math.Trunc(float64(x)))
-}
-
-func formulaTruncFloat32(x float32) float32 {
-	return float32(math.Trunc(float64(x)))
-}
-
-func formulaRintFloat64(x float64) float64 {
-	return float64(math.RoundToEven(float64(x)))
-}
-
-func formulaRintFloat32(x float32) float32 {
-	return float32(math.RoundToEven(float64(x)))
-}
-
-func formulaIsNaNFloat64(x float64) bool {
-	return unordered(x, x)
-}
-
-func formulaIsNaNFloat32(x float32) bool {
-	return unordered(x, x)
-}
-
-func formulaIsInfFloat64(x float64) bool {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	return v1 == math.Float64frombits(0x7ff0000000000000)
-}
-
-func formulaIsInfFloat32(x float32) bool {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	return v1 == math.Float32frombits(0x7f800000)
-}
-
-func formulaIsFiniteFloat64(x float64) bool {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	return v1 < math.Float64frombits(0x7ff0000000000000)
-}
-
-func formulaIsFiniteFloat32(x float32) bool {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	return v1 < math.Float32frombits(0x7f800000)
-}
-
-func formulaMulAddFloat64(x, y, z float64) float64 {
-	return math.FMA(x, y, z)
-}
-
-func formulaMulAddFloat32(x, y, z float32) float32 {
-	return fma32(x, y, z)
-}
-
-func loopAddFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaAddFloat64(x[i], y[i])
-	}
-}
-
-func loopAddFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaAddFloat32(x[i], y[i])
-	}
-}
-
-func loopSubtractFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaSubtractFloat64(x[i], y[i])
-	}
-}
-
-func loopSubtractFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaSubtractFloat32(x[i], y[i])
-	}
-}
-
-func loopMultiplyFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaMultiplyFloat64(x[i], y[i])
-	}
-}
-
-func loopMultiplyFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaMultiplyFloat32(x[i], y[i])
-	}
-}
-
-func loopDivideFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaDivideFloat64(x[i], y[i])
-	}
-}
-
-func loopDivideFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaDivideFloat32(x[i], y[i])
-	}
-}
-
-func elementPowerFloat32(x, y float32) float32 {
-	v, rare := formulaPowerFloat32(float64(x), float64(y))
-	if rare {
-		v = power(float64(x), float64(y))
-	}
-	return float32(v)
-}
-
-func loopMinimumFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaMinimumFloat64(x[i], y[i])
-	}
-}
-
-func loopMinimumFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaMinimumFloat32(x[i], y[i])
-	}
-}
-
-func loopMaximumFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaMaximumFloat64(x[i], y[i])
-	}
-}
-
-func loopMaximumFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaMaximumFloat32(x[i], y[i])
-	}
-}
-
-func loopFminFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaFminFloat64(x[i], y[i])
-	}
-}
-
-func loopFminFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaFminFloat32(x[i], y[i])
-	}
-}
-
-func loopFmaxFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaFmaxFloat64(x[i], y[i])
-	}
-}
-
-func loopFmaxFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaFmaxFloat32(x[i], y[i])
-	}
-}
-
-func loopCopysignFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaCopysignFloat64(x[i], y[i])
-	}
-}
-
-func loopCopysignFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaCopysignFloat32(x[i], y[i])
-	}
-}
-
-func loopEqualFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaEqualFloat64(x[i], y[i])
-	}
-}
-
-func loopEqualFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaEqualFloat32(x[i], y[i])
-	}
-}
-
-func loopNotEqualFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaNotEqualFloat64(x[i], y[i])
-	}
-}
-
-func loopNotEqualFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaNotEqualFloat32(x[i], y[i])
-	}
-}
-
-func loopLessFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaLessFloat64(x[i], y[i])
-	}
-}
-
-func loopLessFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaLessFloat32(x[i], y[i])
-	}
-}
-
-func loopLessEqualFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaLessEqualFloat64(x[i], y[i])
-	}
-}
-
-func loopLessEqualFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaLessEqualFloat32(x[i], y[i])
-	}
-}
-
-func loopGreaterFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaGreaterFloat64(x[i], y[i])
-	}
-}
-
-func loopGreaterFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaGreaterFloat32(x[i], y[i])
-	}
-}
-
-func loopGreaterEqualFloat64(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
-	for i := range d {
-		d[i] = formulaGreaterEqualFloat64(x[i], y[i])
-	}
-}
-
-func loopGreaterEqualFloat32(n int, dst, a, b, _ []byte) {
-	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
-	for i := range d {
-		d[i] = formulaGreaterEqualFloat32(x[i], y[i])
-	}
-}
-
-func loopNegativeFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaNegativeFloat64(x[i])
-	}
-}
-
-func loopNegativeFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaNegativeFloat32(x[i])
-	}
-}
-
-func loopAbsoluteFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaAbsoluteFloat64(x[i])
-	}
-}
-
-func loopAbsoluteFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaAbsoluteFloat32(x[i])
-	}
-}
-
-func loopSignFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaSignFloat64(x[i])
-	}
-}
-
-func loopSignFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaSignFloat32(x[i])
-	}
-}
-
-func loopSquareFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaSquareFloat64(x[i])
-	}
-}
-
-func loopSquareFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaSquareFloat32(x[i])
-	}
-}
-
-func loopSqrtFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaSqrtFloat64(x[i])
-	}
-}
-
-func loopSqrtFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaSqrtFloat32(x[i])
-	}
-}
-
-func loopReciprocalFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[float64](dst, n), view[float64](a, n)
-	for i := range d {
-		d[i] = formulaReciprocalFloat64(x[i])
-	}
-}
-
-func loopReciprocalFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[float32](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaReciprocalFloat32(x[i])
-	}
-}
-
-func elementSinFloat32(x float32) float32 {
-	v, rare := formulaSinFloat32(x)
-	if rare {
-		v = float32(sin(float64(x)))
-	}
-	return float32(v)
-}
-
-func elementCosFloat32(x float32) float32 {
-	v, rare := formulaCosFloat32(x)
-	if rare {
-		v = float32(cos(float64(x)))
-	}
-	return float32(v)
-}
-
-func elementTanFloat32(x float32) float32 {
-	v, rare := formulaTanFloat32(x)
-	if rare {
-		v = float32(tan(float64(x)))
-	}
-	return float32(v)
-}
-
 func loopFloorFloat64(n int, dst, a, _, _ []byte) {
 	d, x := view[float64](dst, n), view[float64](a, n)
 	for i := range d {
@@ -2732,6 +2472,14 @@ func loopFloorFloat32(n int, dst, a, _, _ []byte) {
 	for i := range d {
 		d[i] = formulaFloorFloat32(x[i])
 	}
+}
+
+func formulaCeilFloat64(x float64) float64 {
+	return float64(math.Ceil(float64(x)))
+}
+
+func formulaCeilFloat32(x float32) float32 {
+	return float32(math.Ceil(float64(x)))
 }
 
 func loopCeilFloat64(n int, dst, a, _, _ []byte) {
@@ -2748,6 +2496,14 @@ func loopCeilFloat32(n int, dst, a, _, _ []byte) {
 	}
 }
 
+func formulaTruncFloat64(x float64) float64 {
+	return float64(math.Trunc(float64(x)))
+}
+
+func formulaTruncFloat32(x float32) float32 {
+	return float32(math.Trunc(float64(x)))
+}
+
 func loopTruncFloat64(n int, dst, a, _, _ []byte) {
 	d, x := view[float64](dst, n), view[float64](a, n)
 	for i := range d {
@@ -2760,6 +2516,14 @@ func loopTruncFloat32(n int, dst, a, _, _ []byte) {
 	for i := range d {
 		d[i] = formulaTruncFloat32(x[i])
 	}
+}
+
+func formulaRintFloat64(x float64) float64 {
+	return float64(math.RoundToEven(float64(x)))
+}
+
+func formulaRintFloat32(x float32) float32 {
+	return float32(math.RoundToEven(float64(x)))
 }
 
 func loopRintFloat64(n int, dst, a, _, _ []byte) {
@@ -2776,18 +2540,25 @@ func loopRintFloat32(n int, dst, a, _, _ []byte) {
 	}
 }
 
-func loopIsNaNFloat64(n int, dst, a, _, _ []byte) {
-	d, x := view[bool](dst, n), view[float64](a, n)
+func formulaIsNaN[T float](x T) bool {
+	return unordered(x, x)
+}
+
+func loopIsNaN[T float](n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[T](a, n)
 	for i := range d {
-		d[i] = formulaIsNaNFloat64(x[i])
+		d[i] = formulaIsNaN(x[i])
 	}
 }
 
-func loopIsNaNFloat32(n int, dst, a, _, _ []byte) {
-	d, x := view[bool](dst, n), view[float32](a, n)
-	for i := range d {
-		d[i] = formulaIsNaNFloat32(x[i])
-	}
+func formulaIsInfFloat64(x float64) bool {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	return v1 == math.Float64frombits(0x7ff0000000000000)
+}
+
+func formulaIsInfFloat32(x float32) bool {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	return v1 == math.Float32frombits(0x7f800000)
 }
 
 func loopIsInfFloat64(n int, dst, a, _, _ []byte) {
@@ -2804,6 +2575,16 @@ func loopIsInfFloat32(n int, dst, a, _, _ []byte) {
 	}
 }
 
+func formulaIsFiniteFloat64(x float64) bool {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	return v1 < math.Float64frombits(0x7ff0000000000000)
+}
+
+func formulaIsFiniteFloat32(x float32) bool {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	return v1 < math.Float32frombits(0x7f800000)
+}
+
 func loopIsFiniteFloat64(n int, dst, a, _, _ []byte) {
 	d, x := view[bool](dst, n), view[float64](a, n)
 	for i := range d {
@@ -2816,6 +2597,14 @@ func loopIsFiniteFloat32(n int, dst, a, _, _ []byte) {
 	for i := range d {
 		d[i] = formulaIsFiniteFloat32(x[i])
 	}
+}
+
+func formulaMulAddFloat64(x, y, z float64) float64 {
+	return math.FMA(x, y, z)
+}
+
+func formulaMulAddFloat32(x, y, z float32) float32 {
+	return fma32(x, y, z)
 }
 
 func loopMulAddFloat64(n int, dst, a, b, c []byte) {
@@ -2834,31 +2623,31 @@ func loopMulAddFloat32(n int, dst, a, b, c []byte) {
 
 // formulaLoops are those of float64 and of float32.
 var formulaLoops = [...][2]Func{
-	Add:          {loopAddFloat64, loopAddFloat32},
-	Subtract:     {loopSubtractFloat64, loopSubtractFloat32},
-	Multiply:     {loopMultiplyFloat64, loopMultiplyFloat32},
-	Divide:       {loopDivideFloat64, loopDivideFloat32},
+	Add:          {loopAdd[float64], loopAdd[float32]},
+	Subtract:     {loopSubtract[float64], loopSubtract[float32]},
+	Multiply:     {loopMultiply[float64], loopMultiply[float32]},
+	Divide:       {loopDivide[float64], loopDivide[float32]},
 	Power:        {mapPairs(power), mapPairs(elementPowerFloat32)},
-	Minimum:      {loopMinimumFloat64, loopMinimumFloat32},
-	Maximum:      {loopMaximumFloat64, loopMaximumFloat32},
-	Fmin:         {loopFminFloat64, loopFminFloat32},
-	Fmax:         {loopFmaxFloat64, loopFmaxFloat32},
+	Minimum:      {loopMinimum[float64], loopMinimum[float32]},
+	Maximum:      {loopMaximum[float64], loopMaximum[float32]},
+	Fmin:         {loopFmin[float64], loopFmin[float32]},
+	Fmax:         {loopFmax[float64], loopFmax[float32]},
 	Arctan2:      {mapPairs(arctan2), mapPairs(formulaArctan2Float32)},
 	Hypot:        {mapPairs(hypot), mapPairs(formulaHypotFloat32)},
 	Copysign:     {loopCopysignFloat64, loopCopysignFloat32},
-	Equal:        {loopEqualFloat64, loopEqualFloat32},
-	NotEqual:     {loopNotEqualFloat64, loopNotEqualFloat32},
-	Less:         {loopLessFloat64, loopLessFloat32},
-	LessEqual:    {loopLessEqualFloat64, loopLessEqualFloat32},
-	Greater:      {loopGreaterFloat64, loopGreaterFloat32},
-	GreaterEqual: {loopGreaterEqualFloat64, loopGreaterEqualFloat32},
+	Equal:        {loopEqual[float64], loopEqual[float32]},
+	NotEqual:     {loopNotEqual[float64], loopNotEqual[float32]},
+	Less:         {loopLess[float64], loopLess[float32]},
+	LessEqual:    {loopLessEqual[float64], loopLessEqual[float32]},
+	Greater:      {loopGreater[float64], loopGreater[float32]},
+	GreaterEqual: {loopGreaterEqual[float64], loopGreaterEqual[float32]},
 	Negative:     {loopNegativeFloat64, loopNegativeFloat32},
 	Absolute:     {loopAbsoluteFloat64, loopAbsoluteFloat32},
-	Sign:         {loopSignFloat64, loopSignFloat32},
-	Square:       {loopSquareFloat64, loopSquareFloat32},
+	Sign:         {loopSign[float64], loopSign[float32]},
+	Square:       {loopSquare[float64], loopSquare[float32]},
 	Sqrt:         {loopSqrtFloat64, loopSqrtFloat32},
 	Cbrt:         {mapOne(formulaCbrtFloat64), mapOne(formulaCbrtFloat32)},
-	Reciprocal:   {loopReciprocalFloat64, loopReciprocalFloat32},
+	Reciprocal:   {loopReciprocal[float64], loopReciprocal[float32]},
 	Exp:          {mapOne(formulaExpFloat64), mapOne(formulaExpFloat32)},
 	Exp2:         {mapOne(formulaExp2Float64), mapOne(formulaExp2Float32)},
 	Expm1:        {mapOne(formulaExpm1Float64), mapOne(formulaExpm1Float32)},
@@ -2883,7 +2672,7 @@ var formulaLoops = [...][2]Func{
 	Ceil:         {loopCeilFloat64, loopCeilFloat32},
 	Trunc:        {loopTruncFloat64, loopTruncFloat32},
 	Rint:         {loopRintFloat64, loopRintFloat32},
-	IsNaN:        {loopIsNaNFloat64, loopIsNaNFloat32},
+	IsNaN:        {loopIsNaN[float64], loopIsNaN[float32]},
 	IsInf:        {loopIsInfFloat64, loopIsInfFloat32},
 	IsFinite:     {loopIsFiniteFloat64, loopIsFiniteFloat32},
 	MulAdd:       {loopMulAddFloat64, loopMulAddFloat32},
