@@ -16,7 +16,7 @@ type operation struct {
 
 // ofFloats is an operation on float32 or float64; "" where there is none.
 func (e *emitter) ofFloats(op kernel.Op, t dtype.Type, a []string) string {
-	if text := formula(op, t); text != "" {
+	if text := formulas[operation{op, t}]; text != "" {
 		return e.function(op, t, text, a)
 	}
 	switch op {

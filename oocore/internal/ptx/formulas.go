@@ -7,68 +7,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/kernel"
 )
 
-// formula returns the text of a function of floats; "" where it is none.
-func formula(op kernel.Op, t dtype.Type) string {
-	switch (operation{op, t}) {
-	case operation{kernel.Add, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-add.rn.f64 v0, $0, $1;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Add, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-add.rn.f32 v0, $0, $1;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Subtract, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-sub.rn.f64 v0, $0, $1;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Subtract, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-sub.rn.f32 v0, $0, $1;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Multiply, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-mul.rn.f64 v0, $0, $1;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Multiply, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-mul.rn.f32 v0, $0, $1;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Divide, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-div.rn.f64 v0, $0, $1;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Divide, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-div.rn.f32 v0, $0, $1;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Power, dtype.Float64}:
-		return `{
-.reg .b64 v<130>;
+// formulas are the texts of functions of floats.
+var formulas = map[operation]string{
+	{kernel.Add, dtype.Float64}:      `add.rn.f64 $d, $0, $1;`,
+	{kernel.Add, dtype.Float32}:      `add.rn.f32 $d, $0, $1;`,
+	{kernel.Subtract, dtype.Float64}: `sub.rn.f64 $d, $0, $1;`,
+	{kernel.Subtract, dtype.Float32}: `sub.rn.f32 $d, $0, $1;`,
+	{kernel.Multiply, dtype.Float64}: `mul.rn.f64 $d, $0, $1;`,
+	{kernel.Multiply, dtype.Float32}: `mul.rn.f32 $d, $0, $1;`,
+	{kernel.Divide, dtype.Float64}:   `div.rn.f64 $d, $0, $1;`,
+	{kernel.Divide, dtype.Float32}:   `div.rn.f32 $d, $0, $1;`,
+	{kernel.Power, dtype.Float64}: `{
+.reg .b64 v<129>;
 .reg .pred p<12>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, v0, 0d0010000000000000;
@@ -212,12 +162,9 @@ xor.b64 v126, v120, v125;
 selp.b64 v127, 0x7FF8000000000000, v126, p10;
 setp.eq.f64 p11, $1, 0d4000000000000000;
 mul.rn.f64 v128, $0, $0;
-selp.b64 v129, v128, v127, p11;
-mov.b64 $d, v129;
-}
-`
-	case operation{kernel.Power, dtype.Float32}:
-		return `{
+selp.b64 $d, v128, v127, p11;
+}`,
+	{kernel.Power, dtype.Float32}: `{
 .reg .b64 v<63>;
 .reg .pred p<16>;
 cvt.f64.f32 v0, $0;
@@ -301,99 +248,73 @@ setp.eq.f64 p15, v1, 0d4000000000000000;
 mul.rn.f64 v61, v0, v0;
 selp.b64 v62, v61, v60, p15;
 cvt.rn.f32.f64 $d, v62;
-}
-`
-	case operation{kernel.Minimum, dtype.Float64}:
-		return `{
-.reg .b64 v<2>;
+}`,
+	{kernel.Minimum, dtype.Float64}: `{
+.reg .b64 v<1>;
 .reg .pred p<2>;
 setp.lt.f64 p0, $0, $1;
 selp.b64 v0, $0, $1, p0;
 setp.nan.f64 p1, $0, $0;
-selp.b64 v1, $0, v0, p1;
-mov.b64 $d, v1;
-}
-`
-	case operation{kernel.Minimum, dtype.Float32}:
-		return `{
-.reg .b32 v<2>;
+selp.b64 $d, $0, v0, p1;
+}`,
+	{kernel.Minimum, dtype.Float32}: `{
+.reg .b32 v<1>;
 .reg .pred p<2>;
 setp.lt.f32 p0, $0, $1;
 selp.b32 v0, $0, $1, p0;
 setp.nan.f32 p1, $0, $0;
-selp.b32 v1, $0, v0, p1;
-mov.b32 $d, v1;
-}
-`
-	case operation{kernel.Maximum, dtype.Float64}:
-		return `{
-.reg .b64 v<2>;
+selp.b32 $d, $0, v0, p1;
+}`,
+	{kernel.Maximum, dtype.Float64}: `{
+.reg .b64 v<1>;
 .reg .pred p<2>;
 setp.gt.f64 p0, $0, $1;
 selp.b64 v0, $0, $1, p0;
 setp.nan.f64 p1, $0, $0;
-selp.b64 v1, $0, v0, p1;
-mov.b64 $d, v1;
-}
-`
-	case operation{kernel.Maximum, dtype.Float32}:
-		return `{
-.reg .b32 v<2>;
+selp.b64 $d, $0, v0, p1;
+}`,
+	{kernel.Maximum, dtype.Float32}: `{
+.reg .b32 v<1>;
 .reg .pred p<2>;
 setp.gt.f32 p0, $0, $1;
 selp.b32 v0, $0, $1, p0;
 setp.nan.f32 p1, $0, $0;
-selp.b32 v1, $0, v0, p1;
-mov.b32 $d, v1;
-}
-`
-	case operation{kernel.Fmin, dtype.Float64}:
-		return `{
-.reg .b64 v<2>;
+selp.b32 $d, $0, v0, p1;
+}`,
+	{kernel.Fmin, dtype.Float64}: `{
+.reg .b64 v<1>;
 .reg .pred p<2>;
 setp.lt.f64 p0, $0, $1;
 selp.b64 v0, $0, $1, p0;
 setp.nan.f64 p1, $1, $1;
-selp.b64 v1, $0, v0, p1;
-mov.b64 $d, v1;
-}
-`
-	case operation{kernel.Fmin, dtype.Float32}:
-		return `{
-.reg .b32 v<2>;
+selp.b64 $d, $0, v0, p1;
+}`,
+	{kernel.Fmin, dtype.Float32}: `{
+.reg .b32 v<1>;
 .reg .pred p<2>;
 setp.lt.f32 p0, $0, $1;
 selp.b32 v0, $0, $1, p0;
 setp.nan.f32 p1, $1, $1;
-selp.b32 v1, $0, v0, p1;
-mov.b32 $d, v1;
-}
-`
-	case operation{kernel.Fmax, dtype.Float64}:
-		return `{
-.reg .b64 v<2>;
+selp.b32 $d, $0, v0, p1;
+}`,
+	{kernel.Fmax, dtype.Float64}: `{
+.reg .b64 v<1>;
 .reg .pred p<2>;
 setp.gt.f64 p0, $0, $1;
 selp.b64 v0, $0, $1, p0;
 setp.nan.f64 p1, $1, $1;
-selp.b64 v1, $0, v0, p1;
-mov.b64 $d, v1;
-}
-`
-	case operation{kernel.Fmax, dtype.Float32}:
-		return `{
-.reg .b32 v<2>;
+selp.b64 $d, $0, v0, p1;
+}`,
+	{kernel.Fmax, dtype.Float32}: `{
+.reg .b32 v<1>;
 .reg .pred p<2>;
 setp.gt.f32 p0, $0, $1;
 selp.b32 v0, $0, $1, p0;
 setp.nan.f32 p1, $1, $1;
-selp.b32 v1, $0, v0, p1;
-mov.b32 $d, v1;
-}
-`
-	case operation{kernel.Arctan2, dtype.Float64}:
-		return `{
-.reg .b64 v<63>;
+selp.b32 $d, $0, v0, p1;
+}`,
+	{kernel.Arctan2, dtype.Float64}: `{
+.reg .b64 v<62>;
 .reg .pred p<14>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 and.b64 v1, 0x7FFFFFFFFFFFFFFF, $1;
@@ -472,13 +393,10 @@ selp.b64 v58, v53, v50, p13;
 selp.b64 v59, v57, v51, p13;
 add.rn.f64 v60, v58, v59;
 and.b64 v61, 0x8000000000000000, $0;
-or.b64 v62, v60, v61;
-mov.b64 $d, v62;
-}
-`
-	case operation{kernel.Arctan2, dtype.Float32}:
-		return `{
-.reg .b32 v<26>;
+or.b64 $d, v60, v61;
+}`,
+	{kernel.Arctan2, dtype.Float32}: `{
+.reg .b32 v<25>;
 .reg .pred p<7>;
 and.b32 v0, 0x7FFFFFFF, $0;
 and.b32 v1, 0x7FFFFFFF, $1;
@@ -512,13 +430,10 @@ selp.b32 v22, v21, v20, p5;
 setp.nan.f32 p6, v0, v1;
 selp.b32 v23, 0x7FC00000, v22, p6;
 and.b32 v24, 0x80000000, $0;
-or.b32 v25, v23, v24;
-mov.b32 $d, v25;
-}
-`
-	case operation{kernel.Hypot, dtype.Float64}:
-		return `{
-.reg .b64 v<18>;
+or.b32 $d, v23, v24;
+}`,
+	{kernel.Hypot, dtype.Float64}: `{
+.reg .b64 v<17>;
 .reg .pred p<7>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 and.b64 v1, 0x7FFFFFFFFFFFFFFF, $1;
@@ -545,13 +460,10 @@ sub.rn.f64 v13, v8, v12;
 add.rn.f64 v14, v7, v10;
 add.rn.f64 v15, v13, v14;
 add.rn.f64 v16, v11, v15;
-sqrt.rn.f64 v17, v16;
-mov.b64 $d, v17;
-}
-`
-	case operation{kernel.Hypot, dtype.Float32}:
-		return `{
-.reg .b32 v<14>;
+sqrt.rn.f64 $d, v16;
+}`,
+	{kernel.Hypot, dtype.Float32}: `{
+.reg .b32 v<13>;
 .reg .pred p<6>;
 and.b32 v0, 0x7FFFFFFF, $0;
 and.b32 v1, 0x7FFFFFFF, $1;
@@ -572,197 +484,110 @@ mul.rn.f32 v12, v5, v11;
 setp.eq.f32 p3, v0, 0f7F800000;
 setp.eq.f32 p4, v1, 0f7F800000;
 or.pred p5, p3, p4;
-selp.b32 v13, 0x7F800000, v12, p5;
-mov.b32 $d, v13;
-}
-`
-	case operation{kernel.Copysign, dtype.Float64}:
-		return `{
-.reg .b64 v<3>;
+selp.b32 $d, 0x7F800000, v12, p5;
+}`,
+	{kernel.Copysign, dtype.Float64}: `{
+.reg .b64 v<2>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 and.b64 v1, 0x8000000000000000, $1;
-or.b64 v2, v0, v1;
-mov.b64 $d, v2;
-}
-`
-	case operation{kernel.Copysign, dtype.Float32}:
-		return `{
-.reg .b32 v<3>;
+or.b64 $d, v0, v1;
+}`,
+	{kernel.Copysign, dtype.Float32}: `{
+.reg .b32 v<2>;
 and.b32 v0, 0x7FFFFFFF, $0;
 and.b32 v1, 0x80000000, $1;
-or.b32 v2, v0, v1;
-mov.b32 $d, v2;
-}
-`
-	case operation{kernel.Equal, dtype.Float64}:
-		return `{
+or.b32 $d, v0, v1;
+}`,
+	{kernel.Equal, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.eq.f64 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.Equal, dtype.Float32}:
-		return `{
+}`,
+	{kernel.Equal, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.eq.f32 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.NotEqual, dtype.Float64}:
-		return `{
+}`,
+	{kernel.NotEqual, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.neu.f64 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.NotEqual, dtype.Float32}:
-		return `{
+}`,
+	{kernel.NotEqual, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.neu.f32 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.Less, dtype.Float64}:
-		return `{
+}`,
+	{kernel.Less, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.lt.f64 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.Less, dtype.Float32}:
-		return `{
+}`,
+	{kernel.Less, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.lt.f32 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.LessEqual, dtype.Float64}:
-		return `{
+}`,
+	{kernel.LessEqual, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.le.f64 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.LessEqual, dtype.Float32}:
-		return `{
+}`,
+	{kernel.LessEqual, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.le.f32 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.Greater, dtype.Float64}:
-		return `{
+}`,
+	{kernel.Greater, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.gt.f64 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.Greater, dtype.Float32}:
-		return `{
+}`,
+	{kernel.Greater, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.gt.f32 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.GreaterEqual, dtype.Float64}:
-		return `{
+}`,
+	{kernel.GreaterEqual, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.ge.f64 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.GreaterEqual, dtype.Float32}:
-		return `{
+}`,
+	{kernel.GreaterEqual, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.ge.f32 p0, $0, $1;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.Negative, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-xor.b64 v0, 0x8000000000000000, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Negative, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-xor.b32 v0, 0x80000000, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Absolute, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Absolute, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-and.b32 v0, 0x7FFFFFFF, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Sign, dtype.Float64}:
-		return `{
-.reg .b64 v<3>;
+}`,
+	{kernel.Negative, dtype.Float64}: `xor.b64 $d, 0x8000000000000000, $0;`,
+	{kernel.Negative, dtype.Float32}: `xor.b32 $d, 0x80000000, $0;`,
+	{kernel.Absolute, dtype.Float64}: `and.b64 $d, 0x7FFFFFFFFFFFFFFF, $0;`,
+	{kernel.Absolute, dtype.Float32}: `and.b32 $d, 0x7FFFFFFF, $0;`,
+	{kernel.Sign, dtype.Float64}: `{
+.reg .b64 v<2>;
 .reg .pred p<3>;
 setp.lt.f64 p0, $0, 0d0000000000000000;
 setp.eq.f64 p1, $0, 0d0000000000000000;
 selp.b64 v0, 0x0, $0, p1;
 selp.b64 v1, 0xBFF0000000000000, v0, p0;
 setp.gt.f64 p2, $0, 0d0000000000000000;
-selp.b64 v2, 0x3FF0000000000000, v1, p2;
-mov.b64 $d, v2;
-}
-`
-	case operation{kernel.Sign, dtype.Float32}:
-		return `{
-.reg .b32 v<3>;
+selp.b64 $d, 0x3FF0000000000000, v1, p2;
+}`,
+	{kernel.Sign, dtype.Float32}: `{
+.reg .b32 v<2>;
 .reg .pred p<3>;
 setp.lt.f32 p0, $0, 0f00000000;
 setp.eq.f32 p1, $0, 0f00000000;
 selp.b32 v0, 0x0, $0, p1;
 selp.b32 v1, 0xBF800000, v0, p0;
 setp.gt.f32 p2, $0, 0f00000000;
-selp.b32 v2, 0x3F800000, v1, p2;
-mov.b32 $d, v2;
-}
-`
-	case operation{kernel.Square, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-mul.rn.f64 v0, $0, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Square, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-mul.rn.f32 v0, $0, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Sqrt, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-sqrt.rn.f64 v0, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Sqrt, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-sqrt.rn.f32 v0, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Cbrt, dtype.Float64}:
-		return `{
-.reg .b64 v<49>;
+selp.b32 $d, 0x3F800000, v1, p2;
+}`,
+	{kernel.Square, dtype.Float64}: `mul.rn.f64 $d, $0, $0;`,
+	{kernel.Square, dtype.Float32}: `mul.rn.f32 $d, $0, $0;`,
+	{kernel.Sqrt, dtype.Float64}:   `sqrt.rn.f64 $d, $0;`,
+	{kernel.Sqrt, dtype.Float32}:   `sqrt.rn.f32 $d, $0;`,
+	{kernel.Cbrt, dtype.Float64}: `{
+.reg .b64 v<48>;
 .reg .pred p<7>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, v0, 0d0010000000000000;
@@ -819,13 +644,10 @@ and.b64 v45, 0x8000000000000000, $0;
 or.b64 v46, v44, v45;
 sub.rn.f64 v47, v13, v13;
 setp.eq.f64 p6, v47, 0d0000000000000000;
-selp.b64 v48, v46, $0, p6;
-mov.b64 $d, v48;
-}
-`
-	case operation{kernel.Cbrt, dtype.Float32}:
-		return `{
-.reg .b32 v<52>;
+selp.b64 $d, v46, $0, p6;
+}`,
+	{kernel.Cbrt, dtype.Float32}: `{
+.reg .b32 v<51>;
 .reg .pred p<7>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.lt.f32 p0, v0, 0f00800000;
@@ -885,27 +707,12 @@ and.b32 v48, 0x80000000, $0;
 or.b32 v49, v47, v48;
 sub.rn.f32 v50, v13, v13;
 setp.eq.f32 p6, v50, 0f00000000;
-selp.b32 v51, v49, $0, p6;
-mov.b32 $d, v51;
-}
-`
-	case operation{kernel.Reciprocal, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-div.rn.f64 v0, 0d3FF0000000000000, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Reciprocal, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-div.rn.f32 v0, 0f3F800000, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Exp, dtype.Float64}:
-		return `{
-.reg .b64 v<35>;
+selp.b32 $d, v49, $0, p6;
+}`,
+	{kernel.Reciprocal, dtype.Float64}: `div.rn.f64 $d, 0d3FF0000000000000, $0;`,
+	{kernel.Reciprocal, dtype.Float32}: `div.rn.f32 $d, 0f3F800000, $0;`,
+	{kernel.Exp, dtype.Float64}: `{
+.reg .b64 v<34>;
 .reg .pred p<2>;
 setp.lt.f64 p0, 0d4086300000000000, $0;
 selp.b64 v0, 0x4086300000000000, $0, p0;
@@ -943,13 +750,10 @@ mul.rn.f64 v30, v23, v29;
 add.rn.f64 v31, v26, 0d4338000000000000;
 shl.b64 v32, v31, 52;
 add.s64 v33, v32, 0x3FF0000000000000;
-mul.rn.f64 v34, v30, v33;
-mov.b64 $d, v34;
-}
-`
-	case operation{kernel.Exp, dtype.Float32}:
-		return `{
-.reg .b32 v<26>;
+mul.rn.f64 $d, v30, v33;
+}`,
+	{kernel.Exp, dtype.Float32}: `{
+.reg .b32 v<25>;
 .reg .pred p<2>;
 setp.lt.f32 p0, 0f42B20000, $0;
 selp.b32 v0, 0x42B20000, $0, p0;
@@ -978,13 +782,10 @@ mul.rn.f32 v21, v14, v20;
 add.rn.f32 v22, v17, 0f4B400000;
 shl.b32 v23, v22, 23;
 add.s32 v24, v23, 0x3F800000;
-mul.rn.f32 v25, v21, v24;
-mov.b32 $d, v25;
-}
-`
-	case operation{kernel.Exp2, dtype.Float64}:
-		return `{
-.reg .b64 v<31>;
+mul.rn.f32 $d, v21, v24;
+}`,
+	{kernel.Exp2, dtype.Float64}: `{
+.reg .b64 v<30>;
 .reg .pred p<2>;
 setp.lt.f64 p0, 0d4090040000000000, $0;
 selp.b64 v0, 0x4090040000000000, $0, p0;
@@ -1018,13 +819,10 @@ mul.rn.f64 v26, v19, v25;
 add.rn.f64 v27, v22, 0d4338000000000000;
 shl.b64 v28, v27, 52;
 add.s64 v29, v28, 0x3FF0000000000000;
-mul.rn.f64 v30, v26, v29;
-mov.b64 $d, v30;
-}
-`
-	case operation{kernel.Exp2, dtype.Float32}:
-		return `{
-.reg .b32 v<22>;
+mul.rn.f64 $d, v26, v29;
+}`,
+	{kernel.Exp2, dtype.Float32}: `{
+.reg .b32 v<21>;
 .reg .pred p<2>;
 setp.lt.f32 p0, 0f43000000, $0;
 selp.b32 v0, 0x43000000, $0, p0;
@@ -1049,13 +847,10 @@ mul.rn.f32 v17, v10, v16;
 add.rn.f32 v18, v13, 0f4B400000;
 shl.b32 v19, v18, 23;
 add.s32 v20, v19, 0x3F800000;
-mul.rn.f32 v21, v17, v20;
-mov.b32 $d, v21;
-}
-`
-	case operation{kernel.Expm1, dtype.Float64}:
-		return `{
-.reg .b64 v<56>;
+mul.rn.f32 $d, v17, v20;
+}`,
+	{kernel.Expm1, dtype.Float64}: `{
+.reg .b64 v<55>;
 .reg .pred p<3>;
 setp.lt.f64 p0, 0d4086300000000000, $0;
 selp.b64 v0, 0x4086300000000000, $0, p0;
@@ -1115,13 +910,10 @@ shl.b64 v51, v50, 52;
 add.s64 v52, v51, 0x3FF0000000000000;
 mul.rn.f64 v53, v49, v52;
 and.b64 v54, 0x8000000000000000, $0;
-or.b64 v55, v53, v54;
-mov.b64 $d, v55;
-}
-`
-	case operation{kernel.Expm1, dtype.Float32}:
-		return `{
-.reg .b32 v<41>;
+or.b64 $d, v53, v54;
+}`,
+	{kernel.Expm1, dtype.Float32}: `{
+.reg .b32 v<40>;
 .reg .pred p<3>;
 setp.lt.f32 p0, 0f42B20000, $0;
 selp.b32 v0, 0x42B20000, $0, p0;
@@ -1166,13 +958,10 @@ shl.b32 v36, v35, 23;
 add.s32 v37, v36, 0x3F800000;
 mul.rn.f32 v38, v34, v37;
 and.b32 v39, 0x80000000, $0;
-or.b32 v40, v38, v39;
-mov.b32 $d, v40;
-}
-`
-	case operation{kernel.Log, dtype.Float64}:
-		return `{
-.reg .b64 v<38>;
+or.b32 $d, v38, v39;
+}`,
+	{kernel.Log, dtype.Float64}: `{
+.reg .b64 v<37>;
 .reg .pred p<5>;
 setp.lt.f64 p0, $0, 0d0010000000000000;
 mul.rn.f64 v0, $0, 0d4350000000000000;
@@ -1216,13 +1005,10 @@ sub.rn.f64 v34, v13, v33;
 add.rn.f64 v35, v34, v30;
 setp.lt.f64 p4, v35, 0d3FF0000000000000;
 selp.b64 v36, v35, 0x3FF0000000000000, p4;
-add.rn.f64 v37, v32, v36;
-mov.b64 $d, v37;
-}
-`
-	case operation{kernel.Log, dtype.Float32}:
-		return `{
-.reg .b32 v<27>;
+add.rn.f64 $d, v32, v36;
+}`,
+	{kernel.Log, dtype.Float32}: `{
+.reg .b32 v<26>;
 .reg .pred p<4>;
 setp.lt.f32 p0, $0, 0f00800000;
 mul.rn.f32 v0, $0, 0f4C000000;
@@ -1254,13 +1040,10 @@ fma.rn.f32 v22, v21, v13, 0fBF000000;
 mul.rn.f32 v23, v14, v22;
 fma.rn.f32 v24, v12, 0f35BFBE8E, v23;
 add.rn.f32 v25, v13, v24;
-fma.rn.f32 v26, v12, 0f3F317200, v25;
-mov.b32 $d, v26;
-}
-`
-	case operation{kernel.Log2, dtype.Float64}:
-		return `{
-.reg .b64 v<45>;
+fma.rn.f32 $d, v12, 0f3F317200, v25;
+}`,
+	{kernel.Log2, dtype.Float64}: `{
+.reg .b64 v<44>;
 .reg .pred p<5>;
 setp.lt.f64 p0, $0, 0d0010000000000000;
 mul.rn.f64 v0, $0, 0d4350000000000000;
@@ -1311,13 +1094,10 @@ sub.rn.f64 v41, v34, v40;
 add.rn.f64 v42, v41, v38;
 setp.lt.f64 p4, v42, 0d3FF0000000000000;
 selp.b64 v43, v42, 0x3FF0000000000000, p4;
-add.rn.f64 v44, v39, v43;
-mov.b64 $d, v44;
-}
-`
-	case operation{kernel.Log2, dtype.Float32}:
-		return `{
-.reg .b32 v<27>;
+add.rn.f64 $d, v39, v43;
+}`,
+	{kernel.Log2, dtype.Float32}: `{
+.reg .b32 v<26>;
 .reg .pred p<4>;
 setp.lt.f32 p0, $0, 0f00800000;
 mul.rn.f32 v0, $0, 0f4C000000;
@@ -1349,13 +1129,10 @@ fma.rn.f32 v22, v21, v13, 0f3EF6386D;
 fma.rn.f32 v23, v22, v13, 0fBF38AA3B;
 fma.rn.f32 v24, v15, v23, v14;
 fma.rn.f32 v25, v13, 0f3FB8AA3B, v24;
-fma.rn.f32 v26, v12, 0f3F800000, v25;
-mov.b32 $d, v26;
-}
-`
-	case operation{kernel.Log10, dtype.Float64}:
-		return `{
-.reg .b64 v<47>;
+fma.rn.f32 $d, v12, 0f3F800000, v25;
+}`,
+	{kernel.Log10, dtype.Float64}: `{
+.reg .b64 v<46>;
 .reg .pred p<5>;
 setp.lt.f64 p0, $0, 0d0010000000000000;
 mul.rn.f64 v0, $0, 0d4350000000000000;
@@ -1408,13 +1185,10 @@ sub.rn.f64 v43, v34, v42;
 add.rn.f64 v44, v43, v39;
 setp.lt.f64 p4, v44, 0d3FF0000000000000;
 selp.b64 v45, v44, 0x3FF0000000000000, p4;
-add.rn.f64 v46, v41, v45;
-mov.b64 $d, v46;
-}
-`
-	case operation{kernel.Log10, dtype.Float32}:
-		return `{
-.reg .b32 v<28>;
+add.rn.f64 $d, v41, v45;
+}`,
+	{kernel.Log10, dtype.Float32}: `{
+.reg .b32 v<27>;
 .reg .pred p<4>;
 setp.lt.f32 p0, $0, 0f00800000;
 mul.rn.f32 v0, $0, 0f4C000000;
@@ -1447,13 +1221,10 @@ fma.rn.f32 v23, v22, v13, 0f3E143D4D;
 fma.rn.f32 v24, v23, v13, 0fBE5E5BD9;
 fma.rn.f32 v25, v16, v24, v15;
 fma.rn.f32 v26, v13, 0f3EDE5BD9, v25;
-fma.rn.f32 v27, v12, 0f3E9A2000, v26;
-mov.b32 $d, v27;
-}
-`
-	case operation{kernel.Log1p, dtype.Float64}:
-		return `{
-.reg .b64 v<45>;
+fma.rn.f32 $d, v12, 0f3E9A2000, v26;
+}`,
+	{kernel.Log1p, dtype.Float64}: `{
+.reg .b64 v<44>;
 .reg .pred p<6>;
 add.rn.f64 v0, 0d3FF0000000000000, $0;
 setp.lt.f64 p0, v0, 0d0010000000000000;
@@ -1505,13 +1276,10 @@ setp.lt.f64 p4, v41, 0d3FF0000000000000;
 selp.b64 v42, v41, 0x3FF0000000000000, p4;
 add.rn.f64 v43, v38, v42;
 setp.equ.f64 p5, $0, 0d0000000000000000;
-selp.b64 v44, $0, v43, p5;
-mov.b64 $d, v44;
-}
-`
-	case operation{kernel.Log1p, dtype.Float32}:
-		return `{
-.reg .b32 v<42>;
+selp.b64 $d, $0, v43, p5;
+}`,
+	{kernel.Log1p, dtype.Float32}: `{
+.reg .b32 v<41>;
 .reg .pred p<8>;
 add.rn.f32 v0, 0f3F800000, $0;
 setp.gt.f32 p0, $0, 0f3F800000;
@@ -1562,13 +1330,10 @@ fma.rn.f32 v37, v17, 0f35BFBE8E, v36;
 add.rn.f32 v38, v26, v37;
 fma.rn.f32 v39, v17, 0f3F317200, v38;
 and.b32 v40, 0x80000000, $0;
-or.b32 v41, v39, v40;
-mov.b32 $d, v41;
-}
-`
-	case operation{kernel.Erf, dtype.Float64}:
-		return `{
-.reg .b64 v<61>;
+or.b32 $d, v39, v40;
+}`,
+	{kernel.Erf, dtype.Float64}: `{
+.reg .b64 v<60>;
 .reg .pred p<2>;
 mul.rn.f64 v0, $0, $0;
 fma.rn.f64 v1, 0dBE0F3C278A956ABE, v0, 0d3E4EAB6141FB89C6;
@@ -1632,13 +1397,10 @@ fma.rn.f64 v57, 0dBFD0000000000000, v56, 0d3FF0000000000000;
 and.b64 v58, 0x8000000000000000, $0;
 or.b64 v59, v57, v58;
 setp.gt.f64 p1, v13, 0d3FEA000000000000;
-selp.b64 v60, v59, v12, p1;
-mov.b64 $d, v60;
-}
-`
-	case operation{kernel.Erf, dtype.Float32}:
-		return `{
-.reg .b32 v<38>;
+selp.b64 $d, v59, v12, p1;
+}`,
+	{kernel.Erf, dtype.Float32}: `{
+.reg .b32 v<37>;
 .reg .pred p<2>;
 mul.rn.f32 v0, $0, $0;
 fma.rn.f32 v1, 0fBA1B89BE, v0, 0f3BA341D9;
@@ -1679,13 +1441,10 @@ sub.rn.f32 v34, 0f3F800000, v33;
 and.b32 v35, 0x80000000, $0;
 or.b32 v36, v34, v35;
 setp.gt.f32 p1, v7, 0f3F700000;
-selp.b32 v37, v36, v6, p1;
-mov.b32 $d, v37;
-}
-`
-	case operation{kernel.Sin, dtype.Float64}:
-		return `{
-.reg .b64 v<46>;
+selp.b32 $d, v36, v6, p1;
+}`,
+	{kernel.Sin, dtype.Float64}: `{
+.reg .b64 v<45>;
 .reg .pred p<3>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.ge.f64 p0, v0, 0d41D0000000000000;
@@ -1736,13 +1495,10 @@ shl.b64 v42, v1, 62;
 and.b64 v43, 0x8000000000000000, v42;
 xor.b64 v44, v41, v43;
 setp.equ.f64 p2, $0, 0d0000000000000000;
-selp.b64 v45, $0, v44, p2;
-mov.b64 $d, v45;
-}
-`
-	case operation{kernel.Sin, dtype.Float32}:
-		return `{
-.reg .b32 v<24>;
+selp.b64 $d, $0, v44, p2;
+}`,
+	{kernel.Sin, dtype.Float32}: `{
+.reg .b32 v<23>;
 .reg .pred p<3>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.ge.f32 p0, v0, 0f48000000;
@@ -1771,13 +1527,10 @@ shl.b32 v20, v1, 30;
 and.b32 v21, 0x80000000, v20;
 xor.b32 v22, v19, v21;
 setp.equ.f32 p2, $0, 0f00000000;
-selp.b32 v23, $0, v22, p2;
-mov.b32 $d, v23;
-}
-`
-	case operation{kernel.Cos, dtype.Float64}:
-		return `{
-.reg .b64 v<47>;
+selp.b32 $d, $0, v22, p2;
+}`,
+	{kernel.Cos, dtype.Float64}: `{
+.reg .b64 v<46>;
 .reg .pred p<3>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.ge.f64 p0, v0, 0d41D0000000000000;
@@ -1829,13 +1582,10 @@ shl.b64 v43, v15, 62;
 and.b64 v44, 0x8000000000000000, v43;
 xor.b64 v45, v42, v44;
 setp.nan.f64 p2, $0, $0;
-selp.b64 v46, $0, v45, p2;
-mov.b64 $d, v46;
-}
-`
-	case operation{kernel.Cos, dtype.Float32}:
-		return `{
-.reg .b32 v<25>;
+selp.b64 $d, $0, v45, p2;
+}`,
+	{kernel.Cos, dtype.Float32}: `{
+.reg .b32 v<24>;
 .reg .pred p<3>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.ge.f32 p0, v0, 0f48000000;
@@ -1865,13 +1615,10 @@ shl.b32 v21, v9, 30;
 and.b32 v22, 0x80000000, v21;
 xor.b32 v23, v20, v22;
 setp.nan.f32 p2, $0, $0;
-selp.b32 v24, $0, v23, p2;
-mov.b32 $d, v24;
-}
-`
-	case operation{kernel.Tan, dtype.Float64}:
-		return `{
-.reg .b64 v<50>;
+selp.b32 $d, $0, v23, p2;
+}`,
+	{kernel.Tan, dtype.Float64}: `{
+.reg .b64 v<49>;
 .reg .pred p<3>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.ge.f64 p0, v0, 0d41D0000000000000;
@@ -1926,13 +1673,10 @@ add.rn.f64 v46, v32, v39;
 selp.b64 v47, v45, v46, p1;
 xor.b64 v48, v47, v16;
 setp.equ.f64 p2, $0, 0d0000000000000000;
-selp.b64 v49, $0, v48, p2;
-mov.b64 $d, v49;
-}
-`
-	case operation{kernel.Tan, dtype.Float32}:
-		return `{
-.reg .b32 v<31>;
+selp.b64 $d, $0, v48, p2;
+}`,
+	{kernel.Tan, dtype.Float32}: `{
+.reg .b32 v<30>;
 .reg .pred p<3>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.ge.f32 p0, v0, 0f48000000;
@@ -1968,13 +1712,10 @@ selp.b32 v27, 0xBF800000, v25, p1;
 selp.b32 v28, v25, 0x3F800000, p1;
 div.rn.f32 v29, v27, v28;
 setp.equ.f32 p2, $0, 0f00000000;
-selp.b32 v30, $0, v29, p2;
-mov.b32 $d, v30;
-}
-`
-	case operation{kernel.Arcsin, dtype.Float64}:
-		return `{
-.reg .b64 v<38>;
+selp.b32 $d, $0, v29, p2;
+}`,
+	{kernel.Arcsin, dtype.Float64}: `{
+.reg .b64 v<37>;
 .reg .pred p<2>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.gt.f64 p0, v0, 0d3FE0000000000000;
@@ -2015,13 +1756,10 @@ add.rn.f64 v33, v28, v32;
 add.rn.f64 v34, v8, v27;
 selp.b64 v35, v33, v34, p0;
 and.b64 v36, 0x8000000000000000, $0;
-or.b64 v37, v35, v36;
-mov.b64 $d, v37;
-}
-`
-	case operation{kernel.Arcsin, dtype.Float32}:
-		return `{
-.reg .b32 v<20>;
+or.b64 $d, v35, v36;
+}`,
+	{kernel.Arcsin, dtype.Float32}: `{
+.reg .b32 v<19>;
 .reg .pred p<1>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.gt.f32 p0, v0, 0f3F000000;
@@ -2043,13 +1781,10 @@ fma.rn.f32 v15, 0fC0000000, v14, 0f3FC90FDB;
 add.rn.f32 v16, v3, v12;
 selp.b32 v17, v15, v16, p0;
 and.b32 v18, 0x80000000, $0;
-or.b32 v19, v17, v18;
-mov.b32 $d, v19;
-}
-`
-	case operation{kernel.Arccos, dtype.Float64}:
-		return `{
-.reg .b64 v<45>;
+or.b32 $d, v17, v18;
+}`,
+	{kernel.Arccos, dtype.Float64}: `{
+.reg .b64 v<44>;
 .reg .pred p<3>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.gt.f64 p0, v0, 0d3FE0000000000000;
@@ -2098,13 +1833,10 @@ sub.rn.f64 v40, v37, v39;
 add.rn.f64 v41, v40, v32;
 neg.f64 v42, v35;
 fma.rn.f64 v43, v42, v27, v41;
-add.rn.f64 v44, v38, v43;
-mov.b64 $d, v44;
-}
-`
-	case operation{kernel.Arccos, dtype.Float32}:
-		return `{
-.reg .b32 v<21>;
+add.rn.f64 $d, v38, v43;
+}`,
+	{kernel.Arccos, dtype.Float32}: `{
+.reg .b32 v<20>;
 .reg .pred p<2>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.gt.f32 p0, v0, 0f3F000000;
@@ -2128,13 +1860,10 @@ add.rn.f32 v17, v13, v13;
 setp.lt.s32 p1, $0, 0;
 sub.rn.f32 v18, 0f40490FDB, v17;
 selp.b32 v19, v18, v17, p1;
-selp.b32 v20, v19, v16, p0;
-mov.b32 $d, v20;
-}
-`
-	case operation{kernel.Arctan, dtype.Float64}:
-		return `{
-.reg .b64 v<52>;
+selp.b32 $d, v19, v16, p0;
+}`,
+	{kernel.Arctan, dtype.Float64}: `{
+.reg .b64 v<51>;
 .reg .pred p<5>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, 0d43B0000000000000, v0;
@@ -2192,13 +1921,10 @@ selp.b64 v47, v42, v35, p1;
 selp.b64 v48, v46, v40, p1;
 add.rn.f64 v49, v47, v48;
 and.b64 v50, 0x8000000000000000, $0;
-or.b64 v51, v49, v50;
-mov.b64 $d, v51;
-}
-`
-	case operation{kernel.Arctan, dtype.Float32}:
-		return `{
-.reg .b32 v<20>;
+or.b64 $d, v49, v50;
+}`,
+	{kernel.Arctan, dtype.Float32}: `{
+.reg .b32 v<19>;
 .reg .pred p<3>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.lt.f32 p0, 0f3F800000, v0;
@@ -2222,13 +1948,10 @@ sub.rn.f32 v15, 0f3FC90FDB, v14;
 add.rn.f32 v16, v15, 0fB33BBD2E;
 selp.b32 v17, v16, v14, p2;
 and.b32 v18, 0x80000000, $0;
-or.b32 v19, v17, v18;
-mov.b32 $d, v19;
-}
-`
-	case operation{kernel.Sinh, dtype.Float64}:
-		return `{
-.reg .b64 v<59>;
+or.b32 $d, v17, v18;
+}`,
+	{kernel.Sinh, dtype.Float64}: `{
+.reg .b64 v<58>;
 .reg .pred p<2>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, 0d4086380000000000, v0;
@@ -2290,13 +2013,10 @@ shl.b64 v54, v53, 52;
 add.s64 v55, v54, 0x3FF0000000000000;
 mul.rn.f64 v56, v52, v55;
 and.b64 v57, 0x8000000000000000, $0;
-or.b64 v58, v56, v57;
-mov.b64 $d, v58;
-}
-`
-	case operation{kernel.Sinh, dtype.Float32}:
-		return `{
-.reg .b32 v<40>;
+or.b64 $d, v56, v57;
+}`,
+	{kernel.Sinh, dtype.Float32}: `{
+.reg .b32 v<39>;
 .reg .pred p<2>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.lt.f32 p0, 0f42B40000, v0;
@@ -2339,13 +2059,10 @@ shl.b32 v35, v34, 23;
 add.s32 v36, v35, 0x3F800000;
 mul.rn.f32 v37, v33, v36;
 and.b32 v38, 0x80000000, $0;
-or.b32 v39, v37, v38;
-mov.b32 $d, v39;
-}
-`
-	case operation{kernel.Cosh, dtype.Float64}:
-		return `{
-.reg .b64 v<57>;
+or.b32 $d, v37, v38;
+}`,
+	{kernel.Cosh, dtype.Float64}: `{
+.reg .b64 v<56>;
 .reg .pred p<2>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, 0d4086380000000000, v0;
@@ -2405,13 +2122,10 @@ mul.rn.f64 v52, v45, v51;
 add.rn.f64 v53, v48, 0d4338000000000000;
 shl.b64 v54, v53, 52;
 add.s64 v55, v54, 0x3FF0000000000000;
-mul.rn.f64 v56, v52, v55;
-mov.b64 $d, v56;
-}
-`
-	case operation{kernel.Cosh, dtype.Float32}:
-		return `{
-.reg .b32 v<38>;
+mul.rn.f64 $d, v52, v55;
+}`,
+	{kernel.Cosh, dtype.Float32}: `{
+.reg .b32 v<37>;
 .reg .pred p<2>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.lt.f32 p0, 0f42B40000, v0;
@@ -2452,13 +2166,10 @@ mul.rn.f32 v33, v26, v32;
 add.rn.f32 v34, v29, 0f4B400000;
 shl.b32 v35, v34, 23;
 add.s32 v36, v35, 0x3F800000;
-mul.rn.f32 v37, v33, v36;
-mov.b32 $d, v37;
-}
-`
-	case operation{kernel.Tanh, dtype.Float64}:
-		return `{
-.reg .b64 v<60>;
+mul.rn.f32 $d, v33, v36;
+}`,
+	{kernel.Tanh, dtype.Float64}: `{
+.reg .b64 v<59>;
 .reg .pred p<3>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, 0d4036000000000000, v0;
@@ -2522,13 +2233,10 @@ fma.rn.f64 v55, v54, v48, v53;
 mul.rn.f64 v56, v55, v49;
 add.rn.f64 v57, v50, v56;
 and.b64 v58, 0x8000000000000000, $0;
-or.b64 v59, v57, v58;
-mov.b64 $d, v59;
-}
-`
-	case operation{kernel.Tanh, dtype.Float32}:
-		return `{
-.reg .b32 v<185>;
+or.b64 $d, v57, v58;
+}`,
+	{kernel.Tanh, dtype.Float32}: `{
+.reg .b32 v<184>;
 .reg .pred p<38>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.lt.f32 p0, 0f413FFF97, v0;
@@ -2752,13 +2460,10 @@ setp.ne.b32 p37, v180, 0;
 selp.b32 v181, v179, v178, p37;
 fma.rn.f32 v182, v162, v23, v181;
 and.b32 v183, 0x80000000, $0;
-or.b32 v184, v182, v183;
-mov.b32 $d, v184;
-}
-`
-	case operation{kernel.Arcsinh, dtype.Float64}:
-		return `{
-.reg .b64 v<77>;
+or.b32 $d, v182, v183;
+}`,
+	{kernel.Arcsinh, dtype.Float64}: `{
+.reg .b64 v<76>;
 .reg .pred p<9>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.ge.f64 p0, v0, 0d58F0000000000000;
@@ -2846,13 +2551,10 @@ add.rn.f64 v73, v68, v72;
 and.b64 v74, 0x8000000000000000, $0;
 or.b64 v75, v73, v74;
 setp.nan.f64 p8, $0, $0;
-selp.b64 v76, $0, v75, p8;
-mov.b64 $d, v76;
-}
-`
-	case operation{kernel.Arcsinh, dtype.Float32}:
-		return `{
-.reg .b32 v<52>;
+selp.b64 $d, $0, v75, p8;
+}`,
+	{kernel.Arcsinh, dtype.Float32}: `{
+.reg .b32 v<51>;
 .reg .pred p<9>;
 and.b32 v0, 0x7FFFFFFF, $0;
 mul.rn.f32 v1, v0, v0;
@@ -2914,13 +2616,10 @@ fma.rn.f32 v47, v36, 0f35BFBE8E, v46;
 add.rn.f32 v48, v34, v47;
 fma.rn.f32 v49, v36, 0f3F317200, v48;
 and.b32 v50, 0x80000000, $0;
-or.b32 v51, v49, v50;
-mov.b32 $d, v51;
-}
-`
-	case operation{kernel.Arccosh, dtype.Float64}:
-		return `{
-.reg .b64 v<81>;
+or.b32 $d, v49, v50;
+}`,
+	{kernel.Arccosh, dtype.Float64}: `{
+.reg .b64 v<80>;
 .reg .pred p<10>;
 setp.ge.f64 p0, $0, 0d58F0000000000000;
 or.pred $r, $r, p0;
@@ -3013,13 +2712,10 @@ selp.b64 v77, v76, 0x3FF0000000000000, p8;
 add.rn.f64 v78, v73, v77;
 selp.b64 v79, 0x7FF8000000000000, v78, p3;
 setp.nan.f64 p9, $0, $0;
-selp.b64 v80, $0, v79, p9;
-mov.b64 $d, v80;
-}
-`
-	case operation{kernel.Arccosh, dtype.Float32}:
-		return `{
-.reg .b32 v<49>;
+selp.b64 $d, $0, v79, p9;
+}`,
+	{kernel.Arccosh, dtype.Float32}: `{
+.reg .b32 v<48>;
 .reg .pred p<10>;
 sub.rn.f32 v0, $0, 0f3F800000;
 add.rn.f32 v1, v0, v0;
@@ -3079,13 +2775,10 @@ fma.rn.f32 v45, v34, 0f35BFBE8E, v44;
 add.rn.f32 v46, v32, v45;
 fma.rn.f32 v47, v34, 0f3F317200, v46;
 setp.lt.f32 p9, $0, 0f3F800000;
-selp.b32 v48, 0x7FC00000, v47, p9;
-mov.b32 $d, v48;
-}
-`
-	case operation{kernel.Arctanh, dtype.Float64}:
-		return `{
-.reg .b64 v<66>;
+selp.b32 $d, 0x7FC00000, v47, p9;
+}`,
+	{kernel.Arctanh, dtype.Float64}: `{
+.reg .b64 v<65>;
 .reg .pred p<6>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 add.rn.f64 v1, 0d3FF0000000000000, v0;
@@ -3158,13 +2851,10 @@ setp.lt.f64 p5, v61, 0d3FF0000000000000;
 selp.b64 v62, v61, 0x3FF0000000000000, p5;
 add.rn.f64 v63, v58, v62;
 and.b64 v64, 0x8000000000000000, $0;
-or.b64 v65, v63, v64;
-mov.b64 $d, v65;
-}
-`
-	case operation{kernel.Arctanh, dtype.Float32}:
-		return `{
-.reg .b32 v<56>;
+or.b64 $d, v63, v64;
+}`,
+	{kernel.Arctanh, dtype.Float32}: `{
+.reg .b32 v<55>;
 .reg .pred p<9>;
 and.b32 v0, 0x7FFFFFFF, $0;
 add.rn.f32 v1, v0, v0;
@@ -3230,137 +2920,61 @@ fma.rn.f32 v51, v28, 0f3F317200, v50;
 fma.rn.f32 v52, v10, v38, v51;
 mul.rn.f32 v53, 0f3F000000, v52;
 and.b32 v54, 0x80000000, $0;
-or.b32 v55, v53, v54;
-mov.b32 $d, v55;
-}
-`
-	case operation{kernel.Floor, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-cvt.rmi.f64.f64 v0, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Floor, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-cvt.rmi.f32.f32 v0, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Ceil, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-cvt.rpi.f64.f64 v0, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Ceil, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-cvt.rpi.f32.f32 v0, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Trunc, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-cvt.rzi.f64.f64 v0, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Trunc, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-cvt.rzi.f32.f32 v0, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.Rint, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-cvt.rni.f64.f64 v0, $0;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.Rint, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-cvt.rni.f32.f32 v0, $0;
-mov.b32 $d, v0;
-}
-`
-	case operation{kernel.IsNaN, dtype.Float64}:
-		return `{
+or.b32 $d, v53, v54;
+}`,
+	{kernel.Floor, dtype.Float64}: `cvt.rmi.f64.f64 $d, $0;`,
+	{kernel.Floor, dtype.Float32}: `cvt.rmi.f32.f32 $d, $0;`,
+	{kernel.Ceil, dtype.Float64}:  `cvt.rpi.f64.f64 $d, $0;`,
+	{kernel.Ceil, dtype.Float32}:  `cvt.rpi.f32.f32 $d, $0;`,
+	{kernel.Trunc, dtype.Float64}: `cvt.rzi.f64.f64 $d, $0;`,
+	{kernel.Trunc, dtype.Float32}: `cvt.rzi.f32.f32 $d, $0;`,
+	{kernel.Rint, dtype.Float64}:  `cvt.rni.f64.f64 $d, $0;`,
+	{kernel.Rint, dtype.Float32}:  `cvt.rni.f32.f32 $d, $0;`,
+	{kernel.IsNaN, dtype.Float64}: `{
 .reg .pred p<1>;
 setp.nan.f64 p0, $0, $0;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.IsNaN, dtype.Float32}:
-		return `{
+}`,
+	{kernel.IsNaN, dtype.Float32}: `{
 .reg .pred p<1>;
 setp.nan.f32 p0, $0, $0;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.IsInf, dtype.Float64}:
-		return `{
+}`,
+	{kernel.IsInf, dtype.Float64}: `{
 .reg .b64 v<1>;
 .reg .pred p<1>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.eq.f64 p0, v0, 0d7FF0000000000000;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.IsInf, dtype.Float32}:
-		return `{
+}`,
+	{kernel.IsInf, dtype.Float32}: `{
 .reg .b32 v<1>;
 .reg .pred p<1>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.eq.f32 p0, v0, 0f7F800000;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.IsFinite, dtype.Float64}:
-		return `{
+}`,
+	{kernel.IsFinite, dtype.Float64}: `{
 .reg .b64 v<1>;
 .reg .pred p<1>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
 setp.lt.f64 p0, v0, 0d7FF0000000000000;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.IsFinite, dtype.Float32}:
-		return `{
+}`,
+	{kernel.IsFinite, dtype.Float32}: `{
 .reg .b32 v<1>;
 .reg .pred p<1>;
 and.b32 v0, 0x7FFFFFFF, $0;
 setp.lt.f32 p0, v0, 0f7F800000;
 selp.b32 $d, 1, 0, p0;
-}
-`
-	case operation{kernel.MulAdd, dtype.Float64}:
-		return `{
-.reg .b64 v<1>;
-fma.rn.f64 v0, $0, $1, $2;
-mov.b64 $d, v0;
-}
-`
-	case operation{kernel.MulAdd, dtype.Float32}:
-		return `{
-.reg .b32 v<1>;
-fma.rn.f32 v0, $0, $1, $2;
-mov.b32 $d, v0;
-}
-`
-	}
-	return ""
+}`,
+	{kernel.MulAdd, dtype.Float64}: `fma.rn.f64 $d, $0, $1, $2;`,
+	{kernel.MulAdd, dtype.Float32}: `fma.rn.f32 $d, $0, $1, $2;`,
 }
 
 // powerWide is the power of a positive number also where it is out of range.
 const powerWide = `{
-.reg .b64 v<123>;
+.reg .b64 v<122>;
 .reg .pred p<7>;
 setp.lt.f64 p0, $0, 0d0010000000000000;
 mul.rn.f64 v0, $0, 0d4350000000000000;
@@ -3491,7 +3105,5 @@ mul.rn.f64 v118, v111, v117;
 add.rn.f64 v119, v114, 0d4338000000000000;
 shl.b64 v120, v119, 52;
 add.s64 v121, v120, 0x3FF0000000000000;
-mul.rn.f64 v122, v118, v121;
-mov.b64 $d, v122;
-}
-`
+mul.rn.f64 $d, v118, v121;
+}`

@@ -17,7 +17,7 @@ func (e *emitter) formula(text string, t dtype.Type, rare string, a ...string) s
 	for i, x := range a {
 		replace = append(replace, fmt.Sprint("$", i), x)
 	}
-	e.body.WriteString(strings.NewReplacer(replace...).Replace(text))
+	e.body.WriteString(strings.NewReplacer(replace...).Replace(text) + "\n")
 	return result
 }
 
@@ -71,7 +71,7 @@ func (e *emitter) circular(op kernel.Op, t dtype.Type, x string) string {
 		rare, y = e.is("eq.u32", 0, 0), e.constant(wide, math.Float64bits(math.NaN()))
 	} else {
 		angle = e.double("cvt.f64.f32", x)
-		y = e.formula(formula(op, wide), wide, rare, angle)
+		y = e.formula(formulas[operation{op, wide}], wide, rare, angle)
 	}
 	defined := e.finite(wide, angle)
 	e.isRare(e.and(rare, defined))
@@ -86,7 +86,7 @@ func (e *emitter) area(op kernel.Op, x string) string {
 	if op == kernel.Arccosh {
 		root = e.double("sqrt.rn.f64", e.double("mul.rn.f64", x, float(t, 0.5)))
 	}
-	log := e.formula(formula(kernel.Log, t), t, e.rare, e.double("mul.rn.f64", root, float(t, 2)))
+	log := e.formula(formulas[operation{kernel.Log, t}], t, e.rare, e.double("mul.rn.f64", root, float(t, 2)))
 	y := e.double("mul.rn.f64", log, float(t, 2))
 	if op == kernel.Arcsinh {
 		y = e.copysign(t, y, x)
@@ -102,7 +102,7 @@ func (e *emitter) hypotRarely(x, y string) string {
 	large := e.or(e.is("gt.f64", a, one), e.is("gt.f64", b, one))
 	scale := e.choose(t, large, e.bitsOf(t, 0x1p-700), e.bitsOf(t, 0x1p700))
 	ignored := e.is("ne.u32", 0, 0)
-	v := e.formula(formula(kernel.Hypot, t), t, ignored, e.double("mul.rn.f64", x, scale), e.double("mul.rn.f64", y, scale))
+	v := e.formula(formulas[operation{kernel.Hypot, t}], t, ignored, e.double("mul.rn.f64", x, scale), e.double("mul.rn.f64", y, scale))
 	v = e.double("div.rn.f64", v, scale)
 	v = e.choose(t, e.is("nan.f64", x, y), e.bitsOf(t, math.NaN()), v)
 	return e.choose(t, e.or(e.is("eq.f64", a, inf), e.is("eq.f64", b, inf)), e.bitsOf(t, math.Inf(1)), v)

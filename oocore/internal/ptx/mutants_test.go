@@ -71,7 +71,7 @@ func TestMutantsAreCaught(t *testing.T) {
 		faults   []mutant
 	}{
 		{kernel.Subtract, dtype.Float32, dtype.Float32, []mutant{
-			{"sub.rn.f32 v0, r10, r11", "sub.rn.f32 v0, r11, r10", 0}, // operands swapped
+			{"sub.rn.f32 r12, r10, r11", "sub.rn.f32 r12, r11, r10", 0}, // operands swapped
 			{"sub.rn.f32", "sub.rz.f32", 0},
 			{"ld.global.b32", "ld.global.b64", 0},
 		}},
