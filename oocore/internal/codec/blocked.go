@@ -13,6 +13,7 @@ import (
 // compressed, the sizes of all and of a block come before them, in eight and four bytes, and before each block its own in four, all big-endian.
 // Elements of bitshuffle beyond a multiple of eight follow as they are.
 type blocked struct {
+	unwritten
 	by    *blosc // how parts are compressed; nil where they are not
 	size  int    // of an element whose bits are shuffled; 0 for LZ4
 	bytes int64  // of a block
@@ -31,7 +32,7 @@ func newLZ4Blocks(block int) (filter, error) {
 	if block < 1 {
 		return nil, fmt.Errorf("the HDF5 filter LZ4 has blocks of %d bytes", block)
 	}
-	return &blocked{&blosc{cname: "lz4"}, 0, int64(block)}, nil
+	return &blocked{by: &blosc{cname: "lz4"}, bytes: int64(block)}, nil
 }
 
 func newBitshuffle(size, block, compression int) (filter, error) {
@@ -42,7 +43,7 @@ func newBitshuffle(size, block, compression int) (filter, error) {
 	if !ok || size < 1 || size > maxBlosc || block < 8 || block%8 != 0 || block > maxBlosc/size {
 		return nil, fmt.Errorf("the HDF5 filter bitshuffle with blocks of %d elements of %d bytes, compressed by method %d, is not supported", block, size, compression)
 	}
-	return &blocked{by, size, int64(block) * int64(size)}, nil
+	return &blocked{by: by, size: size, bytes: int64(block) * int64(size)}, nil
 }
 
 func (b *blocked) text() string {
@@ -55,9 +56,7 @@ func (b *blocked) text() string {
 	}
 	return text
 }
-func (b *blocked) v3() json.RawMessage                  { return configured("hdf5."+b.text(), nil) }
-func (*blocked) encodeMemory(int64) memory              { return memory{} }
-func (*blocked) encoder(int64, []byte) (encoder, error) { return nil, errNotWritten }
+func (b *blocked) v3() json.RawMessage { return configured("hdf5."+b.text(), nil) }
 
 // bound has room for blocks that do not become smaller.
 func (b *blocked) bound(n int64) int64 {
@@ -166,7 +165,7 @@ func (d *blockedDecoder) decode(dst, src []byte) (int, error) {
 }
 
 // bzip is bzip2, for reading.
-type bzip struct{}
+type bzip struct{ unwritten }
 
 // bzipHeap is what the library's reader takes, one in use and one not collected yet.
 const bzipHeap = 8 << 20
@@ -175,10 +174,7 @@ func (bzip) text() string                             { return "bzip2" }
 func (bzip) v3() json.RawMessage                      { return configured("numcodecs.bz2", nil) }
 func (bzip) bound(n int64) int64                      { return n + n/50 + 1024 }
 func (bzip) decodeMemory(int64) memory                { return memory{heap: bzipHeap} }
-func (bzip) encodeMemory(int64) memory                { return memory{} }
-func (bzip) close()                                   {}
 func (b bzip) decoder(int64, []byte) (decoder, error) { return b, nil }
-func (bzip) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 
 func (bzip) decode(dst, src []byte) (int, error) {
 	mem := memoryReader(src)
@@ -196,11 +192,10 @@ func readAll(dst []byte, r io.Reader) (int, error) {
 			return n, ended(err)
 		}
 	}
-	switch more, err := io.CopyN(io.Discard, r, 1); {
-	case more > 0:
+	if _, err := oneByte(r); err == nil {
 		return n, errLarge
-	case err != io.EOF:
-		return n, ended(err)
+	} else if err != io.EOF {
+		return n, err
 	}
 	return n, nil
 }

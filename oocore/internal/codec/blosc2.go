@@ -16,7 +16,8 @@ import (
 // blosc2 is the container of C-Blosc 2 as HDF5's filter has it, for reading: a frame (README_CFRAME_FORMAT.rst of C-Blosc 2) of one chunk
 // (README_CHUNK_FORMAT.rst), whose blocks are those of an array where the frame says so (README_B2ND_METALAYER.rst).
 type blosc2 struct {
-	*blosc
+	unwritten
+	by      *blosc  // how parts are compressed
 	padding float64 // what blocks at the edges of an array make of its bytes at most
 }
 
@@ -26,9 +27,9 @@ const maxBlock2 = 16 << 20
 // newBlosc2 makes the filter of its values in a file, of which the seventh is the compressor and from the ninth on the shape of a chunk is. The
 // lengths of blocks are powers of two, or those of the chunk.
 func newBlosc2(values []uint32) filter {
-	b := blosc2{&blosc{cname: "zstd", typesize: 1, blocksize: maxBlock2}, 1}
+	b := blosc2{by: &blosc{cname: "zstd", typesize: 1, blocksize: maxBlock2}, padding: 1}
 	if len(values) > 6 && int(values[6]) < len(bloscNames) {
-		b.cname = bloscNames[values[6]]
+		b.by.cname = bloscNames[values[6]]
 	}
 	for _, n := range values[min(8, len(values)):min(8+grid.MaxDims, len(values))] {
 		most := uint64(n)
@@ -41,26 +42,24 @@ func newBlosc2(values []uint32) filter {
 }
 
 func (b blosc2) bound(n int64) int64 {
-	return int64(min(math.Ceil(float64(n)*b.padding), maxBlosc)) + b.blosc.bound(0) + n/16
+	return int64(min(math.Ceil(float64(n)*b.padding), maxBlosc)) + b.by.bound(0) + n/16
 }
 
-func (blosc2) text() string                           { return "blosc2" }
-func (blosc2) v3() json.RawMessage                    { return configured("hdf5.blosc2", nil) }
-func (blosc2) alone() bool                            { return false }
-func (blosc2) encodeMemory(int64) memory              { return memory{} }
-func (blosc2) encoder(int64, []byte) (encoder, error) { return nil, errNotWritten }
+func (blosc2) text() string        { return "blosc2" }
+func (blosc2) v3() json.RawMessage { return configured("hdf5.blosc2", nil) }
 
 func (b blosc2) decodeMemory(n int64) memory {
-	return b.inflateMemory(b.largest(n)).add(memory{arena: 3 * room(b.largest(n))})
+	n = b.by.largest(n)
+	return b.by.inflateMemory(n).add(memory{arena: 3 * room(n)})
 }
 
 func (b blosc2) decoder(n int64, work []byte) (decoder, error) {
 	c := cutter{work}
 	d := &blosc2Decoder{}
 	for i := range d.buffers {
-		d.buffers[i] = c.cut(b.largest(n))
+		d.buffers[i] = c.cut(b.by.largest(n))
 	}
-	d.inflate = b.inflate(n, &c)
+	d.inflate = b.by.inflate(n, &c)
 	return d, nil
 }
 

@@ -63,6 +63,30 @@ func TestDamagedBlosc2FrameIsErrorOrElements(t *testing.T) {
 	}
 }
 
+// A chunk that the memory is too small for is decoded piece by piece, as it is held whole.
+func TestBlosc2ChunkIsReadInPieces(t *testing.T) {
+	_, frames := blosc2Frames(t)
+	p, err := FromHDF5(Field{}, []int{32026}, [][]uint32{{1, 0, 4, 2400, 5, 1, 1, 2, 30, 20}}, false, []int{30, 20}, dtype.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.Decoder(make([]byte, p.DecodeWork().Stream))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	in := stored(frames[0])
+	if err := d.Begin(t.Context(), &in); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 600 {
+		var b [4]byte
+		if _, err := d.Next(t.Context(), b[:]); err != nil || dtype.Slice[float32](b[:])[0] != float32(i/3) {
+			t.Fatalf("element %d: %x, %v", i, b, err)
+		}
+	}
+}
+
 // A chunk may have one value, and its place in the index may say so alone.
 func TestFillBlosc2(t *testing.T) {
 	for special, want := range map[byte]string{zeros2: "[0 0 0 0 0 0 0 0]", nans2: "[0 0 192 127 0 0 192 127]", value2: "[1 2 1 2 1 2 1 2]", undefined2: "[0 0 0 0 0 0 0 0]", 5: "a chunk of the special value 5"} {

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -12,37 +13,27 @@ import (
 // checksum puts a checksum of four bytes behind its input, or before it.
 type checksum struct {
 	stateless
-	sum   func(b []byte) uint32
-	first bool
-}
-
-// zlibSum is a checksum of zlib's, as numcodecs has them.
-type zlibSum struct {
-	checksum
-	name string
+	name     string // in numcodecs
+	settings any    // as it has them
+	sum      func(b []byte) uint32
+	first    bool
 }
 
 // zlibSums are the checksums that numcodecs stores at the start of a chunk, unless its location says the end.
 var zlibSums = map[string]func(b []byte) uint32{"crc32": crc32.ChecksumIEEE, "adler32": adler32.Checksum}
 
-func newZlibSum(name, location string) (*zlibSum, error) {
-	if location != "" && location != "start" && location != "end" {
+func newZlibSum(name, location string) (*checksum, error) {
+	location = cmp.Or(location, "start")
+	if location != "start" && location != "end" {
 		return nil, fmt.Errorf("location %q is neither start nor end", location)
 	}
-	return &zlibSum{checksum{sum: zlibSums[name], first: location != "end"}, name}, nil
-}
-
-func (z *zlibSum) text() string { return z.name }
-func (z *zlibSum) v3() json.RawMessage {
-	location := "end"
-	if z.first {
-		location = "start"
-	}
-	return configured("numcodecs."+z.name, map[string]string{"location": location})
+	return &checksum{name: name, settings: map[string]string{"location": location}, sum: zlibSums[name], first: location == "start"}, nil
 }
 
 const checksumSize = 4
 
+func (c *checksum) text() string                           { return c.name }
+func (c *checksum) v3() json.RawMessage                    { return configured("numcodecs."+c.name, c.settings) }
 func (*checksum) bound(n int64) int64                      { return n + checksumSize }
 func (c *checksum) decoder(int64, []byte) (decoder, error) { return c, nil }
 func (c *checksum) encoder(int64, []byte) (encoder, error) { return c, nil }
@@ -53,10 +44,9 @@ type crc32c struct{ checksum }
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func newCRC32C() *crc32c {
-	return &crc32c{checksum{sum: func(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }}}
+	return &crc32c{checksum{name: "crc32c", sum: func(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }}}
 }
 
-func (*crc32c) text() string                         { return "crc32c" }
 func (*crc32c) v3() json.RawMessage                  { return configured("crc32c", nil) }
 func (*crc32c) reader(int64, []byte) (reader, error) { return &crcReader{}, nil }
 func (*crc32c) writer(int64, []byte) (writer, error) { return &crcWriter{}, nil }

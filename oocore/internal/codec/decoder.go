@@ -40,6 +40,21 @@ type Decoder struct {
 	left     int64 // bytes of the chunk that Next has not given yet; -1 after an error
 }
 
+// enough rejects memory that is too little for a mode; of unset for any.
+func (p *Pipeline) enough(what string, need Work, m mode, work []byte) error {
+	bytes := need.Stream
+	switch m {
+	case unset:
+		bytes = min(need.Whole, need.Stream)
+	case wholeMode:
+		bytes = need.Whole
+	}
+	if int64(len(work)) < bytes {
+		return fmt.Errorf("%s %s takes %d bytes of memory, not %d", what, p, bytes, len(work))
+	}
+	return nil
+}
+
 // decodeStep undoes one filter.
 type decodeStep struct {
 	filter  filter
@@ -55,9 +70,8 @@ type trimmer interface {
 // Decoder prepares to decode with at least DecodeWork().Stream bytes; Whole needs
 // DecodeWork().Whole.
 func (p *Pipeline) Decoder(work []byte) (*Decoder, error) {
-	need := p.DecodeWork()
-	if least := min(need.Whole, need.Stream); int64(len(work)) < least {
-		return nil, fmt.Errorf("decoding %s takes %d bytes of memory, not %d", p, least, len(work))
+	if err := p.enough("decoding", p.DecodeWork(), unset, work); err != nil {
+		return nil, err
 	}
 	return &Decoder{p: p, work: work, left: -1}, nil
 }
@@ -104,13 +118,8 @@ func (d *Decoder) turn(m mode) error {
 		return nil
 	}
 	d.Close()
-	need := d.p.DecodeWork()
-	bytes := need.Stream
-	if m == wholeMode {
-		bytes = need.Whole
-	}
-	if int64(len(d.work)) < bytes {
-		return fmt.Errorf("decoding %s takes %d bytes of memory, not %d", d.p, bytes, len(d.work))
+	if err := d.p.enough("decoding", d.p.DecodeWork(), m, d.work); err != nil {
+		return err
 	}
 	d.mode = m
 	work := d.work

@@ -37,11 +37,11 @@ func (f *deflate) v3() json.RawMessage {
 	if name == "zlib" {
 		name = "numcodecs.zlib"
 	}
-	return configured(name, levelConfig{&f.level})
+	return configured(name, levelConfig{f.level})
 }
 
 type levelConfig struct {
-	Level *int `json:"level"`
+	Level int `json:"level"`
 }
 
 // bound has room for encoders that do not fall back to stored blocks.
@@ -141,21 +141,7 @@ func (d *inflater) decode(dst, src []byte) (int, error) {
 	if err := d.reset(&d.mem, int64(len(dst))); err != nil {
 		return 0, err
 	}
-	n := 0
-	for n < len(dst) {
-		part, err := d.Read(dst[n:])
-		if n += part; err == io.EOF {
-			return n, nil
-		} else if err != nil {
-			return n, err
-		}
-	}
-	if _, err := d.ReadByte(); err == nil {
-		return n, errLarge
-	} else if err != io.EOF {
-		return n, err
-	}
-	return n, nil
+	return readAll(dst, d)
 }
 
 func (d *inflater) close() {

@@ -40,9 +40,8 @@ type encodeStep struct {
 // Encoder prepares to encode with at least EncodeWork().Stream bytes; Whole needs
 // EncodeWork().Whole.
 func (p *Pipeline) Encoder(work []byte) (*Encoder, error) {
-	need := p.EncodeWork()
-	if least := min(need.Whole, need.Stream); int64(len(work)) < least {
-		return nil, fmt.Errorf("encoding %s takes %d bytes of memory, not %d", p, least, len(work))
+	if err := p.enough("encoding", p.EncodeWork(), unset, work); err != nil {
+		return nil, err
 	}
 	return &Encoder{p: p, work: work, left: -1}, nil
 }
@@ -85,13 +84,8 @@ func (e *Encoder) turn(m mode) error {
 		return nil
 	}
 	e.Close()
-	need := e.p.EncodeWork()
-	bytes := need.Stream
-	if m == wholeMode {
-		bytes = need.Whole
-	}
-	if int64(len(e.work)) < bytes {
-		return fmt.Errorf("encoding %s takes %d bytes of memory, not %d", e.p, bytes, len(e.work))
+	if err := e.p.enough("encoding", e.p.EncodeWork(), m, e.work); err != nil {
+		return err
 	}
 	e.mode = m
 	c := cutter{e.work}

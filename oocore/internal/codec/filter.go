@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"unsafe"
 )
@@ -86,6 +87,13 @@ func (stateless) readMemory(int64) memory   { return memory{} }
 func (stateless) writeMemory(int64) memory  { return memory{} }
 func (stateless) alone() bool               { return false }
 func (stateless) close()                    {}
+
+// unwritten is the part of filters that are only read, of which most take no memory and hold nothing.
+type unwritten struct{ stateless }
+
+func (unwritten) encoder(int64, []byte) (encoder, error) { return nil, errNotWritten }
+
+var errNotWritten = errors.New("it is only read: convert the array to another codec before parts of it are written")
 
 // memory is what a codec takes, in bytes: of the caller's, and of Go's heap.
 type memory struct{ arena, heap int64 }

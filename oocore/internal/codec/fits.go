@@ -44,7 +44,7 @@ func FromFITS(f FITS, chunk []int, t dtype.Type) (*Pipeline, error) {
 	big := true // the order of bytes
 	switch f.Coding {
 	case "NOCOMPRESS":
-		coding = append(coding, &reading{"nocompress", gzip.bound, nil, func(dst, src []byte) (int, error) {
+		coding = append(coding, &reading{name: "nocompress", most: gzip.bound, undo: func(dst, src []byte) (int, error) {
 			if len(src) > len(dst) {
 				return 0, errLarge
 			}
@@ -53,7 +53,7 @@ func FromFITS(f FITS, chunk []int, t dtype.Type) (*Pipeline, error) {
 	case "GZIP_1":
 		coding = append(coding, gzip)
 	case "GZIP_2":
-		coding = append(coding, &reading{"shuffle", func(n int64) int64 { return n }, nil, func(dst, src []byte) (int, error) {
+		coding = append(coding, &reading{name: "shuffle", most: func(n int64) int64 { return n }, undo: func(dst, src []byte) (int, error) {
 			unshuffleBytes(dst[:len(src)], src, max(len(src)/count, 1))
 			return len(src), nil
 		}}, gzip)
@@ -62,19 +62,19 @@ func FromFITS(f FITS, chunk []int, t dtype.Type) (*Pipeline, error) {
 			return nil, fmt.Errorf("RICE_1 has BLOCKSIZE %d and BYTEPIX %d: 16 or 32, and 1, 2 or 4, are supported: unpack the file with funpack", f.Block, f.Bytes)
 		}
 		big = false
-		coding = append(coding, &reading{"rice", gzip.bound, nil, func(dst, src []byte) (int, error) {
+		coding = append(coding, &reading{name: "rice", most: gzip.bound, undo: func(dst, src []byte) (int, error) {
 			return count * f.Bytes, unrice(dst[:count*f.Bytes], src, f.Block, f.Bytes)
 		}})
 	case "PLIO_1":
 		big = false
-		coding = append(coding, &reading{"plio", gzip.bound, nil, func(dst, src []byte) (int, error) { return count * 4, unplio(dst[:count*4], src) }})
+		coding = append(coding, &reading{name: "plio", most: gzip.bound, undo: func(dst, src []byte) (int, error) { return count * 4, unplio(dst[:count*4], src) }})
 	default:
 		return nil, fmt.Errorf("the compression %.20q of FITS is not supported: supported are RICE_1, GZIP_1, GZIP_2, PLIO_1 and NOCOMPRESS: unpack the file with funpack", f.Coding)
 	}
 	if !big && !t.Integer() && f.Quantum == nil {
 		return nil, fmt.Errorf("floats by %s without ZSCALE and ZZERO, that say what its integers stand for: the file is damaged", f.Coding)
 	}
-	elements := &reading{"fits", func(n int64) int64 { return max(n, 4*int64(count)) }, func(int64) int64 { return inflateHeap }, func(dst, ints []byte) (int, error) {
+	elements := &reading{name: "fits", most: func(n int64) int64 { return max(n, 4*int64(count)) }, heap: func(int64) int64 { return inflateHeap }, undo: func(dst, ints []byte) (int, error) {
 		item := len(ints) / count
 		if item*count != len(ints) || item != 1 && item != 2 && item != 4 && item != 8 {
 			return 0, fmt.Errorf("its %d elements have %d bytes", count, len(ints))

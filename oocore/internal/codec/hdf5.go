@@ -12,13 +12,8 @@ import (
 
 // The codecs of HDF5 that Zarr v3 does not have: whole chunks only, and for reading.
 
-// fletcher32 is HDF5's checksum, of four bytes behind its input (H5checksum.c).
-type fletcher32 struct{ checksum }
-
-func newFletcher32() *fletcher32 { return &fletcher32{checksum{sum: fletcher}} }
-
-func (*fletcher32) text() string        { return "fletcher32" }
-func (*fletcher32) v3() json.RawMessage { return configured("numcodecs.fletcher32", nil) }
+// newFletcher32 makes HDF5's checksum, of four bytes behind its input (H5checksum.c).
+func newFletcher32() *checksum { return &checksum{name: "fletcher32", sum: fletcher} }
 
 // fletcher adds up words of 16 bits, of which the first byte is the high one.
 func fletcher(b []byte) uint32 {

@@ -48,7 +48,7 @@ func (b Bits) put(p []byte, v uint64) {
 
 // filter undoes what writing such integers is.
 func (b Bits) filter() filter {
-	return &reading{"bits", func(n int64) int64 { return n }, nil, func(dst, src []byte) (int, error) {
+	return &reading{name: "bits", most: func(n int64) int64 { return n }, undo: func(dst, src []byte) (int, error) {
 		if len(src) > len(dst) {
 			return 0, errLarge
 		}
@@ -74,7 +74,7 @@ func newNbit(values []uint32) (filter, error) {
 	if b.Size < 1 || b.Size > 8 || b.N < 1 || b.At+b.N > 8*b.Size || count > math.MaxInt32 {
 		return nil, fmt.Errorf("the HDF5 filter n-bit of %d bits of %d bytes is not supported", b.N, b.Size)
 	}
-	return &reading{"nbit", func(n int64) int64 { return n + 1 }, nil, func(dst, src []byte) (int, error) {
+	return &reading{name: "nbit", most: func(n int64) int64 { return n + 1 }, undo: func(dst, src []byte) (int, error) {
 		switch {
 		case count*b.Size > len(dst):
 			return 0, errMore

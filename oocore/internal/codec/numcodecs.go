@@ -52,7 +52,7 @@ func (e element) swap(b []byte) {
 
 // elementwise is one of these filters.
 type elementwise struct {
-	stateless
+	unwritten
 	name          string
 	configuration json.RawMessage
 	stored, made  element
@@ -62,7 +62,6 @@ type elementwise struct {
 func (e *elementwise) text() string                           { return e.name }
 func (e *elementwise) v3() json.RawMessage                    { return configured("numcodecs."+e.name, e.configuration) }
 func (e *elementwise) decoder(int64, []byte) (decoder, error) { return e, nil }
-func (*elementwise) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 
 func (e *elementwise) bound(n int64) int64 {
 	size := int64(e.made.t.Size())
@@ -205,13 +204,12 @@ func unscaleOf[T float32 | float64](b []byte, scale, offset float64) {
 }
 
 // packBits is numcodecs' filter of that name: eight bools a byte, the first in the highest bit, behind the number of bits that the last byte has too many.
-type packBits struct{ stateless }
+type packBits struct{ unwritten }
 
 func (packBits) text() string                             { return "packbits" }
 func (packBits) v3() json.RawMessage                      { return configured("numcodecs.packbits", struct{}{}) }
 func (packBits) bound(n int64) int64                      { return 1 + (n+7)/8 }
 func (p packBits) decoder(int64, []byte) (decoder, error) { return p, nil }
-func (packBits) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 
 func (packBits) decode(dst, src []byte) (int, error) {
 	if len(src) == 0 {
@@ -238,7 +236,7 @@ func unpackBits(dst, src []byte, bits int) {
 
 // lzmaFilter is LZMA as numcodecs and TIFF have it, for reading.
 type lzmaFilter struct {
-	stateless
+	unwritten
 	form int // Python's lzma.FORMAT_AUTO, FORMAT_XZ, FORMAT_ALONE or FORMAT_RAW
 }
 
@@ -269,7 +267,6 @@ func (l *lzmaFilter) v3() json.RawMessage {
 }
 func (*lzmaFilter) bound(n int64) int64                      { return n + n/16 + 1024 }
 func (l *lzmaFilter) decoder(int64, []byte) (decoder, error) { return l, nil }
-func (*lzmaFilter) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 
 // decodeMemory has the library's dictionary and tables, twice: one in use and one not collected yet.
 func (*lzmaFilter) decodeMemory(n int64) memory {

@@ -18,6 +18,7 @@ import (
 
 // reading is a filter that decodes whole chunks by a function, and is not written.
 type reading struct {
+	unwritten
 	name string
 	most func(n int64) int64                // see filter.bound
 	heap func(n int64) int64                // of the decoder
@@ -27,10 +28,7 @@ type reading struct {
 func (r *reading) text() string                           { return r.name }
 func (r *reading) v3() json.RawMessage                    { return configured("imagecodecs_"+r.name, nil) }
 func (r *reading) bound(n int64) int64                    { return r.most(n) }
-func (*reading) encodeMemory(int64) memory                { return memory{} }
-func (*reading) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 func (r *reading) decoder(int64, []byte) (decoder, error) { return r, nil }
-func (*reading) close()                                   {}
 
 func (r *reading) decodeMemory(n int64) memory {
 	if r.heap == nil {
@@ -44,12 +42,11 @@ func (r *reading) decode(dst, src []byte) (int, error) { return r.undo(dst, src)
 // packedRows are elements of fewer bits than their type has, in rows that begin with a byte. The first bit is the highest.
 func packedRows(row, depth, size int) filter {
 	stride := (row*depth + 7) / 8
-	return &reading{"packints", func(n int64) int64 { return (n/int64(size) + int64(row) - 1) / int64(row) * int64(stride) }, nil, func(dst, src []byte) (int, error) {
+	return &reading{name: "packints", most: func(n int64) int64 { return (n/int64(size) + int64(row) - 1) / int64(row) * int64(stride) }, undo: func(dst, src []byte) (int, error) {
 		rows := len(src) / stride
 		if rows*row*size > len(dst) {
 			return 0, errLarge
 		}
-		clear(dst[:rows*row*size])
 		for y := range rows {
 			line, out := src[y*stride:][:stride], dst[y*row*size:][:row*size]
 			if depth <= 8 && 8%depth == 0 {
@@ -57,15 +54,7 @@ func packedRows(row, depth, size int) filter {
 				continue
 			}
 			for i := range row {
-				v := uint32(0)
-				for at, left := i*depth, depth; left > 0; {
-					n := min(left, 8-at%8)
-					v = v<<n | uint32(line[at/8]<<(at%8)>>(8-n))
-					at, left = at+n, left-n
-				}
-				for b := range size { // of this machine's order, which is little-endian
-					out[i*size+b] = byte(v >> (8 * b))
-				}
+				Bits{Size: size}.put(out[i*size:], bitsAt(line, i*depth, depth))
 			}
 		}
 		return rows * row * size, nil
@@ -74,7 +63,7 @@ func packedRows(row, depth, size int) filter {
 
 // reversedBits is FillOrder 2: the first bit of a byte is the lowest.
 func reversedBits() filter {
-	return &reading{"bitorder", func(n int64) int64 { return n }, nil, func(dst, src []byte) (int, error) {
+	return &reading{name: "bitorder", most: func(n int64) int64 { return n }, undo: func(dst, src []byte) (int, error) {
 		if len(src) > len(dst) {
 			return 0, errLarge
 		}
@@ -87,7 +76,7 @@ func reversedBits() filter {
 
 // packedRuns is TIFF's PackBits: bytes as they are, and repeated ones.
 func packedRuns() filter {
-	return &reading{"packbits", func(n int64) int64 { return 2*n + 1024 }, nil, func(dst, src []byte) (int, error) {
+	return &reading{name: "packbits", most: func(n int64) int64 { return 2*n + 1024 }, undo: func(dst, src []byte) (int, error) {
 		at := 0
 		for len(src) > 0 && at < len(dst) {
 			n := int(int8(src[0]))
@@ -118,7 +107,7 @@ func packedRuns() filter {
 // fax is CCITT's Group 3 of one dimension, or Group 4, as packed rows in which black is 1.
 func fax(form ccitt.SubFormat, width int) filter {
 	stride := (width + 7) / 8
-	return &reading{"ccittfax", func(n int64) int64 { return 4*n + 1024 }, func(int64) int64 { return 64 << 10 }, func(dst, src []byte) (int, error) {
+	return &reading{name: "ccittfax", most: func(n int64) int64 { return 4*n + 1024 }, heap: func(int64) int64 { return 64 << 10 }, undo: func(dst, src []byte) (int, error) {
 		mem := memoryReader(src)
 		r := ccitt.NewReader(&mem, ccitt.MSB, form, width, len(dst)/stride, &ccitt.Options{Invert: true})
 		n, err := io.ReadFull(r, dst[:len(dst)/stride*stride])
@@ -146,7 +135,7 @@ func checkPicture(c image.Config, err error, width, samples, size int) error {
 
 // jpegPicture is JPEG, of which the tables may stand elsewhere. convert makes RGB of YCbCr. Chroma of fewer places is made to what libjpeg makes of it.
 func jpegPicture(tables string, width, samples int, convert bool) filter {
-	return &reading{"jpeg", pictureBound, pictureHeap, func(dst, src []byte) (int, error) {
+	return &reading{name: "jpeg", most: pictureBound, heap: pictureHeap, undo: func(dst, src []byte) (int, error) {
 		var d jpegDecoder
 		begin := func(w, h, components int) error {
 			if components != samples {
@@ -266,7 +255,7 @@ func clamp(v int) byte { return byte(min(max(v, 0), 255)) }
 
 // webpPicture is WebP without losses: what it loses others lose otherwise.
 func webpPicture(width, samples int) filter {
-	return &reading{"webp", pictureBound, pictureHeap, func(dst, src []byte) (int, error) {
+	return &reading{name: "webp", most: pictureBound, heap: pictureHeap, undo: func(dst, src []byte) (int, error) {
 		c, err := webp.DecodeConfig(bytes.NewReader(src))
 		if err := checkPicture(c, err, width, samples, len(dst)); err != nil {
 			return 0, err

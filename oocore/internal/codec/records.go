@@ -12,6 +12,7 @@ import (
 
 // Field is what an array has of records: of each, of Of bytes, Take bytes from Skip on. The zero Field is of elements that lie without gaps.
 type Field struct {
+	unwritten
 	Skip, Take, Of int
 	Bits           Bits `json:"-"` // of integers
 }
@@ -81,11 +82,7 @@ func (f Field) filters() (all []filter) {
 func (Field) text() string                             { return "field" }
 func (f Field) v3() json.RawMessage                    { return configured("hdf5.field", f) }
 func (f Field) bound(n int64) int64                    { return n / int64(f.Take) * int64(f.Of) }
-func (Field) decodeMemory(int64) memory                { return memory{} }
-func (Field) encodeMemory(int64) memory                { return memory{} }
-func (Field) close()                                   {}
 func (f Field) decoder(int64, []byte) (decoder, error) { return f, nil }
-func (Field) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 
 func (f Field) decode(dst, src []byte) (int, error) {
 	n := len(dst) / f.Take

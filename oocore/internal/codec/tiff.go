@@ -19,22 +19,19 @@ import (
 // The codecs of TIFF (TIFF 6.0 and Adobe Photoshop TIFF Technical Note 3), for reading.
 
 // lzw is TIFF's variant of LZW. A strip may go on behind its elements, and need not have an end.
-type lzw struct{ stateless }
+type lzw struct{ unwritten }
 
 func (*lzw) text() string                           { return "lzw" }
 func (*lzw) v3() json.RawMessage                    { return configured("imagecodecs_lzw", nil) }
 func (*lzw) bound(n int64) int64                    { return 2*n + 1024 } // 9 to 12 bits for a byte or more
 func (*lzw) decodeMemory(int64) memory              { return memory{heap: lzwHeap} }
 func (*lzw) readMemory(int64) memory                { return memory{heap: lzwHeap} }
-func (*lzw) encoder(int64, []byte) (encoder, error) { return nil, errNotWritten }
 func (*lzw) writer(int64, []byte) (writer, error)   { return nil, errNotWritten }
 func (*lzw) decoder(int64, []byte) (decoder, error) { return &unlzw{}, nil }
 func (*lzw) reader(int64, []byte) (reader, error)   { return &unlzw{}, nil }
 
 // lzwHeap is what the library's reader takes, one in use and one not collected yet.
 const lzwHeap = 64 << 10
-
-var errNotWritten = errors.New("it is only read: convert the array to another codec before parts of it are written")
 
 // unlzw decodes LZW.
 type unlzw struct {
@@ -84,7 +81,7 @@ func (d *unlzw) close() { d.r = nil }
 
 // predictor is the difference of each sample to that of the pixel before. Whole chunks only.
 type predictor struct {
-	stateless
+	unwritten
 	float bool // of the bytes, which lie in planes, most significant first
 	big   bool // byte order of what is stored
 	size  int  // of a sample
@@ -100,7 +97,6 @@ func (p *predictor) text() string {
 }
 func (p *predictor) v3() json.RawMessage                    { return configured("imagecodecs_"+p.text(), nil) }
 func (*predictor) bound(n int64) int64                      { return n }
-func (*predictor) encoder(int64, []byte) (encoder, error)   { return nil, errNotWritten }
 func (p *predictor) decoder(int64, []byte) (decoder, error) { return p, nil }
 
 func (p *predictor) decode(dst, src []byte) (int, error) {

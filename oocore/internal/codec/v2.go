@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,48 +47,36 @@ func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error)
 		delete(settings, "id")
 		return newRegistered("numcodecs."+id, marshal(settings), t)
 	}
-	var c struct {
-		Level       *int   `json:"level"`
+	c := struct {
+		Level       int    `json:"level"`
 		Checksum    bool   `json:"checksum"`
 		Cname       string `json:"cname"`
-		Clevel      *int   `json:"clevel"`
-		Shuffle     *int   `json:"shuffle"`
+		Clevel      int    `json:"clevel"`
+		Shuffle     int    `json:"shuffle"`
 		Blocksize   int    `json:"blocksize"`
 		Elementsize int    `json:"elementsize"`
 		Location    string `json:"location"`
-	}
+	}{Level: map[string]int{"gzip": 1, "zlib": 1}[id], Clevel: 5, Shuffle: 1}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
 	}
-	or := func(p *int, usual int) int {
-		if p == nil {
-			return usual
-		}
-		return *p
-	}
 	switch id {
 	case "zstd":
-		return newZstd(or(c.Level, 0), c.Checksum)
+		return newZstd(c.Level, c.Checksum)
 	case "gzip", "zlib":
-		return newDeflate(id, or(c.Level, 1))
+		return newDeflate(id, c.Level)
 	case "blosc":
-		mode := shuffleMode(or(c.Shuffle, 1))
+		mode := shuffleMode(c.Shuffle)
 		if mode == -1 { // what suits the elements
 			if mode = byteShuffle; t.Size() == 1 {
 				mode = bitShuffle
 			}
 		}
-		if c.Cname == "" {
-			c.Cname = "lz4"
-		}
-		return newBlosc(c.Cname, or(c.Clevel, 5), mode, t.Size(), c.Blocksize)
+		return newBlosc(cmp.Or(c.Cname, "lz4"), c.Clevel, mode, t.Size(), c.Blocksize)
 	case "lz4":
 		return &lz4{}, nil
 	case "shuffle":
-		if c.Elementsize == 0 {
-			c.Elementsize = 4
-		}
-		return newShuffle(c.Elementsize)
+		return newShuffle(cmp.Or(c.Elementsize, 4))
 	case "crc32c":
 		if c.Location == "start" {
 			return nil, errors.New("a checksum at the start is not supported")

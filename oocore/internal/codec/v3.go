@@ -178,21 +178,13 @@ func parseFilter(n stated, t dtype.Type) (filter, error) {
 		if err := strict(n.Configuration, &c); err != nil {
 			return nil, err
 		}
-		level := 0
-		if c.Level != nil {
-			level = *c.Level
-		}
-		return newZstd(level, c.Checksum)
+		return newZstd(c.Level, c.Checksum)
 	case "gzip":
-		var c levelConfig
+		c := levelConfig{defaultDeflate}
 		if err := strict(n.Configuration, &c); err != nil {
 			return nil, err
 		}
-		level := defaultDeflate
-		if c.Level != nil {
-			level = *c.Level
-		}
-		return newDeflate("gzip", level)
+		return newDeflate("gzip", c.Level)
 	case "blosc":
 		return parseBlosc(n.Configuration, t)
 	}

@@ -36,11 +36,11 @@ func (z *zstd) text() string {
 }
 
 func (z *zstd) v3() json.RawMessage {
-	return configured("zstd", zstdConfig{&z.level, z.checksum})
+	return configured("zstd", zstdConfig{z.level, z.checksum})
 }
 
 type zstdConfig struct {
-	Level    *int `json:"level"`
+	Level    int  `json:"level"`
 	Checksum bool `json:"checksum"`
 }
 
