@@ -166,15 +166,9 @@ func find(m *metadata.FileMetaData, name string) (column, error) {
 
 func (x parquetFormat) Open(ctx context.Context, path string) (store.Array, error) {
 	name, of, _ := x.Cut(path)
-	o, id, err := storage.OpenObject(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	a, err := open(ctx, path, name, of, o, id)
-	if err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	return a, nil
+	return storage.OpenBy(ctx, name, func(o storage.Object, id store.FileVersion) (*tables.Array, error) {
+		return open(ctx, path, name, of, o, id)
+	})
 }
 
 func open(ctx context.Context, path, name, of string, o storage.Object, id store.FileVersion) (_ *tables.Array, err error) {

@@ -12,19 +12,19 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/format/kerchunk"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func init() { kerchunk.Rows = readRows }
 
 // readRows reads a file of Kerchunk's references.
-func readRows(ctx context.Context, path string, most int) (rows []kerchunk.Row, err error) {
-	o, id, err := storage.OpenObject(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, o.Close()) }()
+func readRows(ctx context.Context, path string, most int) ([]kerchunk.Row, error) {
+	return storage.ReadHead(ctx, path, func(r io.ReaderAt, id store.FileVersion) ([]kerchunk.Row, error) { return rowsOf(r, id.Size, most) })
+}
+
+func rowsOf(r io.ReaderAt, size int64, most int) (rows []kerchunk.Row, err error) {
 	defer recovered(&err)
-	f, err := file.NewParquetReader(io.NewSectionReader(storage.HeadOf(ctx, o, id.Size), 0, id.Size))
+	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, err
 	}

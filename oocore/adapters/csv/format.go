@@ -198,15 +198,9 @@ func comma(r io.ReaderAt, size int64) rune {
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	name, of, header := x.cut(path)
-	o, id, err := storage.OpenObject(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	a, err := open(ctx, path, name, of, header, o, id)
-	if err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	return a, nil
+	return storage.OpenBy(ctx, name, func(o storage.Object, id store.FileVersion) (*tables.Array, error) {
+		return open(ctx, path, name, of, header, o, id)
+	})
 }
 
 func open(ctx context.Context, path, name, of string, header bool, o storage.Object, id store.FileVersion) (*tables.Array, error) {

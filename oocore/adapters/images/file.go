@@ -12,11 +12,9 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -40,23 +38,18 @@ func (format) Owns(path string) bool {
 func (format) Place(path string) string { return path }
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
-	o, id, err := storage.OpenObject(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	h, err := readHeader(storage.HeadOf(ctx, o, id.Size), id.Size)
-	if err == nil {
-		err = grid.Check(h.shape(), h.dtype.Size())
-	}
-	if err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	row := int64(h.rowBytes())
-	return &file{header: h, object: o, info: store.Info{
-		Path: path, Format: h.codec, Shape: h.shape(), DType: h.dtype, Chunks: grid.Whole(h.shape()).Chunks, Codec: h.codec, Bytes: id.Size, ID: id,
-		Details: store.Details{Dims: []string{"y", "x", "s"}[:len(h.shape())]},
-		Work:    store.Work{Whole: row, Stream: row, Heap: h.heap},
-	}}, nil
+	return storage.OpenBy(ctx, path, func(o storage.Object, id store.FileVersion) (*file, error) {
+		h, err := readHeader(storage.HeadOf(ctx, o, id.Size), id.Size)
+		if err == nil {
+			err = grid.Check(h.shape(), h.dtype.Size())
+		}
+		row := int64(h.rowBytes())
+		return &file{header: h, Decoded: storage.Decoded{Object: o, Described: store.Info{
+			Path: path, Format: h.codec, Shape: h.shape(), DType: h.dtype, Chunks: grid.Whole(h.shape()).Chunks, Codec: h.codec, Bytes: id.Size, ID: id,
+			Details: store.Details{Dims: []string{"y", "x", "s"}[:len(h.shape())]},
+			Work:    store.Work{Whole: row, Stream: row, Heap: h.heap},
+		}}}, err
+	})
 }
 
 // header is what the beginning of a file tells.
@@ -212,45 +205,23 @@ func isProgressive(r io.Reader) (bool, error) {
 // file is an open picture.
 type file struct {
 	header
-	info   store.Info
-	object storage.Object
-	closed atomic.Bool
-}
-
-func (f *file) Info() store.Info { return storage.CloneInfo(f.info) }
-
-func (f *file) Close() error {
-	if f.closed.Swap(true) {
-		return nil
-	}
-	return f.object.Close()
+	storage.Decoded
 }
 
 // Read decodes the picture for one region, if that takes no more than a gigabyte.
 func (f *file) Read(ctx context.Context, dst []byte, r types.Region) error {
 	if f.heap > 1<<30 {
-		return f.fail(ctx, fmt.Errorf("decoding the picture takes %s: read it in a session that has them", units.Exact(f.heap)))
+		err := fmt.Errorf("decoding the picture takes %s: read it in a session that has them", units.Exact(f.heap))
+		return storage.AccessError(ctx, "read", f.Described.Path, err)
 	}
-	s, err := f.Session(make([]byte, f.rowBytes()))
-	if err != nil {
-		return err
-	}
-	_, err = s.Read(ctx, dst, r)
-	return errors.Join(err, s.Close())
-}
-
-func (f *file) fail(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	return &fs.PathError{Op: "read", Path: f.info.Path, Err: storage.Plain(err)}
+	return storage.ReadBy(ctx, f, f.Described.Work.Whole, dst, r)
 }
 
 // Session decodes the picture with its first read and holds it until it is closed. Rows go through
 // the buffer.
 func (f *file) Session(work []byte) (store.Session, error) {
-	if len(work) < f.rowBytes() {
-		return nil, f.fail(context.Background(), fmt.Errorf("a session needs %d bytes, it is given %d", f.rowBytes(), len(work)))
+	if err := storage.EnoughFor(f.Described.Path, work, f.Described.Work.Whole); err != nil {
+		return nil, err
 	}
 	return &session{file: f, line: work[:f.rowBytes()]}, nil
 }
@@ -268,27 +239,20 @@ func (s *session) Close() error {
 
 func (s *session) Read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error) {
 	stored, err = s.read(ctx, dst, r)
-	return stored, s.fail(ctx, err)
+	return stored, storage.AccessError(ctx, "read", s.Described.Path, err)
 }
 
 func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error) {
-	size := s.dtype.Size()
-	_, err = strided.ForRegion(s.info.Shape, size, r, len(dst))
-	switch {
-	case err != nil:
+	if done, err := s.Begin(ctx, dst, r); done {
 		return 0, err
-	case s.closed.Load():
-		return 0, fs.ErrClosed
-	case ctx.Err() != nil || len(dst) == 0:
-		return 0, ctx.Err()
 	}
 	if s.at == nil {
 		if err := s.decode(ctx); err != nil {
 			return 0, err
 		}
-		stored = s.info.Bytes
+		stored = s.Described.Bytes
 	}
-	l, err := strided.Of(s.info.Shape[1:], size, types.Region{Start: r.Start[1:], Count: r.Count[1:], Step: r.Step[1:]})
+	l, err := strided.Of(s.Described.Shape[1:], s.dtype.Size(), types.Region{Start: r.Start[1:], Count: r.Count[1:], Step: r.Step[1:]})
 	if err != nil {
 		return stored, err
 	}
@@ -309,7 +273,7 @@ func (s *session) decode(ctx context.Context) error {
 	if s.codec == "jpeg" {
 		decode = jpeg.Decode
 	}
-	m, err := decode(bufio.NewReaderSize(io.NewSectionReader(storage.HeadOf(ctx, s.object, s.info.Bytes), 0, s.info.Bytes), bufferBytes))
+	m, err := decode(bufio.NewReaderSize(io.NewSectionReader(storage.HeadOf(ctx, s.Object, s.Described.Bytes), 0, s.Described.Bytes), bufferBytes))
 	if err != nil {
 		return cutShort(err)
 	}

@@ -36,16 +36,7 @@ func CreateAppended(path, file, id string, offset int64, old store.FileVersion, 
 	a := &Appended{flatWriter: newFlatWriter(path, m, 0)}
 	w := a.flatWriter
 	w.grows = true
-	w.finish = func(ctx context.Context) error {
-		if (old == store.FileVersion{}) {
-			return finish(ctx, settled{w.out}, nil)
-		}
-		r, err := openOld(file, old)
-		if err != nil {
-			return err
-		}
-		return errors.Join(finish(ctx, settled{w.out}, r), r.Close())
-	}
+	w.finishBy(file, old, finish)
 	if _, err := w.begin(file, offset, id, m); err != nil || w.placed {
 		return a, err
 	}

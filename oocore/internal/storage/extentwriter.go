@@ -33,7 +33,7 @@ type Kept struct {
 }
 
 // fill writes all but the elements of new arrays. old is nil where there was no file.
-func (f *Frame) fill(ctx context.Context, w File, old io.ReaderAt) error {
+func (f *Frame) fill(ctx context.Context, w File, old Source) error {
 	if _, err := w.WriteAt(f.Head, 0); err != nil {
 		return err
 	}
@@ -254,15 +254,20 @@ func (f MemberFormat) Create(path string, m store.Meta) (store.Writer, error) {
 
 // surround lets Commit write what stands around the elements.
 func (w *flatWriter) surround(file string, old store.FileVersion, around Frame) {
+	w.finishBy(file, old, around.fill)
+}
+
+// finishBy lets Commit call finish, with the file that is replaced if old is its version.
+func (w *flatWriter) finishBy(file string, old store.FileVersion, finish func(ctx context.Context, w File, old Source) error) {
 	w.finish = func(ctx context.Context) error {
 		if (old == store.FileVersion{}) {
-			return around.fill(ctx, settled{w.out}, nil)
+			return finish(ctx, settled{w.out}, nil)
 		}
 		r, err := openOld(file, old)
 		if err != nil {
 			return err
 		}
-		return errors.Join(around.fill(ctx, settled{w.out}, r), r.Close())
+		return errors.Join(finish(ctx, settled{w.out}, r), r.Close())
 	}
 }
 

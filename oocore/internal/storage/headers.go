@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -67,6 +68,32 @@ func (h *Headers[T]) Read(file string, r io.ReaderAt, parse func(take func(bytes
 	}
 	h.held = append(h.held, heldHeader[T]{file, version, bytes, header})
 	return header, nil
+}
+
+// Catalog reads headers that list the arrays of a file by their names, and holds those of the files that were opened last.
+type Catalog[H interface{ List() []string }] struct {
+	// Parse reads and checks the header of a file of so many bytes. It tells take of the memory that the header holds.
+	Parse func(r io.ReaderAt, size int64, take func(bytes int64) error) (H, error)
+	held  Headers[H]
+}
+
+// Read returns the header of a file, as Headers does.
+func (c *Catalog[H]) Read(file string, r io.ReaderAt, size int64) (H, error) {
+	return c.held.Read(file, r, func(take func(bytes int64) error) (H, error) { return c.Parse(r, size, take) })
+}
+
+// Open is Read of a file that is not open.
+func (c *Catalog[H]) Open(ctx context.Context, file string) (H, error) {
+	return ReadHead(ctx, file, func(r io.ReaderAt, id store.FileVersion) (H, error) { return c.Read(file, r, id.Size) })
+}
+
+// Names are those of a file's arrays, for NamedArrays.
+func (c *Catalog[H]) Names(file string, r io.ReaderAt, size int64) ([]string, error) {
+	h, err := c.Read(file, r, size)
+	if err != nil {
+		return nil, err
+	}
+	return h.List(), nil
 }
 
 // metered parses with a meter of its own, and returns what it counted.

@@ -2,6 +2,8 @@ package storage
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"path"
 
@@ -77,6 +79,37 @@ func (o fileObject) ReadAt(ctx context.Context, p []byte, at int64) error {
 		return err
 	}
 	return Unchanged(o.Handle, o.id)
+}
+
+// ReadHead opens a file or an object for what reads its header.
+func ReadHead[T any](ctx context.Context, file string, read func(r io.ReaderAt, id store.FileVersion) (T, error)) (v T, err error) {
+	o, id, err := OpenObject(ctx, file)
+	if err != nil {
+		return v, err
+	}
+	v, err = read(HeadOf(ctx, o, id.Size), id)
+	return v, errors.Join(err, o.Close())
+}
+
+// OpenBy opens a file or an object for the array that build makes of it, which closes it.
+func OpenBy[A store.Array](ctx context.Context, file string, build func(o Object, id store.FileVersion) (A, error)) (store.Array, error) {
+	o, id, err := OpenObject(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	a, err := build(o, id)
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return a, nil
+}
+
+// OnDisk rejects a file that is not on a disk of this machine, of a kind that is read there only.
+func OnDisk(kind, file string) error {
+	if p := blob.PlaceOf(file); !p.Files {
+		return fmt.Errorf("%s is not read over %s: copy it to a disk", kind, p.Scheme)
+	}
+	return nil
 }
 
 // HeadOf reads the header of an object of so many bytes: of one in a store its first 64 KiB by one request, what is

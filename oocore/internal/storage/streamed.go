@@ -47,13 +47,7 @@ func (a *Streamed) Close() error {
 }
 
 func (a *Streamed) Read(ctx context.Context, dst []byte, r grid.Region) error {
-	s, err := a.Session(make([]byte, unpack.WindowBytes))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	_, err = s.Read(ctx, dst, r)
-	return err
+	return ReadBy(ctx, a, unpack.WindowBytes, dst, r)
 }
 
 // Session reads with one cursor more than there were. Sessions share them, so that

@@ -34,11 +34,8 @@ const (
 func init() { store.Register(files) }
 
 var files = format{storage.MemberFormat{
-	NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
-		h, err := readHeader(file, r, size)
-		return h.names.List(), err
-	}},
-	Name: "GGUF", Kind: kind, First: "tensor", Types: Types, Encoded: encoded,
+	NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{extension}, Names: headers.Names},
+	Name:        "GGUF", Kind: kind, First: "tensor", Types: Types, Encoded: encoded,
 	Blocks: func(name string) bool { _, _, ok := codec.GGML(name); return ok },
 	Supports: func(m store.Meta) error {
 		_, err := newTensor("", m)
@@ -49,14 +46,7 @@ var files = format{storage.MemberFormat{
 
 type format struct{ storage.MemberFormat }
 
-var headers storage.Headers[Header]
-
-// readHeader is ReadHeader of a file that was opened before, too.
-func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {
-	return headers.Read(file, r, func(take func(bytes int64) error) (Header, error) {
-		return ReadHeader(r, size, take)
-	})
-}
+var headers = storage.Catalog[Header]{Parse: ReadHeader}
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	a, err := x.open(ctx, path)
@@ -70,11 +60,11 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 func (x format) open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return storage.OpenHeader(ctx, path, file, "gguf", func(r io.ReaderAt, size int64) (e storage.Header, err error) {
-		h, err := readHeader(file, r, size)
+		h, err := headers.Read(file, r, size)
 		if err != nil {
 			return e, err
 		}
-		i, err := h.names.Find(name)
+		i, err := h.Find(name)
 		if h.Parts > 1 && (name == "" || err != nil) {
 			return e, errOther
 		}
@@ -101,11 +91,11 @@ func (x format) open(ctx context.Context, path string) (store.Array, error) {
 
 // encoded is where the bytes of a tensor in blocks are.
 func encoded(ctx context.Context, file, name string) (at storage.Encoded, err error) {
-	h, err := headerOf(ctx, file)
+	h, err := headers.Open(ctx, file)
 	if err != nil {
 		return at, err
 	}
-	i, err := h.names.Find(name)
+	i, err := h.Find(name)
 	if err != nil {
 		return at, err
 	}

@@ -36,12 +36,12 @@ const (
 type Header struct {
 	Tensors []Tensor // in the order of their elements
 	// Pairs are the bytes of the file that have the key-value pairs, and Keys how many there are.
-	Pairs      [2]int64
-	Keys       uint64
-	Alignment  int64
-	Attributes json.RawMessage // the pairs that are numbers, bools and short texts
-	Data       int64           // where the elements begin in the file
-	names      storage.Names   // of Tensors
+	Pairs         [2]int64
+	Keys          uint64
+	Alignment     int64
+	Attributes    json.RawMessage // the pairs that are numbers, bools and short texts
+	Data          int64           // where the elements begin in the file
+	storage.Names                 // of Tensors
 	// Parts is how many files have the model, and Part which of them this one is, from 0 on; 0 for one file. All is how
 	// many tensors they have, where that is said.
 	Parts, Part, All int
@@ -235,7 +235,7 @@ func (d *decoder) tensor() (t Tensor, err error) {
 func (h *Header) check(size int64) error {
 	slices.SortStableFunc(h.Tensors, func(a, b Tensor) int { return cmp.Compare(a.Offset, b.Offset) })
 	var err error
-	if h.names, err = storage.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
+	if h.Names, err = storage.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
 		return err
 	}
 	end, before := int64(0), ""

@@ -19,19 +19,9 @@ import (
 // errOther is why a tensor is looked for in the other files of a model.
 var errOther = errors.New("the tensor may be in another file of the model")
 
-// headerOf reads the header of a file.
-func headerOf(ctx context.Context, file string) (Header, error) {
-	o, id, err := storage.OpenObject(ctx, file)
-	if err != nil {
-		return Header{}, err
-	}
-	h, err := readHeader(file, storage.HeadOf(ctx, o, id.Size), id.Size)
-	return h, errors.Join(err, o.Close())
-}
-
 // Parts returns the files of the model that a file is a part of.
 func (x format) Parts(ctx context.Context, file string) ([]string, error) {
-	h, err := headerOf(ctx, file)
+	h, err := headers.Open(ctx, file)
 	if err != nil || h.Parts < 2 {
 		return []string{file}, err
 	}
@@ -58,7 +48,7 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 	var architecture string
 	tensors := 0
 	all, err := storage.PartMembers(ctx, files, func(file string) ([]store.Member, error) {
-		h, err := headerOf(ctx, file)
+		h, err := headers.Open(ctx, file)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ type fileLayout struct {
 
 func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
 	l.old, l.pairs, err = readPairs(r, size)
-	return l.old.names.List(), err
+	return l.old.List(), err
 }
 
 // readPairs reads a header and its key-value pairs, as they are stored.

@@ -356,12 +356,7 @@ func (a *virtualArray) Close() error {
 }
 
 func (a *virtualArray) Read(ctx context.Context, dst []byte, r types.Region) error {
-	s, err := a.Session(make([]byte, a.info.Work.Stream))
-	if err != nil {
-		return err
-	}
-	_, err = s.Read(ctx, dst, r)
-	return errors.Join(err, s.Close())
+	return storage.ReadBy(ctx, a, a.info.Work.Stream, dst, r)
 }
 
 // virtualSession reads one source after the other.
@@ -380,8 +375,8 @@ type virtualSession struct {
 }
 
 func (a *virtualArray) Session(work []byte) (store.Session, error) {
-	if int64(len(work)) < a.info.Work.Stream {
-		return nil, storage.PathError("read", a.path, fmt.Errorf("a session needs %d bytes, it is given %d", a.info.Work.Stream, len(work)))
+	if err := storage.EnoughFor(a.path, work, a.info.Work.Stream); err != nil {
+		return nil, err
 	}
 	return &virtualSession{virtualArray: a, scatter: work[:virtualBytes], cast: work[virtualBytes:][:virtualBytes], work: work[2*virtualBytes:], box: make([]segment, len(a.info.Shape))}, nil
 }

@@ -172,7 +172,7 @@ func (x format) Create(path string, m store.Meta) (store.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.member(0, zarr.Target{Commit: w.out.Commit, Suspend: w.out.Suspend, Abort: w.out.Abort, Resumed: w.out.Resumed, Placed: w.out.Placed}), nil
+	return w.member(0, w.Appended), nil
 }
 
 // CreateAll begins the arrays of one file.
@@ -186,25 +186,25 @@ func (x format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, e
 
 // writer writes the arrays of a file.
 type writer struct {
+	*storage.Appended
 	meta   storage.CollectionMeta
-	out    *storage.Appended
 	arrays []*output
 	loaded sync.Once
 	err    error
 }
 
 func (w *writer) Member(i int) (store.Writer, error) {
-	none := func() error { return nil }
-	return w.member(i, zarr.Target{Commit: func(context.Context) error { return nil }, Suspend: none, Abort: none, Resumed: w.out.Resumed, Placed: w.out.Placed}), nil
+	return w.member(i, memberTarget{w.Appended}), nil
 }
 
 func (w *writer) ResumeMember(i int) (store.Writer, error) { return w.Member(i) }
-func (w *writer) Resumed() bool                            { return w.out.Resumed() }
-func (w *writer) Placed() bool                             { return w.out.Placed() }
-func (w *writer) Sync(ctx context.Context) error           { return w.out.Sync(ctx) }
-func (w *writer) Commit(ctx context.Context) error         { return w.out.Commit(ctx) }
-func (w *writer) Suspend() error                           { return w.out.Suspend() }
-func (w *writer) Abort() error                             { return w.out.Abort() }
+
+// memberTarget is that of one of the arrays of a file, which are committed together.
+type memberTarget struct{ *storage.Appended }
+
+func (memberTarget) Commit(context.Context) error { return nil }
+func (memberTarget) Suspend() error               { return nil }
+func (memberTarget) Abort() error                 { return nil }
 
 func (w *writer) member(i int, t zarr.Target) store.Writer {
 	n := w.arrays[i]
@@ -241,7 +241,7 @@ func (x format) begin(m storage.CollectionMeta, path string) (_ *writer, err err
 			old, offset = o, (size+7)&^7
 		}
 	}
-	w.out, err = storage.CreateAppended(path, m.Path, fmt.Sprintf("hdf5 %x\nat %d of %v", id.Sum(nil), offset, old), offset, old, store.Meta{StagingDir: m.StagingDir, Resume: m.Resume}, w.finish)
+	w.Appended, err = storage.CreateAppended(path, m.Path, fmt.Sprintf("hdf5 %x\nat %d of %v", id.Sum(nil), offset, old), offset, old, store.Meta{StagingDir: m.StagingDir, Resume: m.Resume}, w.finish)
 	if err != nil {
 		return nil, err
 	}
@@ -350,7 +350,7 @@ func (w *writer) read() error {
 		n.places = map[int64]storage.AppendedChunk{}
 		n.mu.Unlock()
 	}
-	return w.out.Chunks(func(c storage.AppendedChunk) {
+	return w.Chunks(func(c storage.AppendedChunk) {
 		if c.Array >= 0 && c.Array < int64(len(w.arrays)) {
 			w.arrays[c.Array].places[c.Chunk] = c
 		}
@@ -386,7 +386,7 @@ func (b bucket) Put(ctx context.Context, key string, p []byte) (blob.Entry, erro
 	if err != nil {
 		return blob.Entry{}, err
 	}
-	c, err := b.w.out.Append(ctx, b.number, number, p)
+	c, err := b.w.Append(ctx, b.number, number, p)
 	if err == nil {
 		b.of.mu.Lock()
 		b.of.places[number] = c
@@ -409,7 +409,7 @@ func (b bucket) Open(ctx context.Context, key string) (blob.Object, error) {
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: key, Err: fs.ErrNotExist}
 	}
-	return appendedObject{b.w.out, key, c}, nil
+	return appendedObject{b.w.Appended, key, c}, nil
 }
 
 type appendedObject struct {
@@ -428,7 +428,7 @@ func (o appendedObject) ReadAt(ctx context.Context, p []byte, at int64) error {
 	return o.out.ReadChunk(ctx, p, o.Offset+at)
 }
 
-func (b bucket) Sync(ctx context.Context) error { return b.w.out.Sync(ctx) }
+func (b bucket) Sync(ctx context.Context) error { return b.w.Sync(ctx) }
 func (b bucket) Join(string) blob.Bucket        { return b }
 func (b bucket) Can() blob.Capabilities         { return blob.Capabilities{} }
 func (b bucket) String() string                 { return b.w.meta.Path }

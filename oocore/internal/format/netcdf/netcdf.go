@@ -37,13 +37,7 @@ import (
 func init() {
 	store.Register(format{"NetCDF files of the classic format are read only: save to NAME.nc, which is NetCDF-4", storage.NamedArrays{
 		Extensions: storage.Extensions{".cdf", ".nc3"},
-		Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
-			h, err := readHeader(file, r, size)
-			if err != nil {
-				return nil, err
-			}
-			return h.names.List(), nil
-		}}})
+		Names:      headers.Names}})
 }
 
 type format struct {
@@ -80,11 +74,11 @@ func (x format) Texts(ctx context.Context, path string) ([]string, json.RawMessa
 func (x format) open(ctx context.Context, path string, found *variable) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return storage.OpenHeader(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (e storage.Header, err error) {
-		h, err := readHeader(file, r, size)
+		h, err := headers.Read(file, r, size)
 		if err != nil {
 			return e, err
 		}
-		i, err := h.names.Find(name)
+		i, err := h.Find(name)
 		if err != nil {
 			return e, err
 		}
@@ -113,7 +107,7 @@ func (x format) Groups(ctx context.Context, path string, unread func(string)) (m
 	file, _, _ := x.Cut(path)
 	all := map[string]json.RawMessage{}
 	_, err := storage.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
-		h, err := readHeader(file, r, size)
+		h, err := headers.Read(file, r, size)
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +127,8 @@ type header struct {
 	stride     int64 // bytes of a record
 	dimensions []dimension
 	variables  []variable
-	names      storage.Names
-	details    store.Details
+	storage.Names
+	details store.Details
 }
 
 // dimension is one of the file's. The record dimension has the length 0 in the file.
@@ -176,14 +170,10 @@ func (h *header) records(v *variable) (r chunked.Records, err error) {
 	return r, err
 }
 
-var headers storage.Headers[*header]
-
-func readHeader(file string, r io.ReaderAt, size int64) (*header, error) {
-	return headers.Read(file, r, func(take func(bytes int64) error) (*header, error) {
-		d := &decoder{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10), left: size, room: take}
-		return d.header()
-	})
-}
+var headers = storage.Catalog[*header]{Parse: func(r io.ReaderAt, size int64, take func(bytes int64) error) (*header, error) {
+	d := &decoder{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10), left: size, room: take}
+	return d.header()
+}}
 
 // decoder takes the fields of a header in their order. After the first error all are zero.
 type decoder struct {
@@ -325,7 +315,7 @@ func (d *decoder) header() (*header, error) {
 	d.list(tagVariable, func() { h.variables = append(h.variables, d.variable(h)) })
 	h.bytes = size - d.left
 	if d.err == nil {
-		h.names, d.err = storage.NewNames("variable", len(h.variables), func(i int) string { return h.variables[i].name })
+		h.Names, d.err = storage.NewNames("variable", len(h.variables), func(i int) string { return h.variables[i].name })
 	}
 	if d.err == nil {
 		d.err = h.measure()

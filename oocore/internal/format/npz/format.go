@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/npy"
 	"github.com/gonbext/gonbext/oocore/internal/format/sparse"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
@@ -49,7 +48,7 @@ type format struct{ storage.MemberFormat }
 
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
-	if err := local(file); err != nil {
+	if err := storage.OnDisk("an npz file", file); err != nil {
 		return nil, err
 	}
 	f, id, err := storage.OpenFile(file)
@@ -97,17 +96,9 @@ func (m *member) stream(f io.ReaderAt) *unpack.Stream {
 	return &unpack.Stream{Kind: unpack.Deflate, Name: fmt.Sprintf("member %.80q", m.Name), File: f, At: m.at, Packed: m.packed, Size: m.size, CRC32: m.CRC32}
 }
 
-// local rejects what is not on a disk of this machine.
-func local(file string) error {
-	if p := blob.PlaceOf(file); !p.Files {
-		return fmt.Errorf("an npz file is not read over %s: copy it to a disk", p.Scheme)
-	}
-	return nil
-}
-
 // Members lists the arrays of an archive.
 func (x format) Members(ctx context.Context, path string) ([]store.Member, error) {
-	if err := local(x.Place(path)); err != nil {
+	if err := storage.OnDisk("an npz file", x.Place(path)); err != nil {
 		return nil, err
 	}
 	file, name, _ := x.Cut(path)

@@ -25,7 +25,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/format/npz"
 	"github.com/gonbext/gonbext/oocore/internal/format/safetensors"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -38,10 +37,7 @@ const readOnly store.ReadOnly = "files of PyTorch are only read: save to NAME.sa
 func init() {
 	store.Register(format{storage.NamedArrays{
 		Extensions: storage.Extensions{".pt", ".pth", ".ckpt", "pytorch_model.bin", "adapter_model.bin"},
-		Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
-			h, err := readHeader(file, r, size)
-			return h.names.List(), err
-		}}, readOnly})
+		Names:      headers.Names}, readOnly})
 	store.Register(index{safetensors.Index{Extensions: storage.Extensions{".bin.index.json"}, Files: ".bin"}, readOnly})
 }
 
@@ -62,33 +58,26 @@ type index struct {
 
 // Members lists the tensors of a file.
 func (x format) Members(ctx context.Context, path string) ([]store.Member, error) {
-	if err := local(x.Place(path)); err != nil {
+	if err := storage.OnDisk("a file of PyTorch", x.Place(path)); err != nil {
 		return nil, err
 	}
 	return x.NamedArrays.Members(ctx, path)
 }
 
-func local(file string) error {
-	if p := blob.PlaceOf(file); !p.Files {
-		return fmt.Errorf("a file of PyTorch is not read over %s: copy it to a disk", p.Scheme)
-	}
-	return nil
-}
-
 func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := x.Cut(path)
-	if err := local(file); err != nil {
+	if err := storage.OnDisk("a file of PyTorch", file); err != nil {
 		return nil, err
 	}
 	return storage.OpenHeader(ctx, path, file, "PyTorch", func(r io.ReaderAt, size int64) (e storage.Header, err error) {
-		h, err := readHeader(file, r, size)
+		h, err := headers.Read(file, r, size)
 		if err != nil {
 			return e, err
 		}
 		if len(h.tensors) == 0 {
 			return e, errNone
 		}
-		i, err := h.names.Find(name)
+		i, err := h.Find(name)
 		if err != nil {
 			return e, err
 		}
@@ -132,8 +121,8 @@ func dense(shape []int, strides []int64, fortran bool) bool {
 // header is what a file says of its tensors.
 type header struct {
 	tensors []member
-	names   storage.Names
-	big     bool
+	storage.Names
+	big bool
 }
 
 type member struct {
@@ -142,11 +131,7 @@ type member struct {
 	at int64 // of the first element in the file
 }
 
-var headers storage.Headers[header]
-
-func readHeader(file string, r io.ReaderAt, size int64) (header, error) {
-	return headers.Read(file, r, func(take func(bytes int64) error) (header, error) { return read(r, size, take) })
-}
+var headers = storage.Catalog[header]{Parse: read}
 
 // oldMagic begins a file from before PyTorch 1.6: a pickle of a number by which these are known.
 const oldMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
@@ -182,7 +167,7 @@ func read(r io.ReaderAt, size int64, take func(bytes int64) error) (h header, er
 			return h, fmt.Errorf("tensor %.80q: %w", h.tensors[i].name, err)
 		}
 	}
-	h.names, err = storage.NewNames(kind, len(h.tensors), func(i int) string { return h.tensors[i].name })
+	h.Names, err = storage.NewNames(kind, len(h.tensors), func(i int) string { return h.tensors[i].name })
 	return h, err
 }
 

@@ -38,11 +38,8 @@ func init() {
 }
 
 var files = format{storage.MemberFormat{
-	NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{extension}, Names: func(file string, r io.ReaderAt, size int64) ([]string, error) {
-		h, err := readHeader(file, r, size)
-		return h.names.List(), err
-	}},
-	Name: "safetensors", Kind: kind, First: "tensor",
+	NamedArrays: storage.NamedArrays{Extensions: storage.Extensions{extension}, Names: headers.Names},
+	Name:        "safetensors", Kind: kind, First: "tensor",
 	Supports: func(m store.Meta) error {
 		_, err := newTensor("", m)
 		return err
@@ -61,15 +58,11 @@ func copied(name string) bool {
 
 // encoded is where the bytes of a tensor are whose type is only copied, where its rows are whole bytes.
 func encoded(ctx context.Context, file, name string) (at storage.Encoded, err error) {
-	o, id, err := storage.OpenObject(ctx, file)
+	h, err := headers.Open(ctx, file)
 	if err != nil {
 		return at, err
 	}
-	h, err := readHeader(file, storage.HeadOf(ctx, o, id.Size), id.Size)
-	if err = errors.Join(err, o.Close()); err != nil {
-		return at, err
-	}
-	i, err := h.names.Find(name)
+	i, err := h.Find(name)
 	if err != nil {
 		return at, err
 	}
@@ -126,11 +119,11 @@ func (x format) Open(ctx context.Context, path string) (store.Array, error) {
 func (x format) open(ctx context.Context, path string, alone bool) (store.Array, error) {
 	file, name, _ := x.Cut(path)
 	return store.OpenExtent(ctx, path, file, x.Name, func(r io.ReaderAt, size int64) (store.Extent, error) {
-		h, err := readHeader(file, r, size)
+		h, err := headers.Read(file, r, size)
 		if err != nil {
 			return store.Extent{}, err
 		}
-		i, err := h.names.Find(name)
+		i, err := h.Find(name)
 		if files, _ := storage.PartsOf(file); !alone && len(files) > 1 && (name == "" || err != nil) {
 			return store.Extent{}, errOther
 		}
@@ -141,14 +134,7 @@ func (x format) open(ctx context.Context, path string, alone bool) (store.Array,
 	})
 }
 
-var headers storage.Headers[Header]
-
-// readHeader is ReadHeader of a file that was opened before, too.
-func readHeader(file string, r io.ReaderAt, size int64) (Header, error) {
-	return headers.Read(file, r, func(take func(bytes int64) error) (Header, error) {
-		return ReadHeader(r, size, take)
-	})
-}
+var headers = storage.Catalog[Header]{Parse: ReadHeader}
 
 // Keeps says that attributes are kept, as texts of the file.
 func (format) Keeps(d store.Details) error {

@@ -25,10 +25,10 @@ const maxHeader = 100_000_000
 
 // Header is what stands before the elements.
 type Header struct {
-	Tensors  []Tensor          // in the order of their elements
-	Metadata map[string]string // of the file; nil where it has none
-	Data     int64             // where the elements begin in the file
-	names    storage.Names     // of Tensors
+	Tensors       []Tensor          // in the order of their elements
+	Metadata      map[string]string // of the file; nil where it has none
+	Data          int64             // where the elements begin in the file
+	storage.Names                   // of Tensors
 }
 
 // Tensor is one array of a file.
@@ -68,7 +68,7 @@ func ReadHeader(r io.ReaderAt, size int64, take func(bytes int64) error) (Header
 	slices.SortStableFunc(h.Tensors, func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End))
 	})
-	if h.names, err = storage.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
+	if h.Names, err = storage.NewNames(kind, len(h.Tensors), func(i int) string { return h.Tensors[i].Name }); err != nil {
 		return Header{}, fmt.Errorf("header: %w", err)
 	}
 	return h, h.check(size)

@@ -142,7 +142,7 @@ func TestHeaderIsReadBack(t *testing.T) {
 			r.Fatal(err)
 		}
 		for _, w := range want.Tensors {
-			if i, err := got.names.Find(w.Name); err != nil || !reflect.DeepEqual(got.Tensors[i], w) {
+			if i, err := got.Names.Find(w.Name); err != nil || !reflect.DeepEqual(got.Tensors[i], w) {
 				r.Errorf("%d, %v, want %+v", i, err, w)
 			}
 		}

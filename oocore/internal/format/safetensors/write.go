@@ -21,7 +21,7 @@ func (l *fileLayout) Read(r io.ReaderAt, size int64) (_ []string, err error) {
 	var m meter.Meter
 	defer m.Done()
 	l.old, err = ReadHeader(r, size, m.Take)
-	return l.old.names.List(), err
+	return l.old.List(), err
 }
 
 func (l *fileLayout) Frame(members []storage.NewMember) (f storage.Frame, err error) {

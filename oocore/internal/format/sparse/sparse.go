@@ -114,12 +114,7 @@ func (a *array) work() (w store.Work) {
 func align(n int64) int64 { return (n + 63) &^ 63 }
 
 func (a *array) Read(ctx context.Context, dst []byte, r types.Region) error {
-	s, err := a.Session(make([]byte, a.info.Work.Whole))
-	if err != nil {
-		return err
-	}
-	_, err = s.Read(ctx, dst, r)
-	return errors.Join(err, s.Close())
+	return storage.ReadBy(ctx, a, a.info.Work.Whole, dst, r)
 }
 
 func (a *array) Session(work []byte) (store.Session, error) {
@@ -143,9 +138,7 @@ func (a *array) Session(work []byte) (store.Session, error) {
 	return s, nil
 }
 
-func (a *array) fail(err error) error {
-	return &fs.PathError{Op: "read", Path: a.matrix.Path, Err: err}
-}
+func (a *array) fail(err error) error { return storage.PathError("read", a.matrix.Path, err) }
 
 // session reads a matrix with the caller's memory.
 type session struct {
@@ -220,7 +213,7 @@ func (s *session) Read(ctx context.Context, dst []byte, r types.Region) (int64, 
 		i += n
 	}
 	if err != nil && ctx.Err() == nil {
-		err = s.a.fail(storage.Plain(err))
+		err = s.a.fail(err)
 	}
 	return s.stored, err
 }

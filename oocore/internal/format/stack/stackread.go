@@ -14,12 +14,7 @@ import (
 )
 
 func (s *stack) Read(ctx context.Context, dst []byte, r types.Region) error {
-	session, err := s.Session(make([]byte, s.info.Work.Stream))
-	if err != nil {
-		return err
-	}
-	_, err = session.Read(ctx, dst, r)
-	return errors.Join(err, session.Close())
+	return storage.ReadBy(ctx, s, s.info.Work.Stream, dst, r)
 }
 
 // stackSession reads one file after the other.
@@ -34,8 +29,8 @@ type stackSession struct {
 }
 
 func (s *stack) Session(work []byte) (store.Session, error) {
-	if int64(len(work)) < s.info.Work.Stream {
-		return nil, storage.PathError("read", s.info.Path, fmt.Errorf("a session needs %d bytes, it is given %d", s.info.Work.Stream, len(work)))
+	if err := storage.EnoughFor(s.info.Path, work, s.info.Work.Stream); err != nil {
+		return nil, err
 	}
 	session := &stackSession{stack: s, work: work}
 	if s.scatters() {

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
@@ -22,17 +20,15 @@ import (
 
 // Array is an open column, or several as rows × columns.
 type Array struct {
-	info   store.Info
-	object storage.Object
+	storage.Decoded
 	ends   []int // the rows at which groups end
 	decode func(ctx context.Context, group int, dst []byte) error
-	closed atomic.Bool
 }
 
 // New returns an array of rows of a shape, of which groups have so many. decode fills dst with the elements of a group, and heap is what
 // that takes of Go's heap besides the elements. The array closes the object, except where New fails.
 func New(info store.Info, o storage.Object, groups []int, heap int64, decode func(ctx context.Context, group int, dst []byte) error) (*Array, error) {
-	a := &Array{info: info, object: o, decode: decode}
+	a := &Array{Decoded: storage.Decoded{Object: o}, decode: decode}
 	rows, most := 0, 1
 	for _, n := range groups {
 		if rows += n; n < 0 || rows < 0 {
@@ -41,17 +37,15 @@ func New(info store.Info, o storage.Object, groups []int, heap int64, decode fun
 		most = max(most, n)
 		a.ends = append(a.ends, rows)
 	}
-	a.info.Shape = slices.Concat([]int{rows}, info.Shape)
-	if err := grid.Check(a.info.Shape, info.DType.Size()); err != nil {
+	info.Shape, info.Chunks = slices.Concat([]int{rows}, info.Shape), slices.Concat([]int{most}, info.Shape)
+	if err := grid.Check(info.Shape, info.DType.Size()); err != nil {
 		return nil, err
 	}
-	a.info.Chunks = slices.Concat([]int{most}, info.Shape)
-	group := int64(grid.Size(a.info.Chunks) * info.DType.Size())
-	a.info.Work = store.Work{Whole: group, Stream: group, Heap: heap}
+	group := int64(grid.Size(info.Chunks) * info.DType.Size())
+	info.Work = store.Work{Whole: group, Stream: group, Heap: heap}
+	a.Described = info
 	return a, nil
 }
-
-func (a *Array) Info() store.Info { return storage.CloneInfo(a.info) }
 
 // Groups are the numbers of rows in groups.
 func (a *Array) Groups() []int {
@@ -70,38 +64,20 @@ func Begin(groups []int, group int) (row int) {
 	return row
 }
 
-func (a *Array) Close() error {
-	if a.closed.Swap(true) {
-		return nil
-	}
-	return a.object.Close()
-}
-
 // Read decodes groups for one region, if that takes no more than a gigabyte.
 func (a *Array) Read(ctx context.Context, dst []byte, r types.Region) error {
-	w := a.info.Work
+	w := a.Described.Work
 	if w.Whole+w.Heap > 1<<30 {
-		return a.fail(ctx, fmt.Errorf("decoding a group of rows takes %s: read it in a session that has them", units.Exact(w.Whole+w.Heap)))
+		err := fmt.Errorf("decoding a group of rows takes %s: read it in a session that has them", units.Exact(w.Whole+w.Heap))
+		return storage.AccessError(ctx, "read", a.Described.Path, err)
 	}
-	s, err := a.Session(make([]byte, w.Whole))
-	if err != nil {
-		return err
-	}
-	_, err = s.Read(ctx, dst, r)
-	return errors.Join(err, s.Close())
-}
-
-func (a *Array) fail(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	return &fs.PathError{Op: "read", Path: a.info.Path, Err: storage.Plain(err)}
+	return storage.ReadBy(ctx, a, w.Whole, dst, r)
 }
 
 // Session decodes groups to the buffer, which has the last of them.
 func (a *Array) Session(work []byte) (store.Session, error) {
-	if int64(len(work)) < a.info.Work.Whole {
-		return nil, a.fail(context.Background(), fmt.Errorf("a session needs %d bytes, it is given %d", a.info.Work.Whole, len(work)))
+	if err := storage.EnoughFor(a.Described.Path, work, a.Described.Work.Whole); err != nil {
+		return nil, err
 	}
 	return &session{Array: a, work: work, held: -1}, nil
 }
@@ -116,20 +92,14 @@ func (s *session) Close() error { return nil }
 
 func (s *session) Read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error) {
 	stored, err = s.read(ctx, dst, r)
-	return stored, s.fail(ctx, err)
+	return stored, storage.AccessError(ctx, "read", s.Described.Path, err)
 }
 
 func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored int64, err error) {
-	size := s.info.DType.Size()
-	_, err = strided.ForRegion(s.info.Shape, size, r, len(dst))
-	switch {
-	case err != nil:
+	if done, err := s.Begin(ctx, dst, r); done {
 		return 0, err
-	case s.closed.Load():
-		return 0, fs.ErrClosed
-	case ctx.Err() != nil || len(dst) == 0:
-		return 0, ctx.Err()
 	}
+	size := s.Described.DType.Size()
 	row := len(dst) / r.Count[0]
 	for i := 0; i < r.Count[0]; {
 		first := r.Start[0] + i*r.Step[0]
@@ -142,7 +112,7 @@ func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored 
 		for i+n < r.Count[0] && first+n*r.Step[0] >= begin && first+n*r.Step[0] < s.ends[group] {
 			n++
 		}
-		shape := slices.Concat([]int{s.ends[group] - begin}, s.info.Shape[1:])
+		shape := slices.Concat([]int{s.ends[group] - begin}, s.Described.Shape[1:])
 		elements := s.work[:grid.Size(shape)*size]
 		if s.held != group {
 			s.held = -1
@@ -150,7 +120,7 @@ func (s *session) read(ctx context.Context, dst []byte, r types.Region) (stored 
 				return stored, err
 			}
 			s.held = group
-			stored += s.info.Bytes * int64(shape[0]) / int64(s.info.Shape[0])
+			stored += s.Described.Bytes * int64(shape[0]) / int64(s.Described.Shape[0])
 		}
 		part := types.Region{Start: slices.Clone(r.Start), Count: slices.Clone(r.Count), Step: r.Step}
 		part.Start[0], part.Count[0] = first-begin, n
@@ -176,18 +146,18 @@ func Join(columns []*Array) (*Array, error) {
 	info.Shape, info.Bytes = []int{len(columns)}, 0
 	kinds := make([]dtype.Type, len(columns))
 	for i, c := range columns {
-		kinds[i] = c.info.DType
-		info.Bytes += c.info.Bytes
-		heap = max(heap, c.info.Work.Heap)
+		kinds[i] = c.Described.DType
+		info.Bytes += c.Described.Bytes
+		heap = max(heap, c.Described.Work.Heap)
 	}
 	info.DType = dtype.PromoteAll(kinds...)
 	size, groups := info.DType.Size(), columns[0].Groups()
-	heap += 16 * int64(columns[0].info.Chunks[0]) // elements of a column, and as the type of all
-	return New(info, columns[0].object, groups, heap, func(ctx context.Context, group int, dst []byte) error {
+	heap += 16 * int64(columns[0].Described.Chunks[0]) // elements of a column, and as the type of all
+	return New(info, columns[0].Object, groups, heap, func(ctx context.Context, group int, dst []byte) error {
 		n := groups[group]
 		stored, cast := make([]byte, 8*n), make([]byte, 8*n)
 		for i, c := range columns {
-			from := stored[:n*c.info.DType.Size()]
+			from := stored[:n*c.Described.DType.Size()]
 			if err := c.decode(ctx, group, from); err != nil {
 				return err
 			}
@@ -195,10 +165,10 @@ func Join(columns []*Array) (*Array, error) {
 			if err != nil {
 				return err
 			}
-			if c.info.DType != info.DType {
-				convert, ok := kernel.Cast(c.info.DType, info.DType)
+			if kind := kinds[i]; kind != info.DType {
+				convert, ok := kernel.Cast(kind, info.DType)
 				if !ok {
-					return fmt.Errorf("elements of %s are not converted to %s", c.info.DType, info.DType)
+					return fmt.Errorf("elements of %s are not converted to %s", kind, info.DType)
 				}
 				convert(n, cast, from, nil, nil)
 				from = cast[:n*size]

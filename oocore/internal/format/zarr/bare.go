@@ -1,7 +1,6 @@
 package zarr
 
 import (
-	"context"
 	"hash/maphash"
 
 	"github.com/gonbext/gonbext/oocore/internal/blob"
@@ -13,13 +12,6 @@ import (
 // BareChunks writes the chunks of a new array of another format, of which this package knows no more than shape, type and fill value. Each is
 // encoded as a whole and put into a bucket by one call, under its key: c/1/0.
 type BareChunks struct{ d *writeLayout }
-
-// Target is what becomes of an array whose chunks are written.
-type Target struct {
-	Commit, Sync    func(ctx context.Context) error
-	Suspend, Abort  func() error
-	Resumed, Placed func() bool
-}
 
 // NewBareChunks checks an array, of whose chunks pipeline says how they are encoded.
 func NewBareChunks(m store.Meta, pipeline func(chunk []int) (*codec.Pipeline, error)) (*BareChunks, error) {
@@ -53,16 +45,8 @@ func (b *BareChunks) Fill() []byte { return b.d.meta.fill }
 
 // Writer writes the chunks.
 func (b *BareChunks) Writer(path string, ws *storage.StagingDir, bucket blob.Bucket, t Target) store.Writer {
-	return &writer{base: base{path: path, ws: ws, target: bareTarget{t}}, d: b.d, box: b.d.all(), bucket: bucket, elide: zero(b.Fill()), seed: maphash.MakeSeed()}
+	return &writer{base: base{path: path, ws: ws, target: t}, d: b.d, box: b.d.all(), bucket: bucket, elide: zero(b.Fill()), seed: maphash.MakeSeed()}
 }
-
-type bareTarget struct{ of Target }
-
-func (t bareTarget) commit(ctx context.Context) error { return t.of.Commit(ctx) }
-func (t bareTarget) suspend() error                   { return t.of.Suspend() }
-func (t bareTarget) abort() error                     { return t.of.Abort() }
-func (t bareTarget) resumed() bool                    { return t.of.Resumed() }
-func (t bareTarget) placed() bool                     { return t.of.Placed() }
 
 // ParseMarker reads the attribute of a marker of missing values, in any form that arrays of a type have it in.
 var ParseMarker = parseMissing

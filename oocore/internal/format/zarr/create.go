@@ -88,7 +88,7 @@ func create(path string, m store.Meta) (store.Writer, error) {
 	made.nameDims(ctx, path, m.Details.ChosenDims)
 	n := newArrayTarget{ws: storage.StagingDirOf(m), made: made}
 	var t interface {
-		target
+		Target
 		publisher
 	}
 	place := blob.PlaceOf(path)
@@ -140,7 +140,7 @@ type publisher interface {
 	clean(ctx context.Context) error
 }
 
-func (t *newArrayTarget) resumed() bool { return t.resumes }
+func (t *newArrayTarget) Resumed() bool { return t.resumes }
 
 // publishIn puts an array, whose chunks are durable, under its name, once it is out of the consolidated metadata above it.
 func (t *newArrayTarget) publishIn(ctx context.Context, to publisher) (err error) {

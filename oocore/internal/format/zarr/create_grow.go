@@ -157,9 +157,9 @@ func (t *growTarget) untouched() (bool, error) {
 	return err == nil && e.Version == t.was, err
 }
 
-func (t *growTarget) resumed() bool { return t.resumes }
+func (t *growTarget) Resumed() bool { return t.resumes }
 
-func (t *growTarget) commit(ctx context.Context) error {
+func (t *growTarget) Commit(ctx context.Context) error {
 	if same, err := t.untouched(); err != nil || !same {
 		return cmp.Or(err, errChangedMeanwhile)
 	}
@@ -201,11 +201,11 @@ func (t *growTarget) removeStale(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (t *growTarget) suspend() error { return nil }
+func (t *growTarget) Suspend() error { return nil }
 
-// abort removes the chunks that lie beyond the array's shape, unless it was changed: then
+// Abort removes the chunks that lie beyond the array's shape, unless it was changed: then
 // they may be its own. Those at its edge stay: the array's elements in them are as they were.
-func (t *growTarget) abort() (err error) {
+func (t *growTarget) Abort() (err error) {
 	ctx := context.Background()
 	if same, _ := t.untouched(); same {
 		for unit := range t.box.Align(nil, t.d.unit()) {

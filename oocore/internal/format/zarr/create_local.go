@@ -68,8 +68,8 @@ type localTarget struct {
 	durable bool // what a later writer resumes by
 }
 
-// placed reports that an earlier writer has put the array in its place.
-func (t *localTarget) placed() bool { return t.inPlace }
+// Placed reports that an earlier writer has put the array in its place.
+func (t *localTarget) Placed() bool { return t.inPlace }
 
 func newLocalTarget(path string, n newArrayTarget) (*localTarget, error) {
 	t := &localTarget{newArrayTarget: n}
@@ -292,7 +292,7 @@ func (t *localTarget) syncFolders(to, from string) error {
 	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
 }
 
-func (t *localTarget) commit(ctx context.Context) error { return t.publishIn(ctx, t) }
+func (t *localTarget) Commit(ctx context.Context) error { return t.publishIn(ctx, t) }
 
 func (t *localTarget) clean(context.Context) error {
 	if !t.temporary() { // a region that was begun of what was there is gone with it
@@ -356,9 +356,9 @@ func (t *localTarget) publish(context.Context, []byte) error {
 	return t.put(t.temp, t.place)
 }
 
-func (t *localTarget) suspend() error { return nil }
+func (t *localTarget) Suspend() error { return nil }
 
-func (t *localTarget) abort() error { return t.clear() }
+func (t *localTarget) Abort() error { return t.clear() }
 
 // putMetadata makes metadata durable in a folder. What a run that is killed leaves of the file the next one replaces.
 func putMetadata(ctx context.Context, folder string, text []byte) error {

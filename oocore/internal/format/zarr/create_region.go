@@ -143,11 +143,11 @@ type regionTarget struct {
 
 func (t *regionTarget) share() { t.wrote.Store(true) }
 
-func (t *regionTarget) resumed() bool { return t.torn || t.whole }
+func (t *regionTarget) Resumed() bool { return t.torn || t.whole }
 
-func (t *regionTarget) placed() bool { return t.whole }
+func (t *regionTarget) Placed() bool { return t.whole }
 
-func (t *regionTarget) commit(ctx context.Context) error {
+func (t *regionTarget) Commit(ctx context.Context) error {
 	if !t.whole {
 		if err := t.ws.Fence(ctx, t.path); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (t *regionTarget) commit(ctx context.Context) error {
 	return t.ws.ClearDirty()
 }
 
-func (t *regionTarget) suspend() error { return t.release() }
+func (t *regionTarget) Suspend() error { return t.release() }
 
 // release gives up the folder that an attached process holds.
 func (t *regionTarget) release() (err error) {
@@ -174,9 +174,9 @@ func (t *regionTarget) release() (err error) {
 	return err
 }
 
-// abort leaves an array to which nothing was written as it was. Else it stays rejected
+// Abort leaves an array to which nothing was written as it was. Else it stays rejected
 // until the region, or the whole array, is written again.
-func (t *regionTarget) abort() error {
+func (t *regionTarget) Abort() error {
 	if t.torn || t.wrote.Load() {
 		return t.release()
 	}

@@ -415,7 +415,7 @@ func (k keyEncoding) is(m *meta) bool { return m != nil && m.keys == k }
 // has reports a key of one of the array's chunks.
 func (m *meta) has(key string) bool { return m.parseKey(key, make([]int, len(m.shape))) }
 
-func (t *remoteTarget) commit(ctx context.Context) error { return t.publishIn(ctx, t) }
+func (t *remoteTarget) Commit(ctx context.Context) error { return t.publishIn(ctx, t) }
 
 func (t *remoteTarget) prepare(ctx context.Context, _ []byte) error {
 	var all sync.WaitGroup
@@ -486,11 +486,11 @@ func (t *remoteTarget) publish(ctx context.Context, text []byte) error {
 	return err
 }
 
-func (t *remoteTarget) suspend() error {
+func (t *remoteTarget) Suspend() error {
 	return errors.Join(t.owner.end(context.Background(), false), t.log.close())
 }
 
-func (t *remoteTarget) abort() error {
+func (t *remoteTarget) Abort() error {
 	ctx := context.Background()
 	var err error
 	if !t.inPlace {

@@ -18,23 +18,23 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// target is where an array is put when it is whole.
-type target interface {
-	// commit puts the array under its name; all its chunks are durable.
-	commit(ctx context.Context) error
-	// suspend keeps what is durable.
-	suspend() error
-	// abort removes what was made.
-	abort() error
-	// resumed reports that an earlier writer's chunks are there.
-	resumed() bool
+// Target is where an array is put when it is whole.
+type Target interface {
+	// Commit puts the array under its name; all its chunks are durable.
+	Commit(ctx context.Context) error
+	// Suspend keeps what is durable.
+	Suspend() error
+	// Abort removes what was made.
+	Abort() error
+	// Resumed reports that an earlier writer's chunks are there.
+	Resumed() bool
 }
 
 // base is what all writers have: how their writing ends.
 type base struct {
 	path   string // as it was given to Create
 	ws     *storage.StagingDir
-	target target
+	target Target
 
 	mu     sync.RWMutex // held for reading while a box is written
 	closed bool         // nothing more can be written
@@ -42,12 +42,12 @@ type base struct {
 }
 
 // Resumed is asked by storage.Resumed.
-func (w *base) Resumed() bool { return w.target.resumed() }
+func (w *base) Resumed() bool { return w.target.Resumed() }
 
 // Placed is asked by storage.Placed.
 func (w *base) Placed() bool {
-	t, ok := w.target.(interface{ placed() bool })
-	return ok && t.placed()
+	t, ok := w.target.(interface{ Placed() bool })
+	return ok && t.Placed()
 }
 
 // Share is called by storage.Share.
@@ -120,7 +120,7 @@ func (w *base) commit(ctx context.Context, sync func(context.Context) error) err
 	if w.ws.Attached() {
 		return w.named("commit", storage.ErrAttachedCommit)
 	}
-	if err := w.target.commit(ctx); err != nil {
+	if err := w.target.Commit(ctx); err != nil {
 		return w.named("commit", err)
 	}
 	w.ended = true
@@ -130,9 +130,9 @@ func (w *base) commit(ctx context.Context, sync func(context.Context) error) err
 // abort is what is left to do of one that is given up: what others write too is not this process's to remove.
 func (w *base) abort() error {
 	if w.ws.Attached() {
-		return w.target.suspend()
+		return w.target.Suspend()
 	}
-	return w.target.abort()
+	return w.target.Abort()
 }
 
 // end closes a writer that was not committed.
@@ -292,7 +292,7 @@ func (w *writer) Suspend() error {
 			return err
 		}
 		return nil
-	}, w.target.suspend)
+	}, w.target.Suspend)
 }
 
 // Abort removes what was written. Of a region, what was synced stays: whole chunks.

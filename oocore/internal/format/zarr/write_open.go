@@ -52,7 +52,7 @@ type chunkFile struct {
 	dirty bool // it was written to since it was synced
 }
 
-func newOpenWriter(path string, ws *storage.StagingDir, t target, d *writeLayout, folder string) *openWriter {
+func newOpenWriter(path string, ws *storage.StagingDir, t Target, d *writeLayout, folder string) *openWriter {
 	return &openWriter{
 		base: base{path: path, ws: ws, target: t}, d: d, folder: folder, size: d.meta.chunkBytes(),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
@@ -324,7 +324,7 @@ func (w *openWriter) Suspend() error {
 			return nil
 		}
 		return w.sync(context.Background())
-	}, w.closeFiles, w.target.suspend)
+	}, w.closeFiles, w.target.Suspend)
 }
 
 func (w *openWriter) Abort() error { return w.end("abort", w.closeFiles, w.abort) }

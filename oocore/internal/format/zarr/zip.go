@@ -73,33 +73,31 @@ var archives storage.Headers[*archive]
 
 // openArchive reads the directory of an archive, of which no more is held.
 func openArchive(ctx context.Context, file string) (*archive, error) {
-	o, id, err := storage.OpenObject(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	r := storage.HeadOf(ctx, o, id.Size)
-	a, err := archives.Read(file, r, func(take func(bytes int64) error) (*archive, error) {
-		const entryBytes = 9 // in memory, for each that the directory has in the file, at the most
-		a := &archive{file: file, members: map[string]*zip.File{}, source: &reopened{file, id, r}}
-		// Before the directory is read its size is known to be less than the file's.
-		z, err := zip.NewReader(a.source, id.Size)
-		if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-			return nil, fmt.Errorf("it is no zip archive, or is cut short: %w", err)
-		}
-		for _, f := range z.File {
-			if fs.ValidPath(f.Name) { // others are folders, or lead elsewhere
-				a.members[f.Name] = f // the last of a name, as in Python
-			}
-			if err := take(entryBytes * int64(46+len(f.Name)+len(f.Extra)+len(f.Comment))); err != nil {
-				return nil, err
-			}
-		}
-		a.keys = slices.Sorted(maps.Keys(a.members))
-		a.source.held = nil
-		a.entry = blob.Entry{Version: fmt.Sprintf("%x-%x-%x-%x", id.Size, id.ModTime.UnixNano(), id.ChangeTime.UnixNano(), id.Inode), Changed: id.ChangeTime}
-		return a, nil
+	return storage.ReadHead(ctx, file, func(r io.ReaderAt, id store.FileVersion) (*archive, error) {
+		return archives.Read(file, r, func(take func(bytes int64) error) (*archive, error) { return newArchive(file, r, id, take) })
 	})
-	return a, errors.Join(err, o.Close())
+}
+
+func newArchive(file string, r io.ReaderAt, id store.FileVersion, take func(bytes int64) error) (*archive, error) {
+	const entryBytes = 9 // in memory, for each that the directory has in the file, at the most
+	a := &archive{file: file, members: map[string]*zip.File{}, source: &reopened{file, id, r}}
+	// Before the directory is read its size is known to be less than the file's.
+	z, err := zip.NewReader(a.source, id.Size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, fmt.Errorf("it is no zip archive, or is cut short: %w", err)
+	}
+	for _, f := range z.File {
+		if fs.ValidPath(f.Name) { // others are folders, or lead elsewhere
+			a.members[f.Name] = f // the last of a name, as in Python
+		}
+		if err := take(entryBytes * int64(46+len(f.Name)+len(f.Extra)+len(f.Comment))); err != nil {
+			return nil, err
+		}
+	}
+	a.keys = slices.Sorted(maps.Keys(a.members))
+	a.source.held = nil
+	a.entry = blob.Entry{Version: fmt.Sprintf("%x-%x-%x-%x", id.Size, id.ModTime.UnixNano(), id.ChangeTime.UnixNano(), id.Inode), Changed: id.ChangeTime}
+	return a, nil
 }
 
 // zipBucket is the objects of an archive below a prefix. It is read only.
@@ -313,8 +311,8 @@ func newZipTarget(path string, n newArrayTarget) (*zipTarget, error) {
 	return &zipTarget{local, path}, err
 }
 
-func (t *zipTarget) commit(ctx context.Context) error {
-	if err := t.localTarget.commit(ctx); err != nil {
+func (t *zipTarget) Commit(ctx context.Context) error {
+	if err := t.localTarget.Commit(ctx); err != nil {
 		return err
 	}
 	made := t.ws.Join("packed.zip")
@@ -335,6 +333,6 @@ func (t *zipTarget) commit(ctx context.Context) error {
 	return disk.SyncDir(filepath.Dir(to))
 }
 
-func (t *zipTarget) abort() error {
-	return errors.Join(t.localTarget.abort(), disk.RemoveAll(t.place), disk.Remove(t.ws.Join("packed.zip")))
+func (t *zipTarget) Abort() error {
+	return errors.Join(t.localTarget.Abort(), disk.RemoveAll(t.place), disk.Remove(t.ws.Join("packed.zip")))
 }
