@@ -115,6 +115,14 @@ type Task struct {
 // at once than the run has workers. Nothing is read inside of it.
 func (t *Task) Compute(f func() error) error { return t.Do(f) }
 
+// ComputeFrom reads a box of an input into dst, and then computes.
+func (t *Task) ComputeFrom(ctx context.Context, input int, box grid.Box, dst []byte, f func() error) error {
+	if err := t.In[input].Read(ctx, box, dst); err != nil {
+		return err
+	}
+	return t.Compute(f)
+}
+
 // Place reads a box of an input, of elements of so many bytes, into the task's box, where at is the
 // place of its first element: through Scratch where that is in several pieces.
 func (t *Task) Place(ctx context.Context, input int, from grid.Box, at []int, size int) error {
@@ -123,10 +131,7 @@ func (t *Task) Place(ctx context.Context, input int, from grid.Box, at []int, si
 	if grid.Dense(from.Shape, box.Shape) {
 		return t.In[input].Read(ctx, from, t.Dst[to:to+n])
 	}
-	if err := t.In[input].Read(ctx, from, t.Scratch[:n]); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, input, from, t.Scratch[:n], func() error {
 		part := grid.Box{Start: at, Shape: from.Shape}
 		strided.Copy(size, part, t.Dst, box, t.Scratch, part)
 		return nil

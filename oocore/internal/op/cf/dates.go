@@ -151,10 +151,7 @@ func (o Dates) Requirements(box []int) blockwise.Requirements {
 // Fill decodes the box.
 func (o Dates) Fill(ctx context.Context, t *blockwise.Task) error {
 	in := t.Scratch[:t.Box.Size()*8]
-	if err := t.In[0].Read(ctx, t.Box, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, in, func() error {
 		start, ok := new(big.Int).SetString(o.Start, 10)
 		if !ok {
 			return errors.New("the plan's first date is not a number")
@@ -266,10 +263,7 @@ func (o Fields) Requirements(box []int) blockwise.Requirements {
 // Fill tells the fields of the box.
 func (o Fields) Fill(ctx context.Context, t *blockwise.Task) error {
 	in := t.Scratch[:t.Box.Size()*8]
-	if err := t.In[0].Read(ctx, t.Box, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, in, func() error {
 		return o.tell(dtype.Slice[int64](t.Dst), in)
 	})
 }

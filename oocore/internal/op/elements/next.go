@@ -63,10 +63,7 @@ func (o Pairs) each(ctx context.Context, t *blockwise.Task, f func(second []byte
 	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
 		return err
 	}
-	if err := t.In[1].Read(ctx, t.Box, second); err != nil {
-		return err
-	}
-	return t.Compute(func() error { return f(second) })
+	return t.ComputeFrom(ctx, 1, t.Box, second, func() error { return f(second) })
 }
 
 // Next steps floats of one type.

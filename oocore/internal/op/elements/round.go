@@ -45,10 +45,7 @@ func (o Rounded) Requirements(box []int) blockwise.Requirements {
 
 // Fill rounds each part.
 func (o Rounded) Fill(ctx context.Context, t *blockwise.Task) error {
-	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, t.Dst, func() error {
 		if o.Type == dtype.Complex64 {
 			roundParts(dtype.Slice[float32](t.Dst), o.Decimals)
 		} else {

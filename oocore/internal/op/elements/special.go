@@ -49,10 +49,7 @@ func (o Special) Fill(ctx context.Context, t *blockwise.Task) error {
 	if !ok {
 		return fmt.Errorf("there is no function %q", o.Function)
 	}
-	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, t.Dst, func() error {
 		x := dtype.Slice[float64](t.Dst)
 		for i, v := range x {
 			x[i] = f(v)
@@ -102,19 +99,12 @@ type Scaled struct{}
 
 // Requirements is the box of both inputs.
 func (Scaled) Requirements(box []int) blockwise.Requirements {
-	return blockwise.Requirements{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * 8), DisjointReads: true}
+	return Pairs{dtype.Float64}.Requirements(box)
 }
 
 // Fill scales each element.
 func (Scaled) Fill(ctx context.Context, t *blockwise.Task) error {
-	by := t.Scratch[:len(t.Dst)]
-	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
-		return err
-	}
-	if err := t.In[1].Read(ctx, t.Box, by); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return Pairs{}.each(ctx, t, func(by []byte) error {
 		x, e := dtype.Slice[float64](t.Dst), dtype.Slice[float64](by)
 		for i := range x {
 			x[i] = math.Ldexp(x[i], int(e[i]))

@@ -88,10 +88,7 @@ func (f Segments) Fill(ctx context.Context, t *blockwise.Task) error {
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
 	}
-	if err := t.In[1].Read(ctx, grid.Entire([]int{f.Length}), weights); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 1, grid.Entire([]int{f.Length}), weights, func() error {
 		w := f.newWorker(dtype.Slice[complex128](rest))
 		w.used, w.weights, w.detrend = f.Length, dtype.Slice[float64](weights), f.Detrend
 		if f.halved() {

@@ -118,10 +118,7 @@ func (o Affine) Fill(ctx context.Context, t *blockwise.Task) error {
 		})
 	}
 	in := t.Scratch[:8*read.Size()]
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		o.sum(out, dtype.Slice[float64](in), t.Box, read)
 		return nil
 	})

@@ -81,10 +81,7 @@ func (o Coordinates) Fill(ctx context.Context, t *blockwise.Task) error {
 			read.Start[d], read.Shape[d] = reach(o.Shape[d], o.Order, low, high)
 		}
 		all := in[:8*read.Size()]
-		if err := t.In[0].Read(ctx, read, all); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 0, read, all, func() error {
 			s := newSpot(o.Shape, o.Order, dtype.Slice[float64](all), read)
 			for _, k := range order[:n] {
 				i := int(k % pointsAtOnce)

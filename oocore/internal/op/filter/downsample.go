@@ -87,10 +87,7 @@ func (o Downsampled) Fill(ctx context.Context, t *blockwise.Task) error {
 		clear(total)
 		for part := range blocks.Split(read) {
 			size := part.Size() * o.DType.Size()
-			if err := t.In[0].Read(ctx, part, in[:size]); err != nil {
-				return err
-			}
-			if err := t.Compute(func() error { o.add(total, g, part, in, wide); return nil }); err != nil {
+			if err := t.ComputeFrom(ctx, 0, part, in[:size], func() error { o.add(total, g, part, in, wide); return nil }); err != nil {
 				return err
 			}
 		}

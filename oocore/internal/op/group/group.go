@@ -218,10 +218,7 @@ func (g Grouping) accumulate(ctx context.Context, t *blockwise.Task, others grid
 		}
 		read := g.read(others, at, n)
 		x := t.Scratch[blockwise.Aligned(8*step):][:read.Size()*g.Type.Size()]
-		if err := t.In[0].Read(ctx, read, x); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error { return add(at, labels, x) }); err != nil {
+		if err := t.ComputeFrom(ctx, 0, read, x, func() error { return add(at, labels, x) }); err != nil {
 			return err
 		}
 	}
@@ -290,10 +287,7 @@ func (o Segments) Fill(ctx context.Context, t *blockwise.Task) error {
 		n := min(step, int(places[count])-at)
 		read := o.read(others, at, n)
 		x := t.Scratch[blockwise.Aligned(8*(count+1)):][:read.Size()*o.Type.Size()]
-		if err := t.In[0].Read(ctx, read, x); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 0, read, x, func() error {
 			for i := range n {
 				for int(places[g+1]) <= at+i {
 					g++
@@ -327,10 +321,7 @@ func (o Merge) Requirements(box []int) blockwise.Requirements {
 func (o Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	read := grid.Box{Start: slices.Concat([]int{0}, t.Box.Start, []int{0}), Shape: slices.Concat([]int{o.Parts}, t.Box.Shape, []int{o.words()})}
 	bytes := t.Scratch[:read.Size()*8]
-	if err := t.In[0].Read(ctx, read, bytes); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, bytes, func() error {
 		n := t.Box.Size() * o.words()
 		all := dtype.Slice[uint64](bytes)
 		for p := 1; p < o.Parts; p++ {

@@ -51,10 +51,7 @@ func (o Along) Fill(ctx context.Context, t *blockwise.Task) error {
 	k := t.Box.Size()
 	index := dtype.Slice[int64](t.Scratch[:8*k])
 	buffer := t.Scratch[blockwise.Aligned(8*k):]
-	if err := t.In[1].Read(ctx, t.Box, t.Scratch[:8*k]); err != nil {
-		return err
-	}
-	if err := t.Compute(func() error {
+	if err := t.ComputeFrom(ctx, 1, t.Box, t.Scratch[:8*k], func() error {
 		_, err := resolve(index, o.Axis, o.Shape[o.Axis])
 		return err
 	}); err != nil {
@@ -79,10 +76,7 @@ func (o Along) Fill(ctx context.Context, t *blockwise.Task) error {
 			from := grid.Box{Start: slices.Clone(part.Start), Shape: slices.Clone(part.Shape)}
 			from.Start[o.Axis], from.Shape[o.Axis] = low, high-low+1
 			in := buffer[:from.Size()*o.Item]
-			if err := t.In[0].Read(ctx, from, in); err != nil {
-				return err
-			}
-			if err := t.Compute(func() error { l.pick(t.Dst, in, low, high); return nil }); err != nil {
+			if err := t.ComputeFrom(ctx, 0, from, in, func() error { l.pick(t.Dst, in, low, high); return nil }); err != nil {
 				return err
 			}
 			low = high + 1

@@ -75,10 +75,7 @@ func (o Assigned) Fill(ctx context.Context, t *blockwise.Task) error {
 	if unit {
 		return t.Place(ctx, 1, from, at, o.Item)
 	}
-	if err := t.In[1].Read(ctx, from, t.Scratch[:n]); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 1, from, t.Scratch[:n], func() error {
 		strides := grid.Strides(t.Box.Shape)
 		for d := range strides {
 			strides[d] *= o.Step[d]

@@ -28,10 +28,7 @@ func (o Bounded) Requirements(box []int) blockwise.Requirements {
 
 // Fill checks the box's indices.
 func (o Bounded) Fill(ctx context.Context, t *blockwise.Task) error {
-	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, t.Dst, func() error {
 		if o.Positive {
 			for _, i := range dtype.Slice[int64](t.Dst) {
 				if i < 0 {

@@ -75,10 +75,7 @@ func (o Gather) Fill(ctx context.Context, t *blockwise.Task) error {
 	k := grid.Size(lengths)
 	f := taking{Gather: o, t: t, k: k, index: dtype.Slice[int64](t.Scratch[:8*k]),
 		order: dtype.Slice[uint32](t.Scratch[blockwise.Aligned(8*k):][:4*k]), buffer: t.Scratch[blockwise.Aligned(8*k)+blockwise.Aligned(4*k):]}
-	if err := t.In[1].Read(ctx, grid.Box{Start: start, Shape: lengths}, t.Scratch[:8*k]); err != nil {
-		return err
-	}
-	if err := t.Compute(func() error {
+	if err := t.ComputeFrom(ctx, 1, grid.Box{Start: start, Shape: lengths}, t.Scratch[:8*k], func() error {
 		sorted, err := resolve(f.index, o.Axis, o.Shape[o.Axis])
 		if err != nil || sorted {
 			f.order = nil
@@ -203,10 +200,7 @@ func (f *taking) rows(ctx context.Context, part grid.Box, at, i, j, low, count i
 		return f.t.In[0].Read(ctx, from, f.t.Dst[to:to+n])
 	}
 	in := f.buffer[:n]
-	if err := f.t.In[0].Read(ctx, from, in); err != nil {
-		return err
-	}
-	return f.t.Compute(func() error {
+	return f.t.ComputeFrom(ctx, 0, from, in, func() error {
 		source := grid.Strides(from.Shape)
 		step := source[f.Axis]
 		source = slices.Delete(source, f.Axis, f.Axis+1)

@@ -53,10 +53,7 @@ func (o Counted) Fill(ctx context.Context, t *blockwise.Task) error {
 	for i := range counts {
 		box := o.grid().Box(t.Box.Start[0] + i)
 		mask := t.Scratch[:box.Size()]
-		if err := t.In[0].Read(ctx, box, mask); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error { counts[i] = int64(trues(mask)); return nil }); err != nil {
+		if err := t.ComputeFrom(ctx, 0, box, mask, func() error { counts[i] = int64(trues(mask)); return nil }); err != nil {
 			return err
 		}
 	}
@@ -152,10 +149,7 @@ func walk(ctx context.Context, t *blockwise.Task, shape, block []int, inputs int
 		if after > before {
 			box := blocks.Box(b)
 			mask := t.Scratch[:box.Size()]
-			if err := t.In[inputs].Read(ctx, box, mask); err != nil {
-				return err
-			}
-			if err := t.Compute(func() error {
+			if err := t.ComputeFrom(ctx, inputs, box, mask, func() error {
 				if n := int64(trues(mask)); n != after-before {
 					return fmt.Errorf("the mask has changed since its trues were counted: %d of block %v, and %d now", after-before, box, n)
 				}
@@ -233,10 +227,7 @@ func (o Selected) block(ctx context.Context, t *blockwise.Task, box grid.Box, ma
 		from.Shape[axis] = last - first + 1
 	}
 	in := t.Scratch[blockwise.Aligned(grid.Size(o.Block)):][:from.Size()*o.Item]
-	if err := t.In[0].Read(ctx, from, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, from, in, func() error {
 		mask := mask[first*row : (last+1)*row]
 		dst := t.Dst[at*o.Item:]
 		kernel.BySize(o.Item, compress[uint8], compress[uint16], compress[uint32], compress[uint64], compress[complex128])(dst, in, mask, skip, count)

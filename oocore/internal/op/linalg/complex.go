@@ -42,10 +42,7 @@ func (o RealForm) Fill(ctx context.Context, t *blockwise.Task) error {
 		read.Shape[a] = end - read.Start[a]
 	}
 	in := t.Scratch[:read.Size()*16]
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		z, out := dtype.Slice[complex128](in), dtype.Slice[float64](t.Dst)
 		rows, cols := t.Box.Shape[d], t.Box.Shape[d+1]
 		for k := range grid.Size(t.Box.Shape[:d]) {

@@ -91,10 +91,7 @@ func (c Conv) Fill(ctx context.Context, t *blockwise.Task) error {
 	result := len(t.Dst) / box.Shape[0]
 	for n := range box.Shape[0] {
 		at.Start[0] = box.Start[0] + n
-		if err := t.In[0].Read(ctx, at, image); err != nil {
-			return err
-		}
-		err := t.Compute(func() error {
+		err := t.ComputeFrom(ctx, 0, at, image, func() error {
 			dst := t.Dst[n*result:][:result]
 			for g := first; g <= last; g++ {
 				channels := image[(g-first)*of*at.Shape[2]*at.Shape[3]*size:]

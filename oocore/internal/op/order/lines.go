@@ -109,10 +109,7 @@ func (s Lines) Fill(ctx context.Context, t *blockwise.Task) error {
 		n := read.Size() * s.Type.Size()
 		in, scratch = scratch[:n], scratch[blockwise.Aligned(n):]
 	}
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		s.sort(t.Dst, in, scratch, read.Shape)
 		return nil
 	})

@@ -288,10 +288,7 @@ func (s Quantiles) Fill(ctx context.Context, t *blockwise.Task) error {
 	read := s.read(t.Box)
 	bytes := read.Size() * s.Type.Size()
 	in, line := t.Scratch[:bytes], t.Scratch[blockwise.Aligned(bytes):]
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		if !s.together() {
 			all := line[:bytes]
 			line = line[blockwise.Aligned(bytes):]

@@ -220,10 +220,7 @@ func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	for box := range part.Split(tile) {
 		in := t.Scratch[:box.Size()*s.Type.Size()]
-		if err := t.In[0].Read(ctx, box, in); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 0, box, in, func() error {
 			box := grid.Within(box, part)
 			kernel.BySize(s.Type.Size(), count[uint8], count[uint16], count[uint32], count[uint64])(c, box, in, counts)
 			return nil
@@ -556,10 +553,7 @@ func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
 func (s Interpolate) each(ctx context.Context, t *blockwise.Task, put func(i int, ranks []uint64, dst []byte)) error {
 	at := withAxes(grid.Box{Start: t.Box.Start[1:], Shape: t.Box.Shape[1:]}, s.ranks(), stateWords)
 	bytes := t.Scratch[:at.Size()*8]
-	if err := t.In[0].Read(ctx, at, bytes); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, at, bytes, func() error {
 		state, results, first := dtype.Slice[uint64](bytes), grid.Size(t.Box.Shape[1:]), 0
 		for r := range results {
 			for i := range s.Q {

@@ -106,10 +106,7 @@ func (s Searched) Fill(ctx context.Context, t *blockwise.Task) error {
 	if err := t.In[0].Read(ctx, grid.Entire([]int{s.N}), list); err != nil {
 		return err
 	}
-	if err := t.In[1].Read(ctx, t.Box, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 1, t.Box, in, func() error {
 		s.keys(keys, list, 0, s.N)
 		b := bounds{list: keys, words: s.words(), right: s.Right}
 		if s.Edges {
@@ -277,10 +274,7 @@ func (s SearchedLong) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := t.Box.Size()
 	scratch := t.ScratchLayout()
 	in, a, b := scratch.Take(n*s.Type.Size()), scratch.Take(n*s.record()), scratch.Take(n*s.record())
-	if err := t.In[1].Read(ctx, t.Box, in); err != nil {
-		return err
-	}
-	if err := t.Compute(func() error {
+	if err := t.ComputeFrom(ctx, 1, t.Box, in, func() error {
 		a = s.sort(a, b, in, n)
 		return nil
 	}); err != nil {

@@ -136,10 +136,7 @@ func (s TopAcross) Fill(ctx context.Context, t *blockwise.Task) error {
 	part.Shape[s.Axis] = min(s.rows(), s.Shape[s.Axis]-part.Start[s.Axis])
 	for box := range part.Split(tile) {
 		in := in[:box.Size()*s.Type.Size()]
-		if err := t.In[0].Read(ctx, box, in); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 0, box, in, func() error {
 			kernel.BySize(s.Type.Size(), pass[uint8], pass[uint16], pass[uint32], pass[uint64])(&f, in, box.Start[s.Axis])
 			return nil
 		}); err != nil {
@@ -274,10 +271,7 @@ func (s TopAcrossJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 	p := t.ScratchLayout()
 	in := p.Take(s.groups() * s.First * columns * size)
 	line, other := p.Take(s.groups()*s.First*size), p.Take(s.groups()*s.First*size)
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		for column := range columns {
 			n := 0
 			for g := range s.groups() {

@@ -133,10 +133,7 @@ func (s TopRows) Fill(ctx context.Context, t *blockwise.Task) error {
 	read.Start[s.Dims-1], read.Shape[s.Dims-1] = from, n
 	row := blockwise.Aligned(s.Row * r.size())
 	a, b, in := t.Scratch[:n*r.size()], t.Scratch[row:][:n*r.size()], t.Scratch[2*row:][:n*s.Type.Size()]
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		r.load(a, in, 0, 1, n, int64(from))
 		r.first(a, b, s.First)
 		fill(t.Dst, a[:min(s.First, n)*r.size()], r.size())

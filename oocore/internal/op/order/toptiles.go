@@ -112,10 +112,7 @@ func (s TopTiles) Fill(ctx context.Context, t *blockwise.Task) error {
 	row := grid.Box{Start: []int{t.Box.Start[0], from}, Shape: []int{lines, min(s.Row, s.N-from)}}
 	for tile := range row.Split([]int{lines, s.Cols}) {
 		in := in[:tile.Size()*s.Type.Size()]
-		if err := t.In[0].Read(ctx, tile, in); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 0, tile, in, func() error {
 			kernel.BySize(s.Type.Size(), tops[uint8], tops[uint16], tops[uint32], tops[uint64])(&f, &e, in, tile)
 			return nil
 		}); err != nil {

@@ -265,10 +265,7 @@ func (s Table) Fill(ctx context.Context, t *blockwise.Task) error {
 	strides := grid.Strides(s.Shape)
 	for box := range s.grid().Box(t.Box.Start[0]).Split(s.tile()) {
 		m := box.Size()
-		if err := t.In[0].Read(ctx, box, in[:m*s.Type.Size()]); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 0, box, in[:m*s.Type.Size()], func() error {
 			at := 0
 			for d, i := range box.Start {
 				at += i * strides[d]
@@ -446,10 +443,8 @@ func (s TableJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 	clear(out)
 	own, room := dtype.Slice[int64](t.Scratch[:s.width()*8]), dtype.Slice[int64](t.Scratch[s.width()*8:])
 	for i := range s.Rows {
-		if err := t.In[0].Read(ctx, grid.Box{Start: []int{i, 0}, Shape: []int{1, s.width()}}, dtype.Bytes(own)); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error { s.join(out, own, room); return nil }); err != nil {
+		row := grid.Box{Start: []int{i, 0}, Shape: []int{1, s.width()}}
+		if err := t.ComputeFrom(ctx, 0, row, dtype.Bytes(own), func() error { s.join(out, own, room); return nil }); err != nil {
 			return err
 		}
 	}

@@ -200,10 +200,7 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 		if err := t.In[0].Read(ctx, box, in); err != nil {
 			return err
 		}
-		if err := t.In[1].Read(ctx, box, weights); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error {
+		if err := t.ComputeFrom(ctx, 1, box, weights, func() error {
 			box, w := grid.Within(box, part), dtype.Slice[float64](weights)
 			return kernel.BySize(s.Type.Size(), weigh[uint8], weigh[uint16], weigh[uint32], weigh[uint64])(c, box, in, w, sums)
 		}); err != nil {

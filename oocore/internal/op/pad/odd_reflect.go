@@ -81,10 +81,7 @@ func (o OddReflect) reflect(ctx context.Context, t *blockwise.Task, from grid.Bo
 	edges := grid.Box{Start: slices.Clone(from.Start), Shape: slices.Clone(from.Shape)}
 	edges.Start[o.Axis], edges.Shape[o.Axis] = edge, 1
 	ends := t.Scratch[2*bytes : 2*bytes+edges.Size()*size]
-	if err := t.In[0].Read(ctx, edges, ends); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, edges, ends, func() error {
 		strides := grid.Strides(from.Shape)
 		back := slices.Clone(strides)
 		back[o.Axis] = -back[o.Axis]

@@ -76,10 +76,7 @@ func (o Blocks) Fill(ctx context.Context, t *blockwise.Task) error {
 	bytes := elements * size
 	from := o.source(t.Box)
 	in := t.Scratch[:4*from.Size()]
-	if err := t.In[0].Read(ctx, from, in); err != nil {
-		return err
-	}
-	return t.Compute(func() (err error) {
+	return t.ComputeFrom(ctx, 0, from, in, func() (err error) {
 		last := len(t.Box.Shape) - 1
 		columns, skip := t.Box.Shape[last]*size, t.Box.Start[last]%elements*size
 		x, dst := dtype.Slice[float32](in), t.Dst

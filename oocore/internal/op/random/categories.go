@@ -49,10 +49,7 @@ func (o Categories) Fill(ctx context.Context, t *blockwise.Task) error {
 	if err := t.In[0].Read(ctx, draws, number); err != nil {
 		return err
 	}
-	if err := t.In[1].Read(ctx, categories, each); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 1, categories, each, func() error {
 		numbers, weights, dst := dtype.Slice[float64](number), dtype.Slice[float64](each), dtype.Slice[int64](t.Dst)
 		s := stream{draws: Draws{Distribution: o.Distribution, Seed: o.Seed}}
 		draw := s.multinomial

@@ -68,10 +68,7 @@ func (o Distances) Requirements(box []int) blockwise.Requirements {
 
 // Fill computes line by line.
 func (o Distances) Fill(ctx context.Context, t *blockwise.Task) error {
-	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, t.Dst, func() error {
 		all, n := dtype.Slice[float64](t.Dst), o.Shape[o.Axis]
 		inner := grid.Size(t.Box.Shape[o.Axis+1:])
 		work := dtype.Slice[float64](t.Scratch)

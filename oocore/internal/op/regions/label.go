@@ -220,10 +220,7 @@ func (s Pieces) Fill(ctx context.Context, t *blockwise.Task) error {
 		m := t.ScratchLayout()
 		mask := m.Take(grid.Size(s.tile()))[:box.Size()]
 		labels := dtype.Slice[int32](m.Take(4 * box.Size()))
-		if err := t.In[0].Read(ctx, box, mask); err != nil {
-			return err
-		}
-		if err := t.Compute(func() error { counts[i] = int64(s.pieces(labels, mask, box)); return nil }); err != nil {
+		if err := t.ComputeFrom(ctx, 0, box, mask, func() error { counts[i] = int64(s.pieces(labels, mask, box)); return nil }); err != nil {
 			return err
 		}
 	}
@@ -361,10 +358,7 @@ func (s Labels) Fill(ctx context.Context, t *blockwise.Task) error {
 	if first+count > s.Count {
 		return fmt.Errorf("the array has other parts at element %d than when they were counted: it has changed", at)
 	}
-	if err := t.In[1].Read(ctx, grid.Box{Start: []int{first}, Shape: []int{count}}, parts[:4*count]); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 1, grid.Box{Start: []int{first}, Shape: []int{count}}, parts[:4*count], func() error {
 		of := dtype.Slice[int32](parts)
 		for i, piece := range labels {
 			if piece > 0 {

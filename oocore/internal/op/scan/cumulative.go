@@ -114,10 +114,7 @@ func (s Totals) Fill(ctx context.Context, t *blockwise.Task) error {
 		for at := begin; at < end; at += s.tile() {
 			box.Start[s.Axis], box.Shape[s.Axis] = at, min(s.tile(), end-at)
 			in := t.Scratch[:box.Size()*s.Type.Size()]
-			if err := t.In[0].Read(ctx, box, in); err != nil {
-				return err
-			}
-			if err := t.Compute(func() error {
+			if err := t.ComputeFrom(ctx, 0, box, in, func() error {
 				for o := range outer {
 					state := t.Dst[(o*blocks+b)*bytes:][:bytes]
 					if at == begin {
@@ -155,10 +152,7 @@ func (s Carries) Requirements(box []int) blockwise.Requirements {
 
 // Fill goes along the lines.
 func (s Carries) Fill(ctx context.Context, t *blockwise.Task) error {
-	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, t.Box, t.Dst, func() error {
 		outer, blocks, inner := s.around(t.Box.Shape)
 		bytes := inner * s.words() * 8
 		state := t.Scratch[:bytes]
@@ -202,10 +196,7 @@ func (s Running) Fill(ctx context.Context, t *blockwise.Task) error {
 		for at := b * s.Block; at < end; at += s.tile() {
 			box.Start[s.Axis], box.Shape[s.Axis] = at, min(s.tile(), end-at)
 			in := t.Scratch[:box.Size()*s.Type.Size()]
-			if err := t.In[0].Read(ctx, box, in); err != nil {
-				return err
-			}
-			if err := t.Compute(func() error {
+			if err := t.ComputeFrom(ctx, 0, box, in, func() error {
 				skip := min(max(first-at, 0), box.Shape[s.Axis]) // elements before the box
 				rows := box.Shape[s.Axis] - skip
 				for o := range outer {

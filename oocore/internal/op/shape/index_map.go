@@ -242,10 +242,7 @@ func (o IndexMap) combination(ctx context.Context, t *blockwise.Task, chosen []p
 		return t.Place(ctx, 0, from, at, o.Item)
 	}
 	in := t.Scratch[:from.Size()*o.Item]
-	if err := t.In[0].Read(ctx, from, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, from, in, func() error {
 		g := gathering{IndexMap: o, t: t, in: in, chosen: chosen, strides: grid.Strides(t.Box.Shape), source: grid.Strides(from.Shape)}
 		g.axis(0, 0, 0)
 		return nil

@@ -46,10 +46,7 @@ func (o Sliding) Fill(ctx context.Context, t *blockwise.Task) error {
 		read.Start[a] += t.Box.Start[o.Dims+i]
 	}
 	in := t.Scratch[:read.Size()*o.Item]
-	if err := t.In[0].Read(ctx, read, in); err != nil {
-		return err
-	}
-	return t.Compute(func() error {
+	return t.ComputeFrom(ctx, 0, read, in, func() error {
 		strides := grid.Strides(read.Shape)
 		for _, a := range o.Axes {
 			strides = append(strides, strides[a])
