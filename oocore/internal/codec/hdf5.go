@@ -38,24 +38,12 @@ func fletcher(b []byte) uint32 {
 }
 
 // lzf is Marc Lehmann's LibLZF, as h5py has it.
-type lzf struct{ stateless }
+type lzf struct{ unwritten }
 
 func (*lzf) text() string                             { return "lzf" }
 func (*lzf) v3() json.RawMessage                      { return configured("numcodecs.lzf", nil) }
 func (*lzf) bound(n int64) int64                      { return n + n/32 + 1 }
 func (l *lzf) decoder(int64, []byte) (decoder, error) { return l, nil }
-func (l *lzf) encoder(int64, []byte) (encoder, error) { return l, nil }
-
-// encode writes literals only, which any decoder reads: new arrays have better codecs.
-func (*lzf) encode(dst, src []byte) ([]byte, error) {
-	dst = dst[:0]
-	for len(src) > 0 {
-		n := min(len(src), 32)
-		dst = append(append(dst, byte(n-1)), src[:n]...)
-		src = src[n:]
-	}
-	return dst, nil
-}
 
 func (*lzf) decode(dst, src []byte) (int, error) {
 	at := 0

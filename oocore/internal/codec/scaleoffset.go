@@ -12,7 +12,7 @@ import (
 // scaleOffset is HDF5's filter of that name (H5Zscaleoffset.c): a chunk has its least element, and by how much each is above that, in as few bits as
 // the greatest needs. Floats are so stored with some decimal digits, which rounds them.
 type scaleOffset struct {
-	stateless
+	unwritten
 	count, size int  // elements of a chunk, and the bytes of one
 	big         bool // the order of an element's bytes
 	decimal     bool // floats
@@ -48,17 +48,6 @@ func (*scaleOffset) text() string                             { return "scale-of
 func (*scaleOffset) v3() json.RawMessage                      { return configured("hdf5.scaleoffset", nil) }
 func (*scaleOffset) bound(n int64) int64                      { return n + scaleOffsetHead + 1 }
 func (s *scaleOffset) decoder(int64, []byte) (decoder, error) { return s, nil }
-func (s *scaleOffset) encoder(int64, []byte) (encoder, error) { return s, nil }
-
-// encode writes elements as they are, which any decoder reads: new arrays have better codecs.
-func (s *scaleOffset) encode(dst, src []byte) ([]byte, error) {
-	dst = dst[:scaleOffsetHead+len(src)]
-	s.reorder(dst[scaleOffsetHead:], src)
-	clear(dst[:scaleOffsetHead])
-	binary.LittleEndian.PutUint32(dst, uint32(8*s.size))
-	dst[4] = 8
-	return dst, nil
-}
 
 func (s *scaleOffset) decode(dst, src []byte) (int, error) {
 	if len(src) < scaleOffsetHead {

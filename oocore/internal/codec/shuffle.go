@@ -4,7 +4,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/internal/simd"
 )
+
+// hasAVX2 is whether loops may use AVX2. Tests turn it off to compare.
+var hasAVX2 = simd.Level() != "go"
 
 // shuffleMode is how Blosc puts the bytes of elements together.
 type shuffleMode int

@@ -2,6 +2,8 @@ package codec
 
 import "unsafe"
 
+//go:generate go run ./internal/asm -out shuffle_amd64.s -stubs shuffle_stubs_amd64.go -pkg codec
+
 // shuffleGroups does as many elements from the first on as the vector loops can, and
 // returns their number. plane is the distance of the rows.
 func shuffleGroups(dst, src []byte, size, plane int) (done int) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,30 @@ type CollectionMeta struct {
 	Members    []NewMember `json:"-"`
 	StagingDir *StagingDir `json:"-"`
 	Resume     bool        `json:"-"`
+}
+
+// CheckTree rejects members and groups of which one takes another's place among groups.
+func (m *CollectionMeta) CheckTree() error {
+	arrays := make(map[string]bool, len(m.Members))
+	for _, of := range m.Members {
+		if arrays[of.Name] {
+			return fmt.Errorf("two arrays have the name %.80q", of.Name)
+		}
+		arrays[of.Name] = true
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(arrays)), slices.Collect(maps.Keys(m.Groups))) {
+		for group := range Above(name) {
+			if arrays[group] {
+				return fmt.Errorf("%.80q is an array: there can be none in it, such as %.80q", group, name)
+			}
+		}
+	}
+	for name := range m.Groups {
+		if arrays[name] {
+			return fmt.Errorf("%.80q is an array and a group", name)
+		}
+	}
+	return nil
 }
 
 // Template is a file of the format of a new collection, with what the format knows beyond arrays.
@@ -238,7 +263,7 @@ func CreateFiles(m CollectionMeta, files []NewFile, finish func() error) (Collec
 	id := m.id()
 	for i, f := range files {
 		w := &flatWriter{path: m.Path, name: "out-" + strconv.Itoa(i), ws: m.StagingDir}
-		w.surround(f.Path, f.old, f.frame)
+		w.finishBy(f.Path, f.old, f.frame.fill)
 		c.files = append(c.files, w)
 		if _, err := w.begin(f.Path, f.frame.Size, fmt.Sprintf("%s %d %s\n%v of %d", f.Path, i, id, f.frame.Offsets, f.frame.Size), store.Meta{Resume: m.Resume}); err != nil {
 			return nil, errors.Join(err, c.end(m.Resume))

@@ -54,11 +54,11 @@ type File interface {
 	io.WriterAt
 }
 
-// settled is the file that is written, of which what Fill writes does not stay in
+// Settled is the file that is written, of which what Fill writes does not stay in
 // the page cache.
-type settled struct{ *disk.File }
+type Settled struct{ *disk.File }
 
-func (f settled) WriteAt(p []byte, at int64) (int, error) {
+func (f Settled) WriteAt(p []byte, at int64) (int, error) {
 	if err := f.WriteAll(context.Background(), p, at); err != nil {
 		return 0, err
 	}
@@ -247,27 +247,22 @@ func (f MemberFormat) Create(path string, m store.Meta) (store.Writer, error) {
 		return nil, err
 	}
 	w := newFlatWriter(path, m, around.Offsets[0])
-	w.surround(file, old, around)
+	w.finishBy(file, old, around.fill)
 	id := fmt.Sprintf("%s %v %s\nat %d of %d", path, m.Shape, m.DType, w.offset, around.Size)
 	return w.begin(file, around.Size, id, m)
-}
-
-// surround lets Commit write what stands around the elements.
-func (w *flatWriter) surround(file string, old store.FileVersion, around Frame) {
-	w.finishBy(file, old, around.fill)
 }
 
 // finishBy lets Commit call finish, with the file that is replaced if old is its version.
 func (w *flatWriter) finishBy(file string, old store.FileVersion, finish func(ctx context.Context, w File, old Source) error) {
 	w.finish = func(ctx context.Context) error {
 		if (old == store.FileVersion{}) {
-			return finish(ctx, settled{w.out}, nil)
+			return finish(ctx, Settled{w.out}, nil)
 		}
 		r, err := openOld(file, old)
 		if err != nil {
 			return err
 		}
-		return errors.Join(finish(ctx, settled{w.out}, r), r.Close())
+		return errors.Join(finish(ctx, Settled{w.out}, r), r.Close())
 	}
 }
 

@@ -202,7 +202,7 @@ func copyDurably(ctx context.Context, from, to string, st fs.FileInfo) (err erro
 		if err != nil {
 			return err
 		}
-		err = errors.Join(CopyRange(ctx, settled{out}, 0, in, 0, st.Size()), out.Sync(), out.Close())
+		err = errors.Join(CopyRange(ctx, Settled{out}, 0, in, 0, st.Size()), out.Sync(), out.Close())
 		if err != nil {
 			return err
 		}

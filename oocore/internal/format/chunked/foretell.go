@@ -66,13 +66,15 @@ func (f *Foretold) chunk() {
 		}
 	default:
 		v := p.stored(grid.UpTo(len(f.Chunk)))
-		v.pieces(min(windowBytes, int(bytes))/f.Item, f.Item, func(at, n int64) {
-			if f.unit != nil && slices.Equal(f.unit, p.chunk) {
+		_ = v.pieces(min(windowBytes, int(bytes)), f.Item, func(p piece) error {
+			at, n := int64(p.from*f.Item), int64(p.size*f.Item)
+			if f.unit != nil && slices.Equal(f.unit, f.overlap.chunk) {
 				f.object.Read(at, n, f.Ask)
-				return
+				return nil
 			}
-			f.unit = slices.Clone(p.chunk)
+			f.unit = slices.Clone(f.overlap.chunk)
 			f.object = requests.Open(bytes, at, n, f.Ask)
+			return nil
 		})
 	}
 }
@@ -118,39 +120,8 @@ func (f *Foretold) inShard() {
 		return
 	}
 	v := p.stored(grid.UpTo(len(f.Chunk)))
-	v.pieces(min(windowBytes, int(bytes))/f.Item, f.Item, func(from, n int64) { f.object.Read(int64(at)*bytes+from, n, f.Ask) })
-}
-
-// pieces goes through what read fetches, with a window of so many elements.
-func (v *storedOverlap) pieces(window, item int, yield func(at, bytes int64)) {
-	axis, run := v.run()
-	first := 0 // elements before a piece, from its axes
-	if run*item > window*item/2 || axis == 0 {
-		for d, size := len(v.count)-1, 1; d >= axis; d-- {
-			first += v.start[d] * size
-			size *= v.shape[d]
-		}
-		_ = v.each(axis, func(from, _ int) error {
-			yield(int64((from+first)*item), int64(run*item))
-			return nil
-		})
-		return
-	}
-	axis, slab := v.slab(window)
-	inside := 1
-	for d, size := len(v.count)-1, 1; d >= axis; d-- {
-		if d > axis {
-			first += v.start[d] * size
-			inside += (v.count[d] - 1) * v.step[d] * size
-		}
-		size *= v.shape[d]
-	}
-	most := (window/slab-1)/v.step[axis] + 1
-	_ = v.each(axis, func(from, _ int) error {
-		for i := 0; i < v.count[axis]; i += most {
-			span := (min(most, v.count[axis]-i)-1)*v.step[axis]*slab + inside
-			yield(int64((from+(v.start[axis]+i*v.step[axis])*slab+first)*item), int64(span*item))
-		}
+	_ = v.pieces(min(windowBytes, int(bytes)), f.Item, func(p piece) error {
+		f.object.Read(int64(at)*bytes+int64(p.from*f.Item), int64(p.size*f.Item), f.Ask)
 		return nil
 	})
 }

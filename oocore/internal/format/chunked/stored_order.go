@@ -106,46 +106,60 @@ func (p *overlap) stored(order []int) storedOverlap {
 // fetch reads bytes of the chunk; it is called for ascending places that do not
 // overlap.
 func (v *storedOverlap) read(dst, window []byte, item int, fetch func(p []byte, at int64) error) error {
-	if axis, run := v.run(); run*item > len(window)/2 || axis == 0 {
-		return v.direct(dst, item, axis, run, fetch)
+	return v.pieces(len(window), item, func(p piece) error {
+		at := int64(p.from * item)
+		if p.counts == nil {
+			return fetch(dst[p.to*item:(p.to+p.size)*item], at)
+		}
+		if err := fetch(window[:p.size*item], at); err != nil {
+			return err
+		}
+		kernel.Copy(item, p.counts, dst, p.to, v.stride[len(v.stride)-len(p.counts):], window, 0, p.apart)
+		return nil
+	})
+}
+
+// piece is what is fetched at once: size elements of the chunk from one on. They go to
+// their place in the buffer as they are, or counts of the last axes from a window.
+type piece struct {
+	from, size, to int
+	counts, apart  []int // and the strides in the window; nil of elements that go as they are
+}
+
+// pieces goes through what read fetches, with a window of so many bytes.
+func (v *storedOverlap) pieces(window, item int, yield func(p piece) error) error {
+	axis, run := v.run()
+	direct := run*item > window/2 || axis == 0
+	slab := 1
+	if !direct {
+		axis, slab = v.slab(window / item)
 	}
-	axis, slab := v.slab(len(window) / item)
 	n := len(v.count)
 	apart := make([]int, n-axis) // strides in the window
-	skip, inside := 0, 1         // elements of a slab before the first that is needed, and from it to the last
+	skip, inside := 0, 1         // elements of a run or slab before the first that is needed, and from it to the last
 	for d, size := n-1, 1; d >= axis; d-- {
 		apart[d-axis] = v.step[d] * size
-		if d > axis {
+		if direct || d > axis {
 			skip += v.start[d] * size
 			inside += (v.count[d] - 1) * apart[d-axis]
 		}
 		size *= v.shape[d]
 	}
-	most := (len(window)/item/slab-1)/v.step[axis] + 1 // indices along axis whose slabs the window takes
+	if direct {
+		return v.each(axis, func(from, to int) error { return yield(piece{from: from + skip, size: run, to: to}) })
+	}
+	most := (window/item/slab-1)/v.step[axis] + 1 // indices along axis whose slabs the window takes
 	counts := slices.Clone(v.count[axis:])
 	return v.each(axis, func(from, to int) error {
 		for i := 0; i < v.count[axis]; i += most {
 			counts[0] = min(most, v.count[axis]-i)
-			span := (counts[0]-1)*v.step[axis]*slab + inside
 			at := from + (v.start[axis]+i*v.step[axis])*slab + skip
-			if err := fetch(window[:span*item], int64(at*item)); err != nil {
+			size := (counts[0]-1)*v.step[axis]*slab + inside
+			if err := yield(piece{at, size, to + i*v.stride[axis], counts, apart}); err != nil {
 				return err
 			}
-			kernel.Copy(item, counts, dst, to+i*v.stride[axis], v.stride[axis:], window, 0, apart)
 		}
 		return nil
-	})
-}
-
-// direct reads run by run to where the runs belong.
-func (v *storedOverlap) direct(dst []byte, item, axis, run int, fetch func(p []byte, at int64) error) error {
-	first := 0 // of the run, from its axes
-	for d, size := len(v.count)-1, 1; d >= axis; d-- {
-		first += v.start[d] * size
-		size *= v.shape[d]
-	}
-	return v.each(axis, func(from, to int) error {
-		return fetch(dst[to*item:(to+run)*item], int64((from+first)*item))
 	})
 }
 

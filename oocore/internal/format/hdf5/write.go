@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"maps"
 	"math"
 	"path"
 	"path/filepath"
@@ -250,32 +249,22 @@ func (x format) begin(m storage.CollectionMeta, path string) (_ *writer, err err
 
 // checkNames rejects names that cannot be, and gives dimensions those that they have in the file.
 func (w *writer) checkNames() error {
-	names := map[string]bool{}
 	for _, n := range w.arrays {
 		for part := range strings.SplitSeq(n.name, "/") {
 			if err := checkName(part); err != nil {
 				return fmt.Errorf("array %.80q: %w", n.name, err)
 			}
 		}
-		if names[n.name] {
-			return fmt.Errorf("two arrays have the name %.80q", n.name)
-		}
-		names[n.name] = true
 	}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(names)), slices.Collect(maps.Keys(w.meta.Groups))) {
-		for group := range storage.Above(name) {
-			if names[group] {
-				return fmt.Errorf("%.80q is an array: there can be none in it, such as %.80q", group, name)
-			}
+	for _, text := range w.meta.Groups {
+		if _, err := attributesOf(text, dtype.Invalid, &heaps{}); err != nil {
+			return err
 		}
 	}
-	for name, text := range w.meta.Groups {
-		if _, err := attributesOf(text, dtype.Invalid, &heaps{}); err != nil || names[name] {
-			return cmp.Or(err, fmt.Errorf("%.80q is an array and a group", name))
-		}
+	if _, err := attributesOf(w.meta.Attributes, dtype.Invalid, &heaps{}); err != nil {
+		return err
 	}
-	_, err := attributesOf(w.meta.Attributes, dtype.Invalid, &heaps{})
-	return err
+	return w.meta.CheckTree()
 }
 
 // kept is the version of the file that is there and the bytes of it that stay, 0 where there is none, or nothing stays.

@@ -42,7 +42,6 @@ func (format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, err
 	if root, inner := split(strings.TrimRight(m.Path, "/")); inner != "" {
 		return nil, fmt.Errorf("a collection takes the place of a whole store: save to %s, or another", root)
 	}
-	names := make(map[string]bool, len(m.Members))
 	for _, of := range m.Members {
 		if _, err := BucketIn(strings.TrimSuffix(m.Path, ".zip"), of.Name); err != nil {
 			return nil, err
@@ -50,22 +49,9 @@ func (format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, err
 		if slices.Contains(strings.Split(of.Name, "/"), v3File) {
 			return nil, fmt.Errorf("array %.80q: %s is the file of a group's metadata", of.Name, v3File)
 		}
-		if names[of.Name] {
-			return nil, fmt.Errorf("two arrays have the name %.80q", of.Name)
-		}
-		names[of.Name] = true
 	}
-	for name := range names {
-		for at := name; strings.Contains(at, "/"); {
-			if at = at[:strings.LastIndexByte(at, '/')]; names[at] {
-				return nil, fmt.Errorf("%.80q is an array: there can be none in it, such as %.80q", at, name)
-			}
-		}
-	}
-	for name := range m.Groups {
-		if names[name] {
-			return nil, fmt.Errorf("%.80q is an array and a group", name)
-		}
+	if err := m.CheckTree(); err != nil {
+		return nil, err
 	}
 	m.Members = slices.Clone(m.Members)
 	taken := map[string]map[string]int{} // lengths of dimensions by group

@@ -239,8 +239,7 @@ func pack(ctx context.Context, folder, file string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	w := &appender{ctx, out, 0}
-	z := zip.NewWriter(w)
+	z := zip.NewWriter(io.NewOffsetWriter(storage.Settled{File: out}, 0))
 	b := blob.Dir(folder)
 	buffer := make([]byte, gatherBytes)
 	var keys []string
@@ -277,21 +276,6 @@ func packOne(ctx context.Context, z *zip.Writer, b blob.Bucket, key string, buff
 		at += int64(len(p))
 	}
 	return err
-}
-
-// appender writes a file from front to back.
-type appender struct {
-	ctx context.Context
-	out *disk.File
-	at  int64
-}
-
-func (a *appender) Write(p []byte) (int, error) {
-	if err := a.out.WriteAll(a.ctx, p, a.at); err != nil {
-		return 0, err
-	}
-	a.at += int64(len(p))
-	return len(p), nil
 }
 
 // zipTarget puts an array, which grows as a folder in the staging folder, under its name as an archive.
