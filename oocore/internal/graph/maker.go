@@ -115,6 +115,11 @@ func (m *Maker) Product(a, b *Node) *Node {
 	return m.Make(func() (*Node, error) { return Product(m.Site, a, b) })
 }
 
+// Call is what a function of a struct of arguments makes.
+func Call[A any](m *Maker, f func(site Site, args A) (*Node, error), args A) *Node {
+	return m.Make(func() (*Node, error) { return f(m.Site, args) })
+}
+
 // Blockwise is the function NewBlockwise.
 func (m *Maker) Blockwise(name string, op blockwise.Op, shape []int, t dtype.Type, in []*Node, args ...string) *Node {
 	return m.Make(func() (*Node, error) { return NewBlockwise(m.Site, name, op, shape, t, in, args...) })

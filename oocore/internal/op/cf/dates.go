@@ -129,9 +129,7 @@ func (t *times) decode(m *graph.Maker, n *graph.Node) *graph.Node {
 	if t.standard && op.Unit != "ns" { // which has none of so long ago
 		op.Least = reform * units[t.to].each
 	}
-	return m.Make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.Site, "decode_cf", op, n.Shape, dtype.Int64, []*graph.Node{n})
-	})
+	return m.Blockwise("decode_cf", op, n.Shape, dtype.Int64, []*graph.Node{n})
 }
 
 // Dates turns numbers into those of another unit, counted from another date.

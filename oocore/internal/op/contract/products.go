@@ -121,7 +121,7 @@ func Vdot(site graph.Site, args op.Binary) (*graph.Node, error) {
 		a = m.Apply(kernel.Conjugate, a)
 	}
 	a, b = m.Reshape(a, -1), m.Reshape(b, -1)
-	return m.Make(func() (*graph.Node, error) { return Dot(site, op.Binary{A: a, B: b}) }), m.Err
+	return graph.Call(m, Dot, op.Binary{A: a, B: b}), m.Err
 }
 
 // Outer is the product of each element of a with each of b.

@@ -42,9 +42,7 @@ func Cross(site graph.Site, args AlongArgs) (_ *graph.Node, err error) {
 	}
 	plus := m.Apply(kernel.Multiply, next(in[0], 1), next(in[1], 2))
 	out := m.Apply(kernel.Subtract, plus, m.Apply(kernel.Multiply, next(in[0], 2), next(in[1], 1)))
-	return m.Make(func() (*graph.Node, error) {
-		return shape.Move(site, shape.MoveArgs{X: out, Axes: []int{-1}, Places: []int{args.Axis}})
-	}), m.Err
+	return graph.Call(m, shape.Move, shape.MoveArgs{X: out, Axes: []int{-1}, Places: []int{args.Axis}}), m.Err
 }
 
 // last are two arrays with an axis at the end, which has one length in both.

@@ -106,7 +106,7 @@ func SetAt(site graph.Site, n, indices, values *graph.Node, axis int) (_ *graph.
 		return nil, fmt.Errorf("axis %d has no elements to assign to", at)
 	}
 	// The last of the indices that point to each place.
-	by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, order.SortArgs{X: indices, Axis: 0}) })
+	by := graph.Call(m, order.Argsort, order.SortArgs{X: indices, Axis: 0})
 	take := func(n, at *graph.Node, axis int) *graph.Node {
 		return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, at, axis) })
 	}

@@ -133,9 +133,7 @@ func fitting(m *graph.Maker, n, values *graph.Node, at int, alone bool) (*graph.
 		return nil, fmt.Errorf("values of shape %s have more axes than shape %s", grid.Format(values.Shape), grid.Format(n.Shape))
 	}
 	if alone {
-		values = m.Make(func() (*graph.Node, error) {
-			return shape.Move(m.Site, shape.MoveArgs{X: values, Axes: []int{0}, Places: []int{at}})
-		})
+		values = graph.Call(m, shape.Move, shape.MoveArgs{X: values, Axes: []int{0}, Places: []int{at}})
 	}
 	return values, m.Err
 }

@@ -43,7 +43,7 @@ func Spacing(site graph.Site, a op.Unary) (*graph.Node, error) {
 		if x.DType != dtype.Float16 {
 			to = m.Apply(kernel.Copysign, to, x)
 		}
-		next := m.Make(func() (*graph.Node, error) { return NextAfter(site, op.Binary{A: x, B: to}) })
+		next := graph.Call(m, NextAfter, op.Binary{A: x, B: to})
 		distance := m.Apply(kernel.Subtract, next, x)
 		return m.Apply(kernel.Where, m.Apply(kernel.IsFinite, x), distance, constant(m, x, math.NaN()))
 	})

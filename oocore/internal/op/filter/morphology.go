@@ -22,7 +22,7 @@ func Grey(site graph.Site, a GreyArgs) (*graph.Node, error) {
 		return nil, graph.Reject(site, a.Name, err, a.X)
 	}
 	eroded := func(x *graph.Node) *graph.Node {
-		return m.Make(func() (*graph.Node, error) { return Minimum(site, SizeArgs{X: x, Sizes: sizes, Border: a.Border}) })
+		return graph.Call(m, Minimum, SizeArgs{X: x, Sizes: sizes, Border: a.Border})
 	}
 	dilated := func(x *graph.Node) *graph.Node { // by the window that is turned around: of an even length its middle moves
 		b := a.Border
@@ -30,7 +30,7 @@ func Grey(site graph.Site, a GreyArgs) (*graph.Node, error) {
 		for d, n := range sizes {
 			b.Origin[d] = n%2 - 1
 		}
-		return m.Make(func() (*graph.Node, error) { return Maximum(site, SizeArgs{X: x, Sizes: sizes, Border: b}) })
+		return graph.Call(m, Maximum, SizeArgs{X: x, Sizes: sizes, Border: b})
 	}
 	var out *graph.Node
 	switch x := a.X; a.Name {
@@ -112,9 +112,7 @@ func neighbourhood(m *graph.Maker, x *graph.Node, connectivity int, most bool) *
 		if axes != connectivity {
 			continue
 		}
-		part := m.Make(func() (*graph.Node, error) {
-			return filter(m.Site, SizeArgs{X: x, Sizes: sizes, Border: window.Border{Mode: window.Constant}})
-		})
+		part := graph.Call(m, filter, SizeArgs{X: x, Sizes: sizes, Border: window.Border{Mode: window.Constant}})
 		if out == nil {
 			out = part
 		} else {

@@ -262,21 +262,17 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 		}
 		return atAxis(m, m.Full(value, lengths...), axis)
 	case byColumns:
-		out := m.Make(func() (*graph.Node, error) {
-			return graph.NewBlockwise(m.Site, "groupby", columns, lengths, n.DType, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
-		})
+		out := m.Blockwise("groupby", columns, lengths, n.DType, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
 		return atAxis(m, out, axis)
 	case g.states() <= mostPasses*stateBytes:
 		g.Inside = stored != nil && slices.Equal(slices.Concat(stored[:axis], stored[axis+1:]), g.others())
 		parts := newParts(g)
 		merged.Parts = parts.shape()[0]
-		states = m.Make(func() (*graph.Node, error) {
-			return graph.NewBlockwise(m.Site, "groupby", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
-		})
+		states = m.Blockwise("groupby", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
 	default:
 		outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, l.Node, m.Number(0)), m.Apply(kernel.GreaterEqual, l.Node, m.Number(l.Groups)))
 		labels := m.FailIf(outside, l.Node, fmt.Sprintf("a label is out of bounds for %d groups, which are numbered from 0", l.Groups))
-		by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, order.SortArgs{X: labels, Axis: 0}) })
+		by := graph.Call(m, order.Argsort, order.SortArgs{X: labels, Axis: 0})
 		take := func(n *graph.Node, axis int) *graph.Node {
 			return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, by, axis) })
 		}
@@ -300,7 +296,5 @@ func (l Labels) reduce(m *graph.Maker, kind kernel.Reduction, n *graph.Node, axi
 
 // atAxis puts the groups, which are the first axis, to their place.
 func atAxis(m *graph.Maker, out *graph.Node, axis int) *graph.Node {
-	return m.Make(func() (*graph.Node, error) {
-		return shape.Move(m.Site, shape.MoveArgs{X: out, Axes: []int{0}, Places: []int{axis}})
-	})
+	return graph.Call(m, shape.Move, shape.MoveArgs{X: out, Axes: []int{0}, Places: []int{axis}})
 }

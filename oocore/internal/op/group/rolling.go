@@ -48,9 +48,7 @@ func rolling(m *graph.Maker, a RollingArgs, plain string, skips bool) (*graph.No
 			return out, m.Err
 		}
 	}
-	windows := m.Make(func() (*graph.Node, error) {
-		return window.View(m.Site, window.ViewArgs{X: a.X, Windows: []int{a.Window}, Axes: []int{at}})
-	})
+	windows := graph.Call(m, window.View, window.ViewArgs{X: a.X, Windows: []int{a.Window}, Axes: []int{at}})
 	out := m.Make(func() (*graph.Node, error) { return Named(m.Site, a.Reduction, windows, []int{len(a.X.Shape)}, a.DDof) })
 	return m.Like(out, m.Part(a.X, at, a.Window-1, a.X.Shape[at])), m.Err
 }

@@ -136,9 +136,7 @@ func extracted(site graph.Site, a op.Counting2) (*graph.Node, error) {
 	run, condition, x := a.Run, a.A, a.B
 	m := &graph.Maker{Site: site}
 	x, condition = m.Reshape(x, -1), m.Reshape(condition, -1)
-	return m.Make(func() (*graph.Node, error) {
-		return BuildCompress(site, CompressArgs{Run: run, Condition: condition, X: x})
-	}), m.Err
+	return graph.Call(m, BuildCompress, CompressArgs{Run: run, Condition: condition, X: x}), m.Err
 }
 
 // BuildCompress is Compress by a condition that is not zero.

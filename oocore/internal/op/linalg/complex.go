@@ -159,9 +159,7 @@ func complexQR(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 		return nil, nil
 	}
 	dims := len(r.Shape)
-	size := m.Apply(kernel.Absolute, m.Make(func() (*graph.Node, error) {
-		return shape.Diagonal(m.Site, shape.DiagonalArgs{X: r, Offset: 0, Axis: dims - 2, Other: dims - 1})
-	}))
+	size := m.Apply(kernel.Absolute, graph.Call(m, shape.Diagonal, shape.DiagonalArgs{X: r, Offset: 0, Axis: dims - 2, Other: dims - 1}))
 	last := graph.ReduceOptions{Axes: []int{-1}, KeepDims: true}
 	depend := m.Apply(kernel.LessEqual, m.Reduce(kernel.Min, size, last), m.Apply(kernel.Multiply, m.Reduce(kernel.Max, size, last), m.Number(0x1p-44)))
 	depend = m.ExpandDims(depend, -1)

@@ -60,10 +60,10 @@ func LU(site graph.Site, a op.Unary) (p, l, u *graph.Node, err error) {
 	row := c.Reshape(c.Arange(rows), rows, 1)
 	p = c.Cast(c.Apply(kernel.Equal, c.Cast(row, dtype.Float64), c.ExpandDims(from, -2)), dt)
 	lower := c.Slice(both, "..., :, :%d", k)
-	lower = c.Make(func() (*graph.Node, error) { return shape.Lower(site, op.Shifted{X: lower, Offset: -1}) })
+	lower = graph.Call(c, shape.Lower, op.Shifted{X: lower, Offset: -1})
 	l = c.Cast(c.Apply(kernel.Add, lower, c.Make(func() (*graph.Node, error) { return shape.Eye(site, rows, k, 0) })), dt)
 	upper := c.Slice(both, "..., :%d, :%d", k, cols)
-	u = c.Cast(c.Make(func() (*graph.Node, error) { return shape.Upper(site, op.Shifted{X: upper, Offset: 0}) }), dt)
+	u = c.Cast(graph.Call(c, shape.Upper, op.Shifted{X: upper, Offset: 0}), dt)
 	return named(p, n, ofRows, ofNone), named(l, n, ofNone, ofNone), named(u, n, ofNone, ofColumns), c.Err
 }
 

@@ -171,6 +171,6 @@ func cond(m *graph.Maker, n *graph.Node, o Order) *graph.Node {
 		return m.Apply(kernel.Where, m.Apply(kernel.IsNaN, ratio), m.Number(math.Inf(1)), ratio) // of zeros
 	}
 	there := norm(m, n, o, []int{-2, -1})
-	back := norm(m, m.Make(func() (*graph.Node, error) { return Inv(m.Site, op.Unary{X: n}) }), o, []int{-2, -1})
+	back := norm(m, graph.Call(m, Inv, op.Unary{X: n}), o, []int{-2, -1})
 	return m.Apply(kernel.Multiply, there, back)
 }

@@ -192,7 +192,7 @@ func MatrixPower(site graph.Site, a op.Numbered) (*graph.Node, error) {
 	m := &graph.Maker{Site: site}
 	if power == 0 {
 		ones := m.Full(dtype.FromInt(n.DType, 1), size)
-		one := m.Make(func() (*graph.Node, error) { return shape.Diag(site, op.Shifted{X: ones, Offset: 0}) })
+		one := graph.Call(m, shape.Diag, op.Shifted{X: ones, Offset: 0})
 		return m.BroadcastTo(one, append(stack, size, size)...), m.Err
 	}
 	times := uint64(power)

@@ -148,7 +148,7 @@ func qr(m *graph.Maker, n *graph.Node) (q, r *graph.Node) {
 	t := newTall(m, m.Slice(n, ":, :%d", n.Shape[0]))
 	// R is Qᵀ times the matrix, of which what lies below the diagonal is rounding.
 	wide := m.Product(m.Transpose(t.q(dtype.Float64, nil)), m.Cast(n, dtype.Float64))
-	r = m.Make(func() (*graph.Node, error) { return shape.Upper(m.Site, op.Shifted{X: wide, Offset: 0}) })
+	r = graph.Call(m, shape.Upper, op.Shifted{X: wide, Offset: 0})
 	return t.q(dt, nil), m.Cast(r, dt)
 }
 

@@ -144,9 +144,7 @@ func solveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node
 	if isComplex(a, b) && len(a.Shape) == 2 && a.Shape[0] == a.Shape[1] && len(b.Shape) > 0 && len(b.Shape) < 3 && b.Shape[0] == a.Shape[0] {
 		// With ones on its diagonal the real form is triangular, too.
 		m := &graph.Maker{Site: site}
-		diagonal := m.ExpandDims(m.Make(func() (*graph.Node, error) {
-			return shape.Diagonal(site, shape.DiagonalArgs{X: a, Offset: 0, Axis: 0, Other: 1})
-		}), 1)
+		diagonal := m.ExpandDims(graph.Call(m, shape.Diagonal, shape.DiagonalArgs{X: a, Offset: 0, Axis: 0, Other: 1}), 1)
 		ones := m.Apply(kernel.Divide, a, diagonal)
 		if len(b.Shape) == 1 {
 			diagonal = m.Reshape(diagonal, -1)
@@ -187,7 +185,7 @@ func solvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	}
 	return withVector(site, "solve", a, b, func(m *graph.Maker, b *graph.Node, dt dtype.Type) *graph.Node {
 		wide := m.Cast(a, dtype.Float64)
-		l := m.Make(func() (*graph.Node, error) { return Cholesky(site, op.Unary{X: wide}) })
+		l := graph.Call(m, Cholesky, op.Unary{X: wide})
 		y := substitute(m, l, b, b.Shape, false, dtype.Float64)
 		return substitute(m, m.Transpose(l), y, b.Shape, true, dt)
 	})

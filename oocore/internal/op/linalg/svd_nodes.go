@@ -23,7 +23,7 @@ func turned(m *graph.Maker, n *graph.Node) (*graph.Node, bool) {
 
 // swapped is a stack with its matrices transposed.
 func swapped(m *graph.Maker, n *graph.Node) *graph.Node {
-	return m.Make(func() (*graph.Node, error) { return shape.Swap(m.Site, shape.SwapArgs{X: n, Axis: -1, Other: -2}) })
+	return graph.Call(m, shape.Swap, shape.SwapArgs{X: n, Axis: -1, Other: -2})
 }
 
 // SVD is NumPy's svd, with full_matrices where a.Full says so: the matrix is U·diag(s)·Vᵀ, of m × n

@@ -34,22 +34,16 @@ func SymmetricDifference(site graph.Site, a op.Counting2) (*graph.Node, error) {
 		})
 	}
 	both := m.Make(func() (*graph.Node, error) { return Union(site, only(a.A, a.B), only(a.B, a.A)) })
-	return m.Result("setxor1d", m.Make(func() (*graph.Node, error) { return Sort(site, SortArgs{X: both, Axis: 0}) }), a.A, a.B)
+	return m.Result("setxor1d", graph.Call(m, Sort, SortArgs{X: both, Axis: 0}), a.A, a.B)
 }
 
 // distinctWithin is what is distinct in a, in the type in which both arrays meet, and is in b, or is not.
 func distinctWithin(site graph.Site, name string, of op.Counting2, invert bool) (*graph.Node, error) {
 	t := dtype.Promote(of.A.DType, of.B.DType)
 	m := &graph.Maker{Site: site}
-	distinct := m.Make(func() (*graph.Node, error) {
-		return BuildUnique(site, op.Counting{X: m.Cast(of.A, t), Run: of.Run})
-	})
-	in := m.Make(func() (*graph.Node, error) {
-		return IsIn(site, IsInArgs{X: distinct, List: m.Reshape(m.Cast(of.B, t), -1), Invert: invert})
-	})
-	return m.Result(name, m.Make(func() (*graph.Node, error) {
-		return index.BooleanMask(site, op.Counting2{A: distinct, B: in, Run: of.Run})
-	}), of.A, of.B)
+	distinct := graph.Call(m, BuildUnique, op.Counting{X: m.Cast(of.A, t), Run: of.Run})
+	in := graph.Call(m, IsIn, IsInArgs{X: distinct, List: m.Reshape(m.Cast(of.B, t), -1), Invert: invert})
+	return m.Result(name, graph.Call(m, index.BooleanMask, op.Counting2{A: distinct, B: in, Run: of.Run}), of.A, of.B)
 }
 
 // Lexsort is NumPy's lexsort along the last axis: positions in the order of the last key, of equal ones in that of the one before, and so on.
@@ -63,7 +57,7 @@ func Lexsort(site graph.Site, a LexsortArgs) (*graph.Node, error) {
 		if at != nil {
 			key = takeAlong(m, key, at, -1)
 		}
-		order := m.Make(func() (*graph.Node, error) { return Argsort(site, SortArgs{X: key, Axis: -1}) })
+		order := graph.Call(m, Argsort, SortArgs{X: key, Axis: -1})
 		if at != nil {
 			order = takeAlong(m, at, order, -1)
 		}
@@ -128,7 +122,7 @@ func RankData(site graph.Site, a RankArgs) (*graph.Node, error) {
 	if x.DType == dtype.Bool {
 		x = m.Cast(x, dtype.Uint8)
 	}
-	at := m.Make(func() (*graph.Node, error) { return Argsort(site, SortArgs{X: x, Axis: axis}) })
+	at := graph.Call(m, Argsort, SortArgs{X: x, Axis: axis})
 	sorted := takeAlong(m, x, at, axis)
 	place := m.BroadcastTo(m.Along(m.Arange(n), axis, len(x.Shape)), x.Shape...)
 	differs := m.Apply(kernel.NotEqual, m.Part(sorted, axis, 1, n), m.Part(sorted, axis, 0, n-1))
@@ -140,18 +134,14 @@ func RankData(site graph.Site, a RankArgs) (*graph.Node, error) {
 	}
 	begins := beside(end, differs)
 	first := func() *graph.Node {
-		return m.Make(func() (*graph.Node, error) {
-			return scan.MaximumAccumulate(site, scan.CumulativeArgs{X: m.Apply(kernel.Where, begins, place, m.Number(0)), Axis: []int{axis}})
-		})
+		return graph.Call(m, scan.MaximumAccumulate, scan.CumulativeArgs{X: m.Apply(kernel.Where, begins, place, m.Number(0)), Axis: []int{axis}})
 	}
 	turned := func(n *graph.Node) *graph.Node {
-		return m.Make(func() (*graph.Node, error) { return shape.Flip(site, op.Axes{X: n, Axes: []int{axis}}) })
+		return graph.Call(m, shape.Flip, op.Axes{X: n, Axes: []int{axis}})
 	}
 	last := func() *graph.Node {
 		ends := turned(m.Apply(kernel.Where, beside(differs, end), place, m.Number(n-1)))
-		return turned(m.Make(func() (*graph.Node, error) {
-			return scan.MinimumAccumulate(site, scan.CumulativeArgs{X: ends, Axis: []int{axis}})
-		}))
+		return turned(graph.Call(m, scan.MinimumAccumulate, scan.CumulativeArgs{X: ends, Axis: []int{axis}}))
 	}
 	var rank *graph.Node
 	switch one := m.Number(1); a.Method {
@@ -168,7 +158,7 @@ func RankData(site graph.Site, a RankArgs) (*graph.Node, error) {
 	default:
 		rank = m.Apply(kernel.Add, m.Apply(kernel.Divide, m.Apply(kernel.Add, first(), last()), m.Number(2)), one)
 	}
-	back := m.Make(func() (*graph.Node, error) { return Argsort(site, SortArgs{X: at, Axis: axis}) })
+	back := graph.Call(m, Argsort, SortArgs{X: at, Axis: axis})
 	out := m.Cast(takeAlong(m, rank, back, axis), wide)
 	if x.DType.Kind() == dtype.KindFloat { // SciPy's nan_policy is to propagate
 		bad := m.Reduce(kernel.Any, m.Apply(kernel.IsNaN, x), graph.ReduceOptions{Axes: []int{axis}, KeepDims: true})
@@ -184,7 +174,7 @@ func SpearmanR(site graph.Site, a op.Binary) (*graph.Node, error) {
 	}
 	m := &graph.Maker{Site: site}
 	from := func(x *graph.Node) *graph.Node { // ranks have a mean that is known
-		rank := m.Make(func() (*graph.Node, error) { return RankData(site, RankArgs{X: x, Method: "average"}) })
+		rank := graph.Call(m, RankData, RankArgs{X: x, Method: "average"})
 		return m.Apply(kernel.Subtract, rank, m.Number(float64(grid.Size(x.Shape)+1)/2))
 	}
 	x, y := from(a.A), from(a.B)
@@ -209,7 +199,7 @@ func IsIn(site graph.Site, a IsInArgs) (_ *graph.Node, err error) {
 	// elements are compared by.
 	t := dtype.Promote(n.DType, list.DType)
 	n, list = m.Cast(n, t), m.Cast(m.Reshape(list, -1), t)
-	list = m.Make(func() (*graph.Node, error) { return Sort(site, SortArgs{X: list, Axis: 0}) })
+	list = graph.Call(m, Sort, SortArgs{X: list, Axis: 0})
 	at := m.Make(func() (*graph.Node, error) { return SearchSorted(site, list, n, false) })
 	at = m.Apply(kernel.Minimum, at, m.Number(size-1)) // larger than all
 	found := m.Make(func() (*graph.Node, error) { return index.Take(site, list, at, 0) })

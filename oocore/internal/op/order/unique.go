@@ -171,7 +171,7 @@ func (s Table) joinNaN(entries []int64, n int) int {
 func unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d Distinct, err error) {
 	m := &graph.Maker{Site: site}
 	flat := m.Reshape(n, -1)
-	sorted := m.Make(func() (*graph.Node, error) { return Sort(site, SortArgs{X: flat, Axis: 0}) })
+	sorted := graph.Call(m, Sort, SortArgs{X: flat, Axis: 0})
 	changes := changes(m, sorted)
 	if m.Err != nil {
 		return d, m.Err
@@ -187,7 +187,7 @@ func unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d D
 		d.Counts = m.Apply(kernel.Subtract, m.Slice(places, "1:"), m.Slice(places, ":-1"))
 	}
 	if first {
-		from := m.Make(func() (*graph.Node, error) { return Argsort(site, SortArgs{X: flat, Axis: 0}) })
+		from := graph.Call(m, Argsort, SortArgs{X: flat, Axis: 0})
 		d.First = m.Make(func() (*graph.Node, error) { return mask.Select(site, from, ends) })
 	}
 	return d, m.Err

@@ -265,7 +265,7 @@ func padRamps(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (*grap
 			edge = m.Make(func() (*graph.Node, error) { return kept(site, edge) })
 			ramp := rampTo(m, edge, axis, width, ends[axis][side], n.DType.Integer())
 			if side == 1 {
-				sides[1] = m.Make(func() (*graph.Node, error) { return shape.Flip(site, op.Axes{X: ramp, Axes: []int{axis}}) })
+				sides[1] = graph.Call(m, shape.Flip, op.Axes{X: ramp, Axes: []int{axis}})
 			} else {
 				sides[0] = ramp
 			}

@@ -162,7 +162,5 @@ func Categorical(site graph.Site, name string, d Distribution, seed uint64, draw
 		m.BroadcastTo(m.Cast(categories, dtype.Float64), shape...),
 	}
 	o := Categories{Distribution: d, Seed: seed, Shape: shape}
-	return m.Make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.Site, name, o, shape, dtype.Int64, in, fmt.Sprint(seed))
-	}), m.Err
+	return m.Blockwise(name, o, shape, dtype.Int64, in, fmt.Sprint(seed)), m.Err
 }

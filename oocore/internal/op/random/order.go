@@ -67,7 +67,7 @@ func Choice(site graph.Site, a ChoiceArgs) (_ *graph.Node, err error) {
 	var at *graph.Node
 	switch {
 	case distinct:
-		at = m.Part(m.Make(func() (*graph.Node, error) { return Permutation(m.Site, PermutationArgs{Seed: seed, N: length}) }), 0, 0, count)
+		at = m.Part(graph.Call(m, Permutation, PermutationArgs{Seed: seed, N: length}), 0, 0, count)
 	case weights != nil:
 		if len(weights.Shape) != 1 || weights.Shape[0] != length || weights.DType.Kind() == dtype.KindComplex {
 			return nil, fmt.Errorf("weights are one real number for each of %d elements, not %s of shape %s", length, weights.DType, grid.Format(weights.Shape))

@@ -118,8 +118,6 @@ func Sample(site graph.Site, a SampledArgs) (_ *graph.Node, err error) {
 		in[i] = m.BroadcastTo(m.Cast(p, dtype.Float64), long...)
 	}
 	o := Sampled{Distribution: d, Seed: seed, Shape: slices.Clone(long)}
-	out := m.Make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.Site, name, o, long, t, in, fmt.Sprint(seed))
-	})
+	out := m.Blockwise(name, o, long, t, in, fmt.Sprint(seed))
 	return m.Reshape(out, shape...), m.Err
 }

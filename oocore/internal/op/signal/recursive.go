@@ -160,9 +160,7 @@ func LFilter(site graph.Site, b, a Coefficients, x *graph.Node, axis int) (*grap
 		taps := m.Along(m.Bytes(dtype.Bytes(s.B[:len(b.Values)]), dtype.Float64, len(b.Values)), axis, len(x.Shape))
 		origin := make([]int, len(x.Shape))
 		origin[axis] = -(len(b.Values) / 2) // the window ends at the element
-		wide = m.Make(func() (*graph.Node, error) {
-			return filter.Convolve(site, filter.WeightArgs{X: wide, Weights: taps, Border: window.Border{Mode: window.Constant, Origin: origin}})
-		})
+		wide = graph.Call(m, filter.Convolve, filter.WeightArgs{X: wide, Weights: taps, Border: window.Border{Mode: window.Constant, Origin: origin}})
 	} else {
 		wide = m.Make(func() (*graph.Node, error) { return scan.Filter(site, "lfilter", wide, axis, []scan.Section{s}) })
 	}

@@ -72,9 +72,7 @@ func (b Bins) edges(m *graph.Maker, n *graph.Node, extreme func(kernel.Reduction
 	for _, v := range b.Range {
 		args = append(args, strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	return m.Make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.Site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
-	})
+	return m.Blockwise("bin_edges", e, []int{b.Count + 1}, t, in, args...)
 }
 
 // EvenEdges are edges at equal distances. Its inputs are the first and the last, where

@@ -244,9 +244,7 @@ func Corrcoef(site graph.Site, a CorrcoefArgs) (*graph.Node, error) {
 	if len(c.Shape) == 0 {
 		return m.Apply(kernel.Divide, c, c), m.Err
 	}
-	d := m.Make(func() (*graph.Node, error) {
-		return shape.Diagonal(m.Site, shape.DiagonalArgs{X: c, Offset: 0, Axis: 0, Other: 1})
-	})
+	d := graph.Call(m, shape.Diagonal, shape.DiagonalArgs{X: c, Offset: 0, Axis: 0, Other: 1})
 	d = m.Apply(kernel.Sqrt, m.Apply(kernel.Real, d))
 	c = m.Apply(kernel.Divide, c, m.Reshape(d, -1, 1))
 	c = m.Apply(kernel.Divide, c, d)

@@ -258,9 +258,7 @@ func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 		return m.Full(dtype.FromInt(to, 0), shape...), m.Err
 	}
 	out := m.Cast(n, op.Type)
-	out = m.Make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(site, "rolling", op, shape, op.Type, []*graph.Node{out}, fmt.Sprintf("%q", kind), fmt.Sprint(window), fmt.Sprint(axis))
-	})
+	out = m.Blockwise("rolling", op, shape, op.Type, []*graph.Node{out}, fmt.Sprintf("%q", kind), fmt.Sprint(window), fmt.Sprint(axis))
 	switch kind {
 	case kernel.Mean:
 		out = m.Apply(kernel.Divide, out, m.Number(float64(window)))
