@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
+
+	"github.com/gonbext/gonbext/oocore/internal/dl"
 )
 
 // deflate compresses with DEFLATE, in the frame of gzip or of zlib.
@@ -249,7 +251,7 @@ func newNativeInflater() *nativeInflater {
 	if lib == nil {
 		return nil
 	}
-	d := call(lib.alloc)
+	d := dl.Call(lib.alloc)
 	if d == 0 {
 		return nil
 	}
@@ -281,6 +283,6 @@ func (d *nativeInflater) decode(dst, src []byte, frame string) (n int, ok bool) 
 }
 
 func (d *nativeInflater) close() {
-	call(d.lib.free, d.decompressor)
+	dl.Call(d.lib.free, d.decompressor)
 	d.decompressor = 0
 }

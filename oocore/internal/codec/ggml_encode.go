@@ -54,9 +54,6 @@ func EncodeGGML(name string, dst []byte, x []float32) error {
 	return nil
 }
 
-// WritesGGML reports whether a format can be encoded.
-func WritesGGML(name string) bool { return encoders[name] != nil }
-
 // nearest rounds half to even, as ggml does: by a sum whose last bit is one.
 func nearest(x float32) int { return int(math.Float32bits(x+12582912)&0x7fffff) - 0x400000 }
 

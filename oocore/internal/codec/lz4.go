@@ -9,6 +9,8 @@ import (
 	"runtime"
 
 	lib "github.com/pierrec/lz4/v4"
+
+	"github.com/gonbext/gonbext/oocore/internal/dl"
 )
 
 // lz4 is numcodecs' LZ4: the size in four bytes, and one block.
@@ -142,9 +144,9 @@ func (l *libLZ4) memory(high bool) memory { return memory{arena: room(l.stateSiz
 
 func (l *libLZ4) stateSize(high bool) int64 {
 	if high {
-		return int64(int32(call(l.sizeofStateHC)))
+		return int64(int32(dl.Call(l.sizeofStateHC)))
 	}
-	return int64(int32(call(l.sizeofState)))
+	return int64(int32(dl.Call(l.sizeofState)))
 }
 
 func (l *libLZ4) compressor(high bool, level int, work []byte) lz4Compressor {

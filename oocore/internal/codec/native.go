@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/gonbext/gonbext/oocore/internal/dl"
@@ -20,12 +19,8 @@ type libZstd struct {
 	initCCtx, setCCtx, compress, resetCCtx, setPledged, compressStream            uintptr
 }
 
-var loadZstd = sync.OnceValue(func() *libZstd {
-	var z libZstd
-	ok := dl.Load(map[string][]string{
-		"linux":  {"libzstd.so.1"},
-		"darwin": {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"},
-	}, map[string]*uintptr{
+var loadZstd = dl.Load("libzstd", "1", func(z *libZstd) map[string]*uintptr {
+	return map[string]*uintptr{
 		"ZSTD_estimateDCtxSize":                    &z.estimateDCtx,
 		"ZSTD_initStaticDCtx":                      &z.initDCtx,
 		"ZSTD_decompressDCtx":                      &z.decompress,
@@ -46,11 +41,7 @@ var loadZstd = sync.OnceValue(func() *libZstd {
 		"ZSTD_CCtx_reset":                          &z.resetCCtx,
 		"ZSTD_CCtx_setPledgedSrcSize":              &z.setPledged,
 		"ZSTD_compressStream2":                     &z.compressStream,
-	})
-	if !ok {
-		return nil
 	}
-	return &z
 })
 
 // libLZ4 is LZ4's own library.
@@ -58,48 +49,27 @@ type libLZ4 struct {
 	decompressSafe, compressFast, compressHC, sizeofState, sizeofStateHC uintptr
 }
 
-var loadLZ4 = sync.OnceValue(func() *libLZ4 {
-	var l libLZ4
-	ok := dl.Load(map[string][]string{
-		"linux":  {"liblz4.so.1"},
-		"darwin": {"liblz4.1.dylib", "/opt/homebrew/lib/liblz4.1.dylib", "/usr/local/lib/liblz4.1.dylib"},
-	}, map[string]*uintptr{
+var loadLZ4 = dl.Load("liblz4", "1", func(l *libLZ4) map[string]*uintptr {
+	return map[string]*uintptr{
 		"LZ4_decompress_safe":        &l.decompressSafe,
 		"LZ4_compress_fast_extState": &l.compressFast,
 		"LZ4_compress_HC_extStateHC": &l.compressHC,
 		"LZ4_sizeofState":            &l.sizeofState,
 		"LZ4_sizeofStateHC":          &l.sizeofStateHC,
-	})
-	if !ok {
-		return nil
 	}
-	return &l
 })
 
 // libDeflate decodes DEFLATE. What it allocates itself, 12 KB a decompressor, is counted as heap.
 type libDeflate struct{ alloc, free, gzip, zlib uintptr }
 
-var loadDeflate = sync.OnceValue(func() *libDeflate {
-	var l libDeflate
-	ok := dl.Load(map[string][]string{
-		"linux":  {"libdeflate.so.0"},
-		"darwin": {"libdeflate.0.dylib", "/opt/homebrew/lib/libdeflate.0.dylib", "/usr/local/lib/libdeflate.0.dylib"},
-	}, map[string]*uintptr{
+var loadDeflate = dl.Load("libdeflate", "0", func(l *libDeflate) map[string]*uintptr {
+	return map[string]*uintptr{
 		"libdeflate_alloc_decompressor": &l.alloc,
 		"libdeflate_free_decompressor":  &l.free,
 		"libdeflate_gzip_decompress_ex": &l.gzip,
 		"libdeflate_zlib_decompress_ex": &l.zlib,
-	})
-	if !ok {
-		return nil
 	}
-	return &l
 })
-
-// call calls a function of a library.
-func call(function uintptr, args ...uintptr) uintptr {
-	return dl.Call(function, args...)
-}
 
 // caller calls functions again and again, and allocates nothing. It must lie on the
 // heap. Addresses in args are of memory that is kept alive, and never on a stack.

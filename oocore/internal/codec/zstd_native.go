@@ -45,11 +45,11 @@ func (l *libZstd) fault(r uintptr) error {
 	if err := zstdErrors[n]; err != nil {
 		return err
 	}
-	return errors.New(dl.Text(call(l.errorName, r)))
+	return errors.New(dl.Text(dl.Call(l.errorName, r)))
 }
 
 func (l *libZstd) decodeMemory(*zstd, int64) memory {
-	return memory{arena: room(int64(call(l.estimateDCtx)))}
+	return memory{arena: room(int64(dl.Call(l.estimateDCtx)))}
 }
 
 func (l *libZstd) readMemory(z *zstd, _ int64) memory {
@@ -57,7 +57,7 @@ func (l *libZstd) readMemory(z *zstd, _ int64) memory {
 }
 
 func (l *libZstd) streamSize(z *zstd) int64 {
-	return int64(call(l.estimateDStream, uintptr(z.window())))
+	return int64(dl.Call(l.estimateDStream, uintptr(z.window())))
 }
 
 func (l *libZstd) encodeMemory(z *zstd, n int64) memory {
@@ -71,13 +71,13 @@ func (l *libZstd) writeMemory(z *zstd, n int64) memory {
 // contextSize is what a context for compressing up to n bytes takes. Parameters come
 // from tables by size, of which smaller sizes can take more.
 func (l *libZstd) contextSize(z *zstd, estimate uintptr, n int64) (most int64) {
-	params := call(l.createParams)
-	defer call(l.freeParams, params)
-	call(l.initParams, params, uintptr(z.level))
-	call(l.setParam, params, zstdMinMatch, uintptr(z.minMatch(n)))
+	params := dl.Call(l.createParams)
+	defer dl.Call(l.freeParams, params)
+	dl.Call(l.initParams, params, uintptr(z.level))
+	dl.Call(l.setParam, params, zstdMinMatch, uintptr(z.minMatch(n)))
 	for _, table := range []int64{n, 256 << 10, 128 << 10, 16 << 10} {
-		call(l.setParam, params, zstdSizeHint, uintptr(min(n, table, zstdMaxHint)))
-		most = max(most, int64(call(estimate, params)))
+		dl.Call(l.setParam, params, zstdSizeHint, uintptr(min(n, table, zstdMaxHint)))
+		most = max(most, int64(dl.Call(estimate, params)))
 	}
 	return most
 }
@@ -95,8 +95,8 @@ var errContext = errors.New("the library rejects the memory that it asked for")
 
 func (l *libZstd) decoder(z *zstd, _ int64, work []byte) (decoder, error) {
 	c := cutter{work}
-	d := &nativeZstd{lib: l, z: z, work: c.cut(int64(call(l.estimateDCtx)))}
-	if d.context = call(l.initDCtx, address(d.work), uintptr(len(d.work))); d.context == 0 {
+	d := &nativeZstd{lib: l, z: z, work: c.cut(int64(dl.Call(l.estimateDCtx)))}
+	if d.context = dl.Call(l.initDCtx, address(d.work), uintptr(len(d.work))); d.context == 0 {
 		return nil, errContext
 	}
 	return d, nil
@@ -120,7 +120,7 @@ func (l *libZstd) encoder(z *zstd, n int64, work []byte) (encoder, error) {
 
 func (l *libZstd) newEncoder(z *zstd, estimate uintptr, n int64, c *cutter) (*nativeZstd, error) {
 	e := &nativeZstd{lib: l, z: z, work: c.cut(l.contextSize(z, estimate, n))}
-	if e.context = call(l.initCCtx, address(e.work), uintptr(len(e.work))); e.context == 0 {
+	if e.context = dl.Call(l.initCCtx, address(e.work), uintptr(len(e.work))); e.context == 0 {
 		return nil, errContext
 	}
 	checksum := uintptr(0)
@@ -128,7 +128,7 @@ func (l *libZstd) newEncoder(z *zstd, estimate uintptr, n int64, c *cutter) (*na
 		checksum = 1
 	}
 	for _, p := range [][2]uintptr{{zstdLevel, uintptr(z.level)}, {zstdMinMatch, uintptr(z.minMatch(n))}, {zstdChecksum, checksum}, {zstdSizeHint, uintptr(min(n, zstdMaxHint))}} {
-		if err := l.fault(call(l.setCCtx, e.context, p[0], p[1])); err != nil {
+		if err := l.fault(dl.Call(l.setCCtx, e.context, p[0], p[1])); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +163,7 @@ type nativeZstdReader struct {
 func (l *libZstd) reader(z *zstd, _ int64, work []byte) (reader, error) {
 	c := cutter{work}
 	r := &nativeZstdReader{nativeZstd: nativeZstd{lib: l, z: z, work: c.cut(l.streamSize(z))}, zstdBuffers: &zstdBuffers{}, window: c.cut(windowSize)}
-	if r.context = call(l.initDStream, address(r.work), uintptr(len(r.work))); r.context == 0 {
+	if r.context = dl.Call(l.initDStream, address(r.work), uintptr(len(r.work))); r.context == 0 {
 		return nil, errContext
 	}
 	return r, nil
@@ -172,7 +172,7 @@ func (l *libZstd) reader(z *zstd, _ int64, work []byte) (reader, error) {
 func (r *nativeZstdReader) reset(below input, _ int64) error {
 	r.below, r.inFrame, r.end = below, false, nil
 	*r.zstdBuffers = zstdBuffers{}
-	return r.lib.fault(call(r.lib.resetDCtx, r.context, zstdResetSession))
+	return r.lib.fault(dl.Call(r.lib.resetDCtx, r.context, zstdResetSession))
 }
 
 func (r *nativeZstdReader) Read(p []byte) (int, error) {
@@ -227,10 +227,10 @@ func (l *libZstd) writer(z *zstd, n int64, work []byte) (writer, error) {
 
 func (w *nativeZstdWriter) reset(to io.Writer, n int64) error {
 	w.to = to
-	if err := w.lib.fault(call(w.lib.resetCCtx, w.context, zstdResetSession)); err != nil || n < 0 {
+	if err := w.lib.fault(dl.Call(w.lib.resetCCtx, w.context, zstdResetSession)); err != nil || n < 0 {
 		return err
 	}
-	return w.lib.fault(call(w.lib.setPledged, w.context, uintptr(n)))
+	return w.lib.fault(dl.Call(w.lib.setPledged, w.context, uintptr(n)))
 }
 
 func (w *nativeZstdWriter) Write(p []byte) (int, error) {

@@ -3,28 +3,35 @@ package dl
 import (
 	"os"
 	"runtime"
+	"sync"
 )
 
-// Load opens the first library of these names, by operating systems, that has all functions, each of which is stored where it belongs. It is
-// false where there is none, or GONBEXT_CODEC=go leaves libraries in C alone.
-func Load(names map[string][]string, functions map[string]*uintptr) bool {
-	if os.Getenv("GONBEXT_CODEC") == "go" {
-		return false
-	}
-	for _, name := range names[runtime.GOOS] {
-		lib, err := Open(name)
-		if err != nil {
-			continue
+// Load returns what opens a library by its name and version when it is first called, and stores where its functions are. That returns nil
+// where there is no library that has all, or GONBEXT_CODEC=go leaves libraries in C alone.
+func Load[T any](name, version string, functions func(l *T) map[string]*uintptr) func() *T {
+	return sync.OnceValue(func() *T {
+		if os.Getenv("GONBEXT_CODEC") == "go" {
+			return nil
 		}
-		found := true
-		for symbol, at := range functions {
-			if *at, err = Symbol(lib, symbol); err != nil {
-				found = false
+		mac := name + "." + version + ".dylib"
+		for _, file := range map[string][]string{
+			"linux":  {name + ".so." + version},
+			"darwin": {mac, "/usr/lib/" + mac, "/opt/homebrew/lib/" + mac, "/usr/local/lib/" + mac},
+		}[runtime.GOOS] {
+			lib, err := Open(file)
+			if err != nil {
+				continue
+			}
+			l, found := new(T), true
+			for symbol, at := range functions(l) {
+				if *at, err = Symbol(lib, symbol); err != nil {
+					found = false
+				}
+			}
+			if found {
+				return l
 			}
 		}
-		if found {
-			return true
-		}
-	}
-	return false
+		return nil
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"sync"
 	"unsafe"
 
 	"github.com/klauspost/compress/flate"
@@ -17,12 +16,8 @@ import (
 // What it allocates itself, 40 KB a stream, takes the place of flate's tables and history.
 type libZlib struct{ init, reset, inflate, end, prime, setDictionary, getDictionary uintptr }
 
-var loadZlib = sync.OnceValue(func() *libZlib {
-	var l libZlib
-	ok := unsafe.Sizeof(uintptr(0)) == 8 && dl.Load(map[string][]string{
-		"linux":  {"libz.so.1"},
-		"darwin": {"/usr/lib/libz.1.dylib"},
-	}, map[string]*uintptr{
+var loadZlib = dl.Load("libz", "1", func(l *libZlib) map[string]*uintptr {
+	return map[string]*uintptr{
 		"inflateInit2_":        &l.init,
 		"inflateReset":         &l.reset,
 		"inflate":              &l.inflate,
@@ -30,11 +25,7 @@ var loadZlib = sync.OnceValue(func() *libZlib {
 		"inflatePrime":         &l.prime,
 		"inflateSetDictionary": &l.setDictionary,
 		"inflateGetDictionary": &l.getDictionary,
-	})
-	if !ok {
-		return nil
 	}
-	return &l
 })
 
 // zStream is zlib's z_stream on machines of 64 bits.

@@ -320,7 +320,7 @@ func (a *assembly) scale(n *output, axis int, dim string) (*newScale, error) {
 	}
 	g := a.groups[folder(n.name)]
 	s := &newScale{to: &newObject{}, length: length}
-	s.to.messages = func() ([]message, error) { return a.bareScale(dim, s) }
+	s.to.messages = s.bareScale
 	g.scales[dim] = s
 	return s, a.link(g, dim, s.to)
 }
@@ -350,7 +350,7 @@ func withAttributes(messages []message, all []newAttribute) []message {
 }
 
 // bareScale is a dimension without a variable, as NetCDF has it.
-func (a *assembly) bareScale(dim string, s *newScale) ([]message, error) {
+func (s *newScale) bareScale() ([]message, error) {
 	return withAttributes([]message{
 		{msgDataspace, space([]int{s.length})},
 		{msgDatatype, datatype(dtype.Float32)},

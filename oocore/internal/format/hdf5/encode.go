@@ -171,8 +171,8 @@ func attributesOf(text json.RawMessage, t dtype.Type, h *heaps) (all []newAttrib
 		}
 		if marker, ok := markerOf(a.name, raw, t); ok {
 			a.kind, a.shape, a.data = datatype(t), []int{1}, marker
-		} else if err := a.set(raw, h); err != nil {
-			return nil, fmt.Errorf("attribute %.80q: %w", a.name, err)
+		} else {
+			a.set(raw, h)
 		}
 		if len(a.message()) > maxMessage {
 			return nil, fmt.Errorf("attribute %.80q has %d bytes, and numbers in attributes of HDF5 have at most 64 KiB: leave it out, or save it as an array", a.name, len(a.data))
@@ -196,7 +196,7 @@ func markerOf(name string, raw json.RawMessage, t dtype.Type) ([]byte, bool) {
 }
 
 // set takes a value: a number, a text, or a list of either; lists of lists of one length are arrays of numbers.
-func (a *newAttribute) set(raw json.RawMessage, h *heaps) error {
+func (a *newAttribute) set(raw json.RawMessage, h *heaps) {
 	var flat []json.RawMessage
 	var walk func(v json.RawMessage, depth int) bool
 	walk = func(v json.RawMessage, depth int) bool {
@@ -228,7 +228,7 @@ func (a *newAttribute) set(raw json.RawMessage, h *heaps) error {
 		a.shape, flat = nil, []json.RawMessage{raw}
 	}
 	if a.numbers(flat) {
-		return nil
+		return
 	}
 	texts := make([]string, len(flat))
 	for i, v := range flat {
@@ -245,7 +245,6 @@ func (a *newAttribute) set(raw json.RawMessage, h *heaps) error {
 		}
 		a.data = pack(a.data, uint32(len(text)), h.add([]byte(text)))
 	}
-	return nil
 }
 
 // numbers takes numbers and bools, the latter as int8.
@@ -368,10 +367,10 @@ func (n *output) attributes(h *heaps) ([]newAttribute, error) {
 	}
 	if n.netcdf && n.meta.DType == dtype.Bool && !has("dtype") { // as xarray marks it
 		a := newAttribute{name: "dtype"}
-		err = a.set(json.RawMessage(`"bool"`), h)
+		a.set(json.RawMessage(`"bool"`), h)
 		all = append(all, a)
 	}
-	return all, err
+	return all, nil
 }
 
 // checkType rejects elements that readers of the format do not have.
