@@ -335,7 +335,7 @@ func (t *timeline) figure() *figure {
 		return nil
 	}
 	at := moments(t.samples)
-	all := append(stackedSeries(asArea, at, classKeys()[:record.Device], func(class, i int) int64 { return t.samples[i].Arena[class] }), t.heap...)
+	all := append(areas(at, classKeys()[:record.Device], func(class, i int) int64 { return t.samples[i].Arena[class] }), t.heap...)
 	heap := series{kind: asArea, key: key{name: "Go heap", color: heapColor}}
 	if len(t.heap) > 0 {
 		heap.name = "Go heap, other"

@@ -19,7 +19,7 @@ func deviceFigure(s *summary) *figure {
 	if s.device <= 0 || len(s.timeline) < 2 {
 		return nil
 	}
-	layers := stackedSeries(asArea, moments(s.timeline), deviceKeys, func(owner, i int) int64 {
+	layers := areas(moments(s.timeline), deviceKeys, func(owner, i int) int64 {
 		m := &s.timeline[i]
 		return [...]int64{m.Context, m.Others, m.Kept, m.Device - m.Kept}[owner]
 	})

@@ -254,10 +254,7 @@ func panelsDrawing(f *record.Figure, alt string) *figure {
 		if g.base.kind == base.kind { // else it has its own
 			g.base = base
 			if i < len(all)-1 {
-				g.base.ticks = slices.Clone(base.ticks)
-				for k := range g.base.ticks {
-					g.base.ticks[k].label = ""
-				}
+				g.base = base.silent()
 				g.base.name = ""
 			}
 		}
@@ -266,7 +263,7 @@ func panelsDrawing(f *record.Figure, alt string) *figure {
 			g.inset[3] = 44
 		}
 		h := height + legend + g.inset[3]
-		g.into(d, 0, y, d.width, h)
+		g.into(d, y, d.width, h)
 		d.height += h
 	}
 	d.height -= 40

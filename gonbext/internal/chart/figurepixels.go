@@ -273,7 +273,7 @@ func (of *graph) toScale(g *grid, equal bool) *figure {
 	if of.base.name == "" {
 		d.height, of.inset[3] = d.height-16, 28
 	}
-	of.into(d, 0, 0, 760, d.height)
+	of.into(d, 0, 760, d.height)
 	return &figure{Picture: d.done()}
 }
 
@@ -318,7 +318,7 @@ func facetsDrawing(c *record.Card, alt string) *figure {
 		}
 		x, y := left+float64(i%cols)*(w+gap), float64(i/cols)*(h+top)
 		of.inset = &[4]float64{x, top, 760 - x - w, 0}
-		of.into(d, 0, y, 760, top+h)
+		of.into(d, y, 760, top+h)
 	}
 	d.text(left+float64(cols)*(w+gap)/2, d.height-6, "k", clip(plain(f.X), 60))
 	d.text(8, 12, "", clip(plain(f.Y), 30))

@@ -76,15 +76,13 @@ const (
 	asPoints
 )
 
-// stackedSeries returns series with the same x, one for each key that has a value above 0.
-func stackedSeries(kind seriesKind, x []float64, keys []key, value func(of, i int) int64) []series {
+// areas returns stacked series with the same x, one for each key that has a value above 0.
+func areas(x []float64, keys []key, value func(of, i int) int64) []series {
 	var all []series
 	for of, k := range keys {
-		s := series{key: k, kind: kind, x: x}
+		s := series{key: k, kind: asArea, x: x}
 		for i := range x {
-			if i < len(x)-1 || kind != asBars {
-				s.y = append(s.y, float64(value(of, i)))
-			}
+			s.y = append(s.y, float64(value(of, i)))
 		}
 		if len(s.y) > 0 && slices.Max(s.y) > 0 {
 			all = append(all, s)

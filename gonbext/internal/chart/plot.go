@@ -13,18 +13,18 @@ import (
 // svg returns the picture.
 func (g *graph) svg(height float64) markup {
 	d := newDrawing(760, height)
-	g.into(d, 0, 0, d.width, height)
+	g.into(d, 0, d.width, height)
 	return d.done()
 }
 
-// into draws the graph into a part of a drawing.
-func (g *graph) into(d *drawing, x, y, width, height float64) {
-	p := &plot{drawing: d, graph: g, left: x + 70, right: x + width - 16, top: y + 16, bottom: y + height - 38}
+// into draws the graph into a drawing, from a height on.
+func (g *graph) into(d *drawing, y, width, height float64) {
+	p := &plot{drawing: d, graph: g, left: 70, right: width - 16, top: y + 16, bottom: y + height - 38}
 	for _, t := range g.value.ticks {
-		p.left = max(p.left, x+22+6.8*float64(utf8.RuneCountInString(t.label)))
+		p.left = max(p.left, 22+6.8*float64(utf8.RuneCountInString(t.label)))
 	}
 	if g.inset != nil {
-		p.left, p.top, p.right, p.bottom = x+g.inset[0], y+g.inset[1], x+width-g.inset[2], y+height-g.inset[3]
+		p.left, p.top, p.right, p.bottom = g.inset[0], y+g.inset[1], width-g.inset[2], y+height-g.inset[3]
 	}
 	marks := make([]string, len(g.series))
 	row := 0.0 // room for texts right above the plot, which is that of the inset
@@ -35,7 +35,7 @@ func (g *graph) into(d *drawing, x, y, width, height float64) {
 		}
 	}
 	if g.legend {
-		top := d.legend(x+12, p.top-16, width-12, g.series, marks)
+		top := d.legend(12, p.top-16, width-12, g.series, marks)
 		p.top += top - 16
 	}
 	if len(g.spans) > 0 {
@@ -52,13 +52,13 @@ func (g *graph) into(d *drawing, x, y, width, height float64) {
 		}
 	}
 	if g.scale != nil && g.inset == nil {
-		p.right = x + width - barWidth
+		p.right = width - barWidth
 	}
 	if g.raster != "" {
 		d.raster(p.left, p.top, p.right-p.left, p.bottom-p.top, g.raster)
 	}
 	if g.scale != nil {
-		d.colourBar(g.scale, p.right+14, p.top, p.bottom, x+width)
+		d.colourBar(g.scale, p.right+14, p.top, p.bottom, width)
 	}
 	p.lines()
 	p.baseline()

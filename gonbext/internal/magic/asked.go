@@ -46,7 +46,7 @@ func (r *rewriting) answer(s *Session, specials []special) {
 			continue
 		}
 		names := s.scopeBefore(above, before, items(tokens(above)))
-		if text, markdown := s.explainCarried("", name, names); text != "" {
+		if text, markdown := s.explainCarried(name, names); text != "" {
 			r.explain(text, markdown)
 			continue
 		}

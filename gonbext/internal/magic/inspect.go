@@ -50,19 +50,15 @@ func (s *Session) Inspect(code string, cursor int) relay.Inspection {
 	if o := operationAt(text, at); o != nil {
 		return relay.Inspection{Help: map[string]any{"text/plain": describe(o, s.api())}}
 	}
-	if c, ok := s.lookUpAt(lines, specials, text, at); ok {
+	if c, ok := s.lookUp(upTo(lines, specials, text, at)); ok {
 		plain, markdown := c.help()
 		return relay.Inspection{Help: map[string]any{"text/plain": plain, "text/markdown": markdown}}
 	}
-	if text, markdown := s.explainCarried(s.member(upTo(lines, specials, text, at))); text != "" {
+	_, name, names := s.member(upTo(lines, specials, text, at))
+	if text, markdown := s.explainCarried(name, names); text != "" {
 		return relay.Inspection{Help: map[string]any{"text/plain": text, "text/markdown": markdown}}
 	}
 	return pass(at)
-}
-
-// lookUpAt is the function or other name of this module's that has the character at a place.
-func (s *Session) lookUpAt(lines []line, specials []special, text []rune, at int) (callable, bool) {
-	return s.lookUp(upTo(lines, specials, text, at))
 }
 
 // upTo is a cell up to the end of the name that has the character at a place.

@@ -43,7 +43,7 @@ func (r *rewriting) who(operands []string, s *Session, whole bool) error {
 }
 
 // explainCarried says what is known of a name, where that is a variable of an earlier cell.
-func (s *Session) explainCarried(_, name string, names *scope) (text, markdown string) {
+func (s *Session) explainCarried(name string, names *scope) (text, markdown string) {
 	v := s.carried[name]
 	if _, at := names.find(name); at == nil || at.outer != nil || v.section == nil {
 		return "", ""

@@ -28,7 +28,6 @@ type sized struct {
 	axes    []rune
 	lengths map[rune]int
 	item    int
-	read    bool // it is a result, that was written
 }
 
 func sizes(terms []term) []sized {
@@ -59,7 +58,7 @@ func joined(a, b sized, rest []sized, out []rune) (sized, float64) {
 	for _, t := range rest {
 		keep = append(keep, t.axes...)
 	}
-	c := sized{lengths: a.lengths, item: max(a.item, b.item), read: true}
+	c := sized{lengths: a.lengths, item: max(a.item, b.item)}
 	flops := 2.0
 	for _, name := range append(slices.Clone(a.axes), b.axes...) {
 		if slices.Contains(c.axes, name) {

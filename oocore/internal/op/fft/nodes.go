@@ -274,9 +274,11 @@ func shift(site graph.Site, name string, n *graph.Node, axes []int, by func(leng
 // packages that transform within a box.
 type Transform struct{ t *transform }
 
-// TransformSize is how many elements of work a line of length n takes, and how many
-// tables take.
-func TransformSize(n int) (line, tables int) { return size(n) }
+// TablesSize is how many elements the tables of a line of length n take.
+func TablesSize(n int) int {
+	_, tables := size(n)
+	return tables
+}
 
 // NewTransform fills its tables into memory of the given size. work has two lines.
 func NewTransform(n int, tables, work []complex128) Transform {

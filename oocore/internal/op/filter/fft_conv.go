@@ -123,8 +123,7 @@ func (o *FFTConv) work(m *blockwise.ScratchLayout) (taps, read, tile, tables []b
 	n := 0
 	for d, length := range o.Lines {
 		if o.Lo[d]+o.Hi[d] > 0 {
-			_, tables := fft.TransformSize(length)
-			n += tables
+			n += fft.TablesSize(length)
 		}
 	}
 	tables = m.Take(n * 16)
@@ -194,7 +193,7 @@ func (s *spectra) prepare(o *FFTConv, tables []complex128, weights []float64) {
 	s.axes = make([]fft.Transform, len(o.Lines))
 	for d, n := range o.Lines {
 		if o.Lo[d]+o.Hi[d] > 0 {
-			_, size := fft.TransformSize(n)
+			size := fft.TablesSize(n)
 			s.axes[d] = fft.NewTransform(n, tables[:size], s.x[:2*min(n, len(s.x)/2)])
 			tables = tables[size:]
 			total *= n

@@ -27,7 +27,7 @@ func (s Lines) Moves(axis int) bool { return axis == s.Axis }
 
 // Chunks are whole lines.
 func (s Lines) Chunks() []int {
-	box := slab(s.Shape, []int{s.Axis}, s.item(), lineBytes)
+	box := slab(s.Shape, []int{s.Axis}, s.item())
 	box[s.Axis] = s.length()
 	return box
 }
@@ -58,14 +58,14 @@ func (s Lines) read(box []int) []int {
 }
 
 // slab is a box of whole axes, with as many neighbours along the others as make about
-// the given bytes: those that lie next to each other first.
-func slab(shape, axes []int, size, bytes int) []int {
+// lineBytes: those that lie next to each other first.
+func slab(shape, axes []int, size int) []int {
 	others, line := slices.Clone(shape), max(size, 1)
 	for _, a := range axes {
 		others[a] = 1
 		line *= max(shape[a], 1)
 	}
-	box := grid.Auto(others, line, bytes)
+	box := grid.Auto(others, line, lineBytes)
 	for _, a := range axes {
 		box[a] = max(shape[a], 1)
 	}

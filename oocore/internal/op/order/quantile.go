@@ -141,7 +141,7 @@ func (s Quantiles) counted() bool {
 	if s.count()*s.item() > rowBytes {
 		return true
 	}
-	box := slab(s.Shape, s.Axes, s.item(), lineBytes)
+	box := slab(s.Shape, s.Axes, s.item())
 	return scattered(box, s.Shape, s.item()) && newSearch(s).overhead() <= 0.1
 }
 
@@ -252,7 +252,7 @@ func (s Quantiles) count() int {
 
 // Chunks are all quantiles of as many neighbours as make some megabytes.
 func (s Quantiles) Chunks() []int {
-	box := slab(s.Shape, s.Axes, s.item(), lineBytes)
+	box := slab(s.Shape, s.Axes, s.item())
 	chunks := []int{len(s.Q)}
 	for _, d := range s.kept() {
 		chunks = append(chunks, box[d])

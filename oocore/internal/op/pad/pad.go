@@ -221,7 +221,7 @@ func padStatistics(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (
 			}
 			count := min(counts[axis][side], length)
 			begin := side * (length - count)
-			part := m.Make(func() (*graph.Node, error) { return shape.Range(site, n, axis, begin, begin+count, 1) })
+			part := m.Part(n, axis, begin, begin+count)
 			if p.Mode == "median" {
 				part = m.Make(func() (*graph.Node, error) {
 					return order.Median(site, part, order.QuantileOptions{Axes: []int{axis}, KeepDims: true})
@@ -261,7 +261,7 @@ func padRamps(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (*grap
 				continue
 			}
 			at := side * (n.Shape[axis] - 1)
-			edge := m.Make(func() (*graph.Node, error) { return shape.Range(site, n, axis, at, at+1, 1) })
+			edge := m.Part(n, axis, at, at+1)
 			edge = m.Make(func() (*graph.Node, error) { return kept(site, edge) })
 			ramp := rampTo(m, edge, axis, width, ends[axis][side], n.DType.Integer())
 			if side == 1 {

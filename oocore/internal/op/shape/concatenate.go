@@ -192,20 +192,13 @@ func SplitAt(site graph.Site, n *graph.Node, cuts []int, axis int) ([]*graph.Nod
 	if err != nil {
 		return nil, graph.Reject(site, "split", err, n)
 	}
-	parts := make([]*graph.Node, 0, len(cuts)+1)
+	m := &graph.Maker{Site: site}
+	var parts []*graph.Node
 	begin := 0
-	for i := range len(cuts) + 1 {
-		end := n.Shape[at]
-		if i < len(cuts) {
-			end = cuts[i]
-		}
-		part, err := Range(site, n, at, begin, end, 1)
-		if err != nil {
-			return nil, err
-		}
-		parts, begin = append(parts, part), end
+	for _, end := range append(slices.Clone(cuts), n.Shape[at]) {
+		parts, begin = append(parts, m.Part(n, at, begin, end)), end
 	}
-	return parts, nil
+	return parts, m.Err
 }
 
 // Unstack is the parts of length one along an axis, without it.
@@ -225,12 +218,6 @@ func Unstack(site graph.Site, a op.Numbered) ([]*graph.Node, error) {
 		}
 	}
 	return parts, nil
-}
-
-// Range is a slice along one axis, as Python's with bounds that may be negative or
-// past the end.
-func Range(site graph.Site, n *graph.Node, axis, start, stop, step int) (*graph.Node, error) {
-	return graph.Slice(site, n, fmt.Sprintf("%s%d:%d:%d", before(axis), start, stop, step))
 }
 
 // before are the ranges of the axes before one, in a slice.
