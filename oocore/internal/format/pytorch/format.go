@@ -300,7 +300,7 @@ func (t *member) locate(places map[string]place) error {
 		return fmt.Errorf("storage %.40q claims %d elements, which its %d bytes do not have", s.key, s.n, p.bytes)
 	}
 	left := (bytes-from)/size - 1 // elements behind the first
-	if t.offset > left && grid.Size(t.shape) > 0 {
+	if (t.offset < 0 || t.offset > left) && grid.Size(t.shape) > 0 {
 		return fmt.Errorf("it begins at element %d of storage %.40q, which has %d", t.offset, s.key, left+1)
 	}
 	if t.at = p.at + from + t.offset*size; grid.Size(t.shape) == 0 {

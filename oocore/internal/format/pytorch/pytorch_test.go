@@ -196,6 +196,7 @@ func TestHostilePicklesAreRejected(t *testing.T) {
 		"lies":         {floats(5, 0, "5", "1"), `storage "0" claims 5 elements, which its 16 bytes do not have`},
 		"beyond":       {floats(4, 0, "22", "31"), "reaches beyond storage"},
 		"offset":       {floats(4, 4, "1", "1"), `begins at element 4 of storage "0", which has 4`},
+		"before":       {strings.Replace(floats(4, 7, "1", "1"), "tQK\x07", "tQJ\xfc\xff\xff\xff", 1), `begins at element -4 of storage "0", which has 4`},
 		"shapes":       {floats(4, 0, "22", "1"), "cut short or broken"},
 		"no tensor":    {"\x80\x02}.", "this file of PyTorch has no tensor"},
 		"missing":      {strings.Replace(floats(4, 0, "4", "1"), "X\x01\x00\x00\x000", "X\x01\x00\x00\x007", 1), `storage "7", which data.pkl names, is missing`},
