@@ -164,8 +164,10 @@ func TestLabelsAreSavedBesideResults(t *testing.T) {
 	if got := collected(oocore.Open(filepath.Join(group, "inner/c")).Coord("lat")); !slices.Equal(got, []float64{40, 50, 60}) {
 		t.Errorf("the labels of the array in a group of its own are %v", got)
 	}
-	if _, err := labelled().Save(t.Context(), filepath.Join(t.TempDir(), "x.npy")); err != nil {
-		t.Error(err)
+	for _, name := range []string{"x.npy", "x.zarr"} { // beside which there are none
+		if _, err := labelled().Save(t.Context(), filepath.Join(t.TempDir(), name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

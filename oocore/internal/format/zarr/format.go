@@ -313,7 +313,8 @@ func groupError(ctx context.Context, path string, b blob.Bucket) error {
 	return fmt.Errorf("%w: open one of %s", errGroup, strings.Join(names, ", "))
 }
 
-// Coordinates returns the array of the dimension's name in the group of an array, and in those that hold it.
+// Coordinates returns the array of the dimension's name in the group of an array, and in those that hold it; none of an array
+// that is in no group.
 func (format) Coordinates(array, dim string) (all []string) {
 	root, inner := split(array)
 	if _, isPart := partOf(array); isPart {
@@ -321,6 +322,9 @@ func (format) Coordinates(array, dim string) (all []string) {
 	}
 	if inner == "" && inGroup(array) {
 		return []string{filepath.Join(filepath.Dir(filepath.Clean(array)), dim)}
+	}
+	if inner == "" {
+		return nil
 	}
 	for group := range storage.Above(inner) {
 		all = append(all, root+"/"+path.Join(group, dim))
