@@ -79,6 +79,7 @@ func (l *listings) of(ctx context.Context, a store.Array, path string) (*Info, e
 	s := a.Info()
 	i := &Info{Path: path, Format: s.Format, Shape: seen.Shape(), DType: seen.DType(), Chunks: seen.Chunks(), Shards: s.Shards,
 		Bytes: seen.Bytes(), Codec: s.Codec, Fortran: s.Fortran, Details: s.Details, Notes: host.Warnings(seen), asked: l.asked}
+	i.Dims = seen.DimNames()
 	if i.Codec == "" {
 		i.Codec = "none"
 	}

@@ -50,6 +50,10 @@ func TestDescribe(t *testing.T) {
 	if d, err := Describe(context.Background(), one, true); err != nil || d.(*Info).Listing != nil {
 		t.Errorf("a tensor has no chunks to list: %+v, %v", d, err)
 	}
+	scanned := filepath.Join("..", "..", "..", "oocore", "internal", "format", "nifti", "testdata", "small.nii")
+	if d, err := Describe(context.Background(), scanned, false); err != nil || !slices.Equal(d.(*Info).Dims, []string{"x", "y", "z"}) {
+		t.Errorf("axes in Fortran order: %+v, %v", d, err)
+	}
 	if _, err := Chunks(context.Background(), one); err == nil || !strings.Contains(err.Error(), "one piece") {
 		t.Errorf("the chunks of a tensor: %v", err)
 	}
