@@ -27,7 +27,7 @@
 //	             as dimension names. Levels have paths of their own too: x.zarr/2.
 //	             Written by Array.Pyramid.
 //	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness, and
-//	             x.npy#field of structured types. Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
+//	             x.npy#field of structured types, #field.inner of one in another. Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
 //	npz          x.npz#name, where #name may be left out if there is one array. Read:
 //	             stored and deflated members, as streams; a sparse matrix of SciPy's save_npz is one array.
 //	             Written: stored, added to what the file has.

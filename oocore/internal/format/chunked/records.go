@@ -1,6 +1,7 @@
 package chunked
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,7 @@ const (
 // with what lies between them, or, where that is much, a record or a part of one.
 func (r Records) Header(path, format string, size int64) (h storage.Header, err error) {
 	if r.Axes < len(r.Shape) && r.Fortran {
-		return h, fmt.Errorf("records of elements in Fortran order are not supported")
+		return h, errors.New("a field that is an array in records in Fortran order is not supported: save the field as an array of its own")
 	}
 	item := r.DType.Size()
 	if err := grid.Check(r.Shape, item); err != nil {

@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,7 @@ type dataset struct {
 	filters []filter
 	details store.Details
 	text    *element // of an array of texts, of which element is a byte
+	inner   []int    // axes of elements that are arrays, of which element is one of their elements
 
 	fieldName string // of compounds that are stored, whose field element is; "" for none
 
@@ -127,14 +129,20 @@ func (s *dataset) read(layout []byte, field string) (err error) {
 	}
 	if e := s.element; s.f.texts && (e.class == classString || e.text) && (len(s.shape) == 1 || len(s.shape) == 2 && s.record == 1) {
 		s.text, s.element = &e, element{size: 1, dtype: dtype.Uint8}
+		s.inner = []int{s.record}
+	} else if e.dtype != dtype.Invalid && e.inner != nil {
+		s.inner, s.element.inner, s.element.size = e.inner, nil, e.dtype.Size()
+		if err := grid.Check(s.axes(s.shape), s.element.size); err != nil {
+			return err
+		}
 	} else if s.element.dtype == 0 || s.element.dtype.Size() != s.element.size {
-		return fmt.Errorf("arrays of %s are not supported", s.element.name())
+		return fmt.Errorf("arrays of %s are not supported, only numbers: write what you need of it to an array of numbers by h5py", s.element.name())
 	}
 	if err := grid.Check(s.shape, s.record); err != nil {
 		return err
 	}
 	if _, ok := s.find(msgExternal); ok {
-		return errors.New("its elements are in other files, which is not supported")
+		return errors.New("its elements are in raw files beside it (external storage), which is not supported: write it anew by h5repack, or read these as FILE?shape=…&dtype=…")
 	}
 	if err := s.readFill(); err != nil {
 		return err
@@ -234,7 +242,11 @@ func (s *dataset) readFill() error {
 		s.fill = nil // what is not stored is an empty text
 	}
 	if len(s.fill) != 0 {
-		s.fill = slices.Clone(s.fill[s.field.Skip:][:s.element.size])
+		fill := s.fill[s.field.Skip:]
+		s.fill = slices.Clone(fill[:s.element.size])
+		if n := s.element.size * max(grid.Size(s.inner), 1); !bytes.Equal(fill[:n], bytes.Repeat(s.fill, n/s.element.size)) {
+			return errors.New("a fill value that is an array of different numbers is not supported: write it anew by h5py with one")
+		}
 		if s.field.Bits.N > 0 {
 			s.field.Bits.Widen(s.fill)
 		}
@@ -349,7 +361,9 @@ func (s *dataset) readAttributes() error {
 		return err
 	}
 	s.details.Unread = unread
-	s.details.Dims = s.dimensions(own, dimensions)
+	if s.details.Dims = s.dimensions(own, dimensions); s.details.Dims != nil && s.text == nil {
+		s.details.Dims = append(s.details.Dims, make([]string, len(s.inner))...)
+	}
 	e := s.element
 	if _, said := all["flag_meanings"]; e.class == classEnum && e.dtype != dtype.Bool && !said && !strings.ContainsAny(strings.Join(e.names, ""), " \t\n") {
 		values := make([]any, len(e.names)) // as CF has the meaning of numbers

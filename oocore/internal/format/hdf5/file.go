@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/codec"
 	"github.com/gonbext/gonbext/oocore/internal/meter"
@@ -86,8 +88,13 @@ func notHDF5(r io.ReaderAt) error {
 	if _, err := r.ReadAt(start[:], 0); err != nil && err != io.EOF {
 		return err
 	}
-	if string(start[:]) == "MATLAB 5.0" {
+	switch text := string(start[:]); {
+	case text == "MATLAB 5.0":
 		return errors.New("it is a MAT file of version 5, which is not supported: save it in MATLAB with -v7.3")
+	case strings.HasPrefix(text, "\x0e\x03\x13\x01"):
+		return errors.New("it is an HDF4 file, which is not supported: convert it to HDF5 by h4toh5")
+	case slices.Contains([]string{"CDF\x01", "CDF\x02", "CDF\x05"}, text[:4]):
+		return errors.New("it is a NetCDF file of the classic format, which is only read: save to another file, or convert it by gonbext convert first")
 	}
 	return errors.New("not an HDF5 file: it has no superblock")
 }

@@ -88,6 +88,8 @@ func openIn(ctx context.Context, path, file, name string, texts *dataset, known 
 		case err != nil:
 		case s.virtual != nil && s.text != nil:
 			err = errors.New("virtual datasets of texts are not supported")
+		case s.virtual != nil && s.inner != nil:
+			err = errors.New("virtual datasets whose elements are arrays are not supported: open the datasets that it consists of")
 		case s.virtual != nil:
 			e.Build = func(o storage.Object, id store.FileVersion) (store.Array, error) {
 				a, err := newVirtual(ctx, path, file, s, id, known)
@@ -134,13 +136,8 @@ func (x format) Texts(ctx context.Context, path string) ([]string, json.RawMessa
 	})
 }
 
-// axes is a shape with an axis for the bytes of a text.
-func (s *dataset) axes(shape []int) []int {
-	if s.text == nil {
-		return shape
-	}
-	return append(slices.Clip(shape), s.record)
-}
+// axes is a shape with those of its elements behind: that of the bytes of a text.
+func (s *dataset) axes(shape []int) []int { return append(slices.Clip(shape), s.inner...) }
 
 // find reads the header of the array of a name, or of the only one.
 func find(file string, r io.ReaderAt, size int64, name string, texts bool) (*dataset, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/codec"
+	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
 )
 
@@ -38,6 +39,8 @@ type element struct {
 	text  bool       // a variable length is one of text
 	pad   byte       // what follows a text: 0 is a zero and anything, 1 are zeros, 2 spaces
 
+	inner []int // axes of an array, of whose elements are dtype and big
+
 	names  []string // of an enumeration
 	values []byte
 
@@ -66,8 +69,8 @@ func (d *decoder) element(depth int) (e element, err error) {
 		return e, errCut
 	case version > 5:
 		return e, unsupported(fmt.Sprintf("types of version %d are not supported", version))
-	case depth > 4:
-		return e, unsupported("types that are nested more than four deep are not supported")
+	case depth > 8:
+		return e, errors.New("types that are nested more than eight deep are not supported: write it anew by h5py with fewer")
 	}
 	e.big = flags&1 != 0
 	switch e.class {
@@ -96,10 +99,18 @@ func (d *decoder) element(depth int) (e element, err error) {
 	case classArray:
 		rank := int(d.u8())
 		if version < 3 {
-			d.skip(3 + 4*rank) // its axes have an order
+			d.skip(3)
 		}
-		d.skip(4 * rank)
-		_, err = d.element(depth + 1)
+		for range rank {
+			e.inner = append(e.inner, int(d.u32()))
+		}
+		if version < 3 {
+			d.skip(4 * rank) // an order of the axes, which says nothing
+		}
+		var of element
+		if of, err = d.element(depth + 1); grid.Check(e.inner, of.size) == nil && e.size == of.size*grid.Size(e.inner) {
+			e.dtype, e.big, e.inner = of.dtype, of.big, append(e.inner, of.inner...)
+		}
 	case classVariable:
 		var of element
 		e.text = flags&15 == 1
@@ -127,7 +138,7 @@ func (e *element) float(d *decoder, flags uint32) error {
 	t, ok := floats[[2]byte{exponent, mantissa}]
 	if !ok || t.Size() != e.size || offset != 0 || precision != 8*e.size || mantissaAt != 0 || exponentAt != mantissa ||
 		bias != 1<<(exponent-1)-1 || flags>>8&0xff != uint32(8*e.size-1) || flags&0x40 != 0 || flags>>4&3 != 2 {
-		return unsupported(fmt.Sprintf("floats of %d bits with %d of exponent and %d of mantissa are not supported", precision, exponent, mantissa))
+		return unsupported(fmt.Sprintf("floats of %d bits with %d of exponent and %d of mantissa are not supported: write them as float64 by h5py", precision, exponent, mantissa))
 	}
 	e.dtype = t
 	return nil
@@ -298,7 +309,7 @@ func (f *file) value(e element, b []byte) any {
 		}
 		return strings.ToValidUTF8(strings.TrimRight(string(text[:n]), "\x00"), "?")
 	}
-	if e.dtype == dtype.Invalid {
+	if e.dtype == dtype.Invalid || e.inner != nil {
 		return nil
 	}
 	return storage.Number(e.dtype, b, e.big)

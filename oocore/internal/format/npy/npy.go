@@ -209,12 +209,13 @@ type member struct {
 	offset int64
 }
 
-// parseFields finds a field by its name, and returns how many bytes a record has.
+// parseFields finds a field by its name, that of a field and what is in it with a dot between, and returns how many bytes a record has.
 func parseFields(list pyList, name string) (found member, bytes int64, err error) {
 	if list == nil {
 		return found, 0, errNoFields
 	}
 	var names []string
+	var missing error // of a field in a field
 	for _, v := range list {
 		t, ok := v.(pyTuple)
 		if !ok || len(t) < 2 || len(t) > 3 {
@@ -244,16 +245,27 @@ func parseFields(list pyList, name string) (found member, bytes int64, err error
 			return found, 0, fmt.Errorf("field %.80q: %w", label, err)
 		}
 		bytes += int64(grid.Size(m.shape) * size)
-		if label == name && name != "" {
-			found = m
+		if label == "" {
+			continue // what pads the record
 		}
-		if label != "" {
-			names = append(names, label)
+		names = append(names, label)
+		rest, within := strings.CutPrefix(name, label+".")
+		switch list, nested := t[1].(pyList); {
+		case label == name:
+			found = m
+		case !within || !nested || found.descr != nil:
+		case len(m.shape) > 0:
+			missing = fmt.Errorf("fields of records in an array, as %.80q is, are not supported: save the field as an array of its own", label)
+		default:
+			found, _, missing = parseFields(list, rest)
+			found.offset += m.offset
 		}
 	}
 	switch {
 	case name == "":
 		err = fieldsError(fmt.Sprintf("the elements have %s as fields: add #NAME to the path", storage.QuoteNames("field", names)))
+	case found.descr == nil && missing != nil:
+		err = missing
 	case found.descr == nil:
 		err = fmt.Errorf("no field %.80q: the elements have %s", name, storage.QuoteNames("field", names))
 	}
@@ -310,7 +322,7 @@ func parseShape(v literal) ([]int, error) {
 // parseDescr reads a type code such as <f4, and names what it rejects.
 func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	if _, ok := v.(pyList); ok {
-		return 0, false, errors.New("fields that have fields cannot be read: save each as an array of its own")
+		return 0, false, errors.New("the field has fields: add .NAME of one of them to the path")
 	}
 	descr, ok := v.(string)
 	if !ok {

@@ -20,7 +20,8 @@ def compound(depth):
         if kind == 0:
             fields.append((name, ["S7", "V5", "S1"][random.integers(3)]))
         elif kind == 1:
-            fields.append((name, "<f4", (2, 3)))
+            fields.append((name, str(random.choice(numbers)), [(2, 3), (4,)][random.integers(2)]))
+            names.append(name)
         elif kind == 2 and depth < 2:
             inner, of = compound(depth + 1)
             fields.append((name, inner))

@@ -15,7 +15,9 @@ for k in range(files):
         kind = random.integers(4)
         name = f"f{i}" + ["", " of", "é"][random.integers(3)]
         if kind == 0:
-            fields.append((name, others[random.integers(len(others))]))
+            fields.append((name, other := others[random.integers(len(others))]))
+            if isinstance(other, list):
+                wanted += [(f"{name}.x", ()), (f"{name}.y", (2,))]
         else:
             inner = tuple(int(n) for n in random.integers(1, 4, random.integers(1, 3))) if kind == 1 else ()
             fields.append((name, str(random.choice(numbers)), inner))
@@ -29,14 +31,18 @@ for k in range(files):
     fortran = bool(random.integers(4) == 0) and len(shape) > 1
     if fortran:
         x = np.asfortranarray(x)
+        fortran = not x.flags.c_contiguous  # else NumPy writes it as in C order
     np.save(f"{out}/{k}.npy", x)
     x.tofile(f"{out}/{k}.bin")  # in C order
     for i, (name, inner) in enumerate(wanted):
-        v = np.load(f"{out}/{k}.npy")[name]
+        v, offset = np.load(f"{out}/{k}.npy"), 0
+        for part in name.split("."):
+            kind, at = v.dtype.fields[part]
+            v, offset = v[part], offset + at
         np.save(f"{out}/{k}-{i}.npy", np.array(v, order="C"))
         reason = "in Fortran order" if fortran and inner and v.size > 0 else None
         cases.append({"path": f"{k}.npy#{name}", "want": "error: " + reason if reason else f"{k}-{i}.npy"})
-        kind, offset = dtype.fields[name][0].base, dtype.fields[name][1]
+        kind = kind.base
         if len(shape) == 1 and kind != "?":
             with open(f"{out}/{k}-{i}.raw", "wb") as f:
                 f.write(b"HEAD" + x.tobytes() + b"tail"[: random.integers(5)])
