@@ -1,6 +1,7 @@
 package gguf
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,11 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 	if len(files) == 1 {
 		return x.MemberFormat.Members(ctx, path)
 	}
-	var architecture string
+	type model struct {
+		Architecture string `json:"general.architecture"`
+		Name         string `json:"general.name"`
+	}
+	var first model // the later parts need not say it
 	tensors := 0
 	all, err := storage.PartMembers(ctx, files, func(file string) ([]store.Member, error) {
 		h, err := headers.Open(ctx, file)
@@ -55,19 +60,20 @@ func (x format) Members(ctx context.Context, path string) ([]store.Member, error
 		if _, n := storage.PartsOf(file); h.Parts != len(files) || h.Part != n {
 			return nil, fmt.Errorf("it says that it is part %d of %d", h.Part+1, max(h.Parts, 1))
 		}
-		var of struct {
-			Architecture string `json:"general.architecture"`
-		}
+		var of model
 		if len(h.Attributes) > 0 {
 			if err := json.Unmarshal(h.Attributes, &of); err != nil {
 				return nil, err
 			}
 		}
-		if architecture == "" {
-			architecture = of.Architecture
-		}
-		if of.Architecture != "" && of.Architecture != architecture {
-			return nil, fmt.Errorf("it is of a model of architecture %.40q, and those before it of %.40q", of.Architecture, architecture)
+		for _, d := range []struct {
+			what, this string
+			first      *string
+		}{{"architecture", of.Architecture, &first.Architecture}, {"name", of.Name, &first.Name}} {
+			*d.first = cmp.Or(*d.first, d.this)
+			if d.this != "" && d.this != *d.first {
+				return nil, fmt.Errorf("it is of a model of %s %.80q, and those before it of %.80q: put the parts of one model in a folder of their own", d.what, d.this, *d.first)
+			}
 		}
 		tensors = max(tensors, h.All)
 		return x.MemberFormat.Members(ctx, file)

@@ -14,16 +14,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// writePart writes a file of a model with tensors of one element, as gguf-split does.
-func writePart(t *testing.T, path string, no, count, all int, architecture string, tensors ...string) {
+// writePart writes a file of a model, an architecture and a name, with tensors of one element, as gguf-split does.
+func writePart(t *testing.T, path string, no, count, all int, model string, tensors ...string) {
 	t.Helper()
+	architecture, name, _ := strings.Cut(model, " ")
 	b := binary.LittleEndian.AppendUint32([]byte("GGUF"), 3)
 	text := func(s string) { b = append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...) }
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(tensors)))
-	b = binary.LittleEndian.AppendUint64(b, 4)
-	text("general.architecture")
-	b = binary.LittleEndian.AppendUint32(b, 8)
-	text(architecture)
+	b = binary.LittleEndian.AppendUint64(b, 5)
+	for _, pair := range [][2]string{{"general.architecture", architecture}, {"general.name", name}} {
+		text(pair[0])
+		b = binary.LittleEndian.AppendUint32(b, 8)
+		text(pair[1])
+	}
 	for i, key := range []string{"split.no", "split.count"} {
 		text(key)
 		b = binary.LittleEndian.AppendUint32(b, 2)
@@ -80,9 +83,13 @@ func TestSplitModelIsOneFromAnyOfItsFiles(t *testing.T) {
 
 func TestSplitModelRejectsWhatDoesNotFitTogether(t *testing.T) {
 	for want, change := range map[string]func(first, second string){
-		"m-00002-of-00002.gguf is missing":         func(_, second string) { os.Remove(second) },
-		`"a" is in m-00001-of-00002.gguf and in`:   func(_, second string) { writePart(t, second, 1, 2, 2, "llama", "a") },
-		`of architecture "qwen"`:                   func(_, second string) { writePart(t, second, 1, 2, 2, "qwen", "b") },
+		"m-00002-of-00002.gguf is missing":       func(_, second string) { os.Remove(second) },
+		`"a" is in m-00001-of-00002.gguf and in`: func(_, second string) { writePart(t, second, 1, 2, 2, "llama", "a") },
+		`of architecture "qwen"`:                 func(_, second string) { writePart(t, second, 1, 2, 2, "qwen", "b") },
+		`of name "B c", and those before it of "A"`: func(first, second string) {
+			writePart(t, first, 0, 2, 2, "llama A", "a")
+			writePart(t, second, 1, 2, 2, "llama B c", "b")
+		},
 		"it says that it is part 1 of 2":           func(_, second string) { writePart(t, second, 0, 2, 2, "llama", "b") },
 		"it says that it is part 2 of 3":           func(_, second string) { writePart(t, second, 1, 3, 2, "llama", "b") },
 		"have 3 tensors, and say that they have 2": func(_, second string) { writePart(t, second, 1, 2, 2, "llama", "b", "c") },
@@ -120,7 +127,7 @@ func TestTemplateOfASplitModelIsNotSplit(t *testing.T) {
 	f.Close()
 	l := fileLayout{template: &storage.Template{Path: path, Version: id}}
 	h, pairs, err := l.from()
-	if err != nil || h.Keys != 1 || strings.Contains(string(pairs), "split.") || !strings.Contains(string(pairs), "llama") {
+	if err != nil || h.Keys != 2 || strings.Contains(string(pairs), "split.") || !strings.Contains(string(pairs), "llama") {
 		t.Errorf("%d keys, %q, %v", h.Keys, pairs, err)
 	}
 }
