@@ -160,12 +160,15 @@ func TestNumbersOfOtherMeaningAreNotMixed(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	packed(t, at("a1.zarr"), `{"scale_factor":0.5}`, 1, 2)
 	packed(t, at("c1.zarr"), `{"scale_factor":0.25}`, 1, 2)
+	packed(t, at("a3.zarr"), `{"scale_factor":0.5}`, 1, 2)
+	packed(t, at("b3.zarr"), `{"long_name":"not packed"}`, 1, 2)
 	a := packed(t, at("a2.zarr"), `{"scale_factor":0.5,"history":"first"}`, 1, 2)
 	b := packed(t, at("b2.zarr"), `{"scale_factor":0.5,"history":"second"}`, 3, 4)
 	c := packed(t, at("c.zarr"), `{"scale_factor":0.25}`, 3, 4)
 	days := packed(t, at("first-rs.zarr"), `{"units":"days since 2000-01-01"}`, 3, 4)
 	later := packed(t, at("later-rs.zarr"), `{"units":"days since 2001-01-01"}`, 3, 4)
-	for pattern, want := range map[string][]float64{"?1.zarr?axis=0": {.5, 1, .25, .5}, "?1.zarr?concat=0": {.5, 1, .25, .5}, "?2.zarr?concat=0": {.5, 1, 1.5, 2}} {
+	for pattern, want := range map[string][]float64{"?1.zarr?axis=0": {.5, 1, .25, .5}, "?1.zarr?concat=0": {.5, 1, .25, .5}, "?2.zarr?concat=0": {.5, 1, 1.5, 2},
+		"?3.zarr?concat=0": {.5, 1, 1, 2}} {
 		x := oocore.Open(at(pattern))
 		if got := collected(x); !slices.Equal(got, want) {
 			t.Errorf("%s is %v, want %v; %v", pattern, got, want, x.Err())

@@ -137,8 +137,13 @@ func (c Calendar) Counts() Calendar {
 	return c
 }
 
-// DayOfYear counts from 1 on.
-func (c Calendar) DayOfYear(n int) int { return n - c.number(Date{c.Date(n).Year, 1, 1}) + 1 }
+// DayOfYear counts from 1 on; in 1582 of the standard calendar as if it had the days that it has not, as cftime does.
+func (c Calendar) DayOfYear(n int) int {
+	if c == Standard && n >= reformed {
+		c = Gregorian
+	}
+	return n - c.number(Date{c.Date(n).Year, 1, 1}) + 1
+}
 
 // FloorDiv is the quotient, rounded down.
 func FloorDiv(a, b int) int {

@@ -39,6 +39,18 @@ func TestDaysOfCalendars(t *testing.T) {
 			t.Errorf("%s: day %d is %v, want %v", one.c, one.n, got, one.want)
 		}
 	}
+	for n, want := range map[int]int{reformed - 1: 277, reformed: 288, reformed + 77: 365, reformed + 78: 1} { // as cftime has them
+		if got := Standard.DayOfYear(n); got != want {
+			t.Errorf("%v is day %d of the year, want %d", Standard.Date(n), got, want)
+		}
+	}
+	for _, text := range []string{"0000-01-01", "-0500-01-01"} {
+		for c, fails := range map[Calendar]bool{Standard: true, Julian: true, Gregorian: false, NoLeap: false} {
+			if _, err := instantOf(text, c); (err != nil) != fails {
+				t.Errorf("%s in %s: %v", text, c, err)
+			}
+		}
+	}
 	for c, d := range map[Calendar]Date{NoLeap: {2000, 2, 29}, Days360: {2000, 1, 31}, Standard: {1582, 10, 10}, Gregorian: {2001, 2, 29}, Julian: {2001, 13, 1}} {
 		if n, err := c.Number(d); err == nil {
 			t.Errorf("%s has a day %v, %d", c, d, n)

@@ -45,7 +45,11 @@ func decode(site graph.Site, n *graph.Node, unit string) (*graph.Node, error) {
 		for in.Kind == graph.View || in.Kind == graph.Cast && in.Details == nil {
 			in = in.In[0]
 		}
-		return in.Details == nil
+		if in.Details != nil {
+			return false
+		}
+		plain, err := decode(site, in, unit) // one that has nothing to decode is itself
+		return err != nil || plain != in
 	}) {
 		return n, nil // files that were decoded one by one
 	}

@@ -85,6 +85,9 @@ func ParseDate(text string, c Calendar) (at Instant, p Precision, err error) {
 	if p >= ToMonth && field(2) == 0 || p >= ToDay && field(3) == 0 || field(4) > 23 || field(5) > 59 || field(6) > 59 {
 		return at, 0, fmt.Errorf("there is no date %q", text)
 	}
+	if d.Year < 1 && (c == Standard || c == Julian) { // which readers count differently: some have a year 0
+		return at, 0, fmt.Errorf("there is no date %q: in the calendar %s years begin with 1: count from a later date, or in proleptic_gregorian", text, c)
+	}
 	if at.Day, err = c.Number(d); err != nil {
 		return at, 0, fmt.Errorf("there is no date %q: %w", text, err)
 	}
