@@ -140,6 +140,8 @@ func (c *contents) pick(name string) (*series, error) {
 		if first := c.pages[all[n].pages[0]]; first.part && first.sub { // as in DNG
 			return nil, errors.New("its pages are smaller versions of an image that lies in SubIFDs, which is not supported: #0 behind its name is the first of them")
 		}
+	case err == nil && number >= len(all) && c.pages[all[0].pages[0]].sub:
+		return nil, fmt.Errorf("no array %.80q: the file has 0 to %d; smaller versions of an image that lie in SubIFDs are not read: write them by tifffile, whose imread has them as level=1 and so on", name, len(all)-1)
 	case err != nil || number < 0 || number >= len(all):
 		return nil, fmt.Errorf("no array %.80q: the file has 0 to %d", name, len(all)-1)
 	default:

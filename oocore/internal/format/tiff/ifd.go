@@ -480,11 +480,11 @@ func (f *file) layout(all *fields, p *page) (l layout, err error) {
 	case number(tagFillOrder, 1) > 2:
 		fail("FillOrder is %d", number(tagFillOrder, 1))
 	case number(tagDepth, 1) != 1 || number(tagTileDepth, 1) != 1:
-		l.unsupported = "depth (ImageDepth)"
+		l.unsupported = "depth (ImageDepth, TileDepth)"
 	case all[tagStack].count > 1:
 		l.unsupported = fmt.Sprintf("MetaMorph stacks (UIC2tag), here of %d planes,", all[tagStack].count)
 	}
-	if n := float64(p.offsets.count); err == nil && p.offsets.kind != 0 {
+	if n := float64(p.offsets.count); err == nil && p.offsets.kind != 0 && l.unsupported == "" {
 		samples, rows, columns := l.grid()
 		switch needed := float64(samples) * float64(rows) * float64(columns); {
 		case n != needed:

@@ -209,7 +209,8 @@ func TestOpenRejectsContradictionsByTheirTag(t *testing.T) {
 		{image(tag{258, 12}, tag{317, 2}, tag{259, 8}), "predictor 2 for elements of uint16, of 12 bits"},
 		{image(tag{258, 24}, tag{339, 3}), "elements of 24 bits (floats) are"},
 		{image(tag{339, 9}), "elements of 8 bits (an unknown kind) are"},
-		{image(tag{32997, 2}), "depth (ImageDepth)"},
+		{image(tag{32997, 2}), "depth (ImageDepth, TileDepth)"},
+		{image(tag{32998, 2}, tag{278, 2}), "depth (ImageDepth, TileDepth)"}, // of which chunks are fewer
 		{written(), "the file has no image"},
 		{[]byte("not a TIFF file"), "it begins with neither II nor MM"},
 		{[]byte("II\x07\x00abcdabcdabcd"), "version 7 of TIFF is not supported"},

@@ -234,7 +234,7 @@ func (c *contents) shaped(f *file) (all []series, err error) {
 			stored = 1
 		}
 		if stored > len(c.pages)-from {
-			return nil, fmt.Errorf("the description of page %d has an array of %d pages, the file has %d: it is cut short or damaged", from, n, len(c.pages)-from)
+			return nil, cmp.Or(s.check(), fmt.Errorf("the description of page %d has an array of %d pages, the file has %d: it is cut short or damaged", from, n, len(c.pages)-from))
 		}
 		if err := c.sequence(&s, from, stored); err != nil {
 			return nil, err
