@@ -75,7 +75,7 @@ func (f *fieldOf) see(text string, line int) {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 		f.integers = true
 	} else if errors.Is(err, strconv.ErrRange) {
-		f.why = fmt.Errorf("line %d has %.80q, which is beyond int64: csv.Save of package oocore/adapters/csv reads uint64 and float64", line, text)
+		f.why = fmt.Errorf("line %d has %.80q, which is beyond int64: where numbers have a point, as %.80s.0, the column is float64; csv.Save of package oocore/adapters/csv reads uint64 too", line, text, text)
 	} else if _, err := strconv.ParseFloat(text, 64); err == nil {
 		f.floats = true
 	} else if plain(text, dtype.Int64) != text {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/internal/blob"
 	"github.com/gonbext/gonbext/oocore/internal/unpack"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -43,6 +45,48 @@ func packedOf(file string, o Object) *packed {
 	p.cursors = unpack.NewPool(p.stream)
 	p.head = p.cursors.Head()
 	return p
+}
+
+// packedEnd returns the extension that a file's name should have by its first bytes, "" where these are not of a packed file; of a zip archive too.
+func packedEnd(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	first := make([]byte, 4)
+	if _, err := f.ReadAt(first, 0); err != nil {
+		return ""
+	}
+	for end, by := range packings {
+		if strings.HasPrefix(string(first), by.sign) {
+			return end
+		}
+	}
+	if string(first) == "PK\x03\x04" {
+		return ".zip"
+	}
+	return ""
+}
+
+// checkPacked says why the first bytes cannot be read of what a file holds, whose name is that of a packed one.
+func checkPacked(file string) error {
+	by := packings[strings.ToLower(filepath.Ext(file))]
+	if !blob.PlaceOf(file).Files {
+		return fmt.Errorf("a file packed by %s is read on this machine only: copy it here, and name the copy", by.kind)
+	}
+	o, id, first, p, err := openHead(context.Background(), file)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if p == nil {
+		return fmt.Errorf("the name is that of a file packed by %s, and its %d bytes do not begin as such: it is cut short, or another file", by.kind, id.Size)
+	}
+	if _, err := first.ReadAt(make([]byte, contentBytes), 0); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // OpenUnpacked is OpenObject, of a file of this machine that is packed as what it holds, and says how much that is.

@@ -57,7 +57,17 @@ func (unnamed) Place(path string) string {
 	return path
 }
 
-func (unnamed) Open(_ context.Context, path string) (store.Array, error) {
+func (unnamed) Open(ctx context.Context, path string) (store.Array, error) {
+	folder, name, _ := strings.Cut(path, "#")
+	if st, err := os.Stat(folder); err != nil || !st.IsDir() || !blob.PlaceOf(folder).Files {
+		return nil, unnamedError(path)
+	}
+	if file := Checkpoint(folder); file != "" && name != "" {
+		return nil, fmt.Errorf("a tensor is named behind the file that has it, or the index of the files: name %s#%s", file, name)
+	}
+	if _, err := folderMembers(ctx, folder); err != nil {
+		return nil, err
+	}
 	return nil, unnamedError(path)
 }
 
@@ -94,7 +104,14 @@ func unnamedError(path string) error {
 	if err := misnamed(path); err != nil {
 		return err
 	}
-	if path != "" && isFile(unnamed{}.Place(path)) {
+	if file := (unnamed{}).Place(path); path != "" && isFile(file) {
+		switch end := packedEnd(file); end {
+		case "":
+		case ".zip":
+			return errors.New("it is a zip archive that is cut short, or whose first member is no array: one that is a store of Zarr is read where its name ends in .zarr.zip")
+		default:
+			return fmt.Errorf("its first bytes are those of a file packed by %s, which is read where its name says so: let the name end in %s", packers[end][0], end)
+		}
 		return fmt.Errorf("neither the name nor the first bytes, which were compared with those of %s, say the format: where it holds bare elements, add ?shape=10,20&dtype=float32", knownContents())
 	}
 	return errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
@@ -143,8 +160,10 @@ func checkUnpacked(path string) error {
 	for _, file := range []string{file, strings.SplitN(file, "#", 2)[0]} {
 		end := filepath.Ext(file)
 		if by, ok := packers[strings.ToLower(end)]; ok {
-			if _, err := os.Stat(file); packings[strings.ToLower(end)].sign != "" && err != nil {
-				return err
+			if packings[strings.ToLower(end)].sign != "" {
+				if err := checkPacked(file); err != nil {
+					return err
+				}
 			}
 			return fmt.Errorf("the name is that of a file packed by %s, in which no array can be read: unpack it first (%s %s), and name %s",
 				by[0], by[1], filepath.Base(file), strings.TrimSuffix(filepath.Base(file), end))
