@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -274,11 +275,22 @@ func indented(text string) string {
 	return all + line + "\n"
 }
 
-// stacked is the path of an input: what has a * is a pattern, whose files are stacked along
-// axis 0 unless it says another.
+// stacked is the path of an input: what has a *, or a ? or brackets that files match, is a pattern, whose files are stacked
+// along axis 0 unless it says another.
 func stacked(path string) string {
-	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "*") || strings.Contains(path, "axis=") || strings.Contains(path, "concat=") {
+	file, _, _ := strings.Cut(path, "#")
+	for _, name := range []string{path, file} {
+		if _, err := os.Stat(name); err == nil {
+			return path
+		}
+	}
+	if strings.Contains(path, "axis=") || strings.Contains(path, "concat=") {
 		return path
+	}
+	if !strings.Contains(path, "*") {
+		if found, err := filepath.Glob(file); err != nil || len(found) == 0 || !strings.ContainsAny(file, "?[") {
+			return path
+		}
 	}
 	return host.StackPath(path, 0)
 }
