@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times reads of Zarr arrays by the command beside zarr-python's two pipelines of codecs and that of zarrs: whole arrays, and a band of rows.
+"""Times reads of Zarr arrays beside zarr-python's two pipelines of codecs and that of zarrs: whole arrays, and a band of rows.
 
-  zarr_reads.py FOLDER GONBEXT [ROUNDS [MIB [ARRAY]]]
+  zarr_reads.py FOLDER GONBEXT EVALUATE [ROUNDS [MIB [ARRAY]]]
 Run by a Python that has zarr >= 3.3 and zarrs; prints seconds of wall and of processors, medians
 
-Arrays are warm in the page cache, contenders take turns. The others' seconds are those of the read alone, in one process that has read the same
-before; the command's are those of its process, in which it takes the maximum besides."""
+Arrays are warm in the page cache, contenders take turns, and each is a process that has read the same before: EVALUATE is the program of that
+folder, built. It takes the maximum besides, within 512 MiB. The command's seconds are those of a process of its own, from its start."""
 import json
 import os
 import statistics
@@ -17,7 +17,9 @@ import numpy as np
 import zarr
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 
-folder, gonbext, rounds, mib = sys.argv[1], sys.argv[2], int((sys.argv + ["3"])[3] if len(sys.argv) > 3 else 3), int(sys.argv[4]) if len(sys.argv) > 4 else 1024
+folder, gonbext, evaluate = sys.argv[1:4]
+rounds, mib, only = (sys.argv[4:] + ["3", "1024", ""][len(sys.argv) - 4:])[:3]
+rounds, mib = int(rounds), int(mib)
 SHAPE = (mib // 4, 1024, 1024)
 CODECS = {"none": None, "zstd": ZstdCodec(level=1), "blosc-lz4": BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"), "gzip": GzipCodec(level=1), "shards": ZstdCodec(level=1)}
 CHUNKS = {"64KiB": (1, 128, 128), "1MiB": (1, 512, 512), "16MiB": (4, 1024, 1024)}
@@ -46,27 +48,34 @@ def clocked(f):
 
 
 os.makedirs(folder, exist_ok=True)
-if len(sys.argv) < 6:
+if not only:
     make()
-print("| array | read |" + "".join(f" {c} |" for c in ("gonbext", *PIPELINES)) + " load |")
-for name in sorted(n for n in os.listdir(folder) if n.endswith(".zarr") and (len(sys.argv) < 6 or sys.argv[5] + ".zarr" == n)):
+print("| array | read |" + "".join(f" {c} |" for c in ("evaluate", *PIPELINES, "the command")) + " load |")
+for name in sorted(n for n in os.listdir(folder) if n.endswith(".zarr") and only in ("", n[:-5])):
     path = f"{folder}/{name}"
+    ours = subprocess.Popen([evaluate, path, "512MiB"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     for read, (expression, f) in READS.items():
+        def resident():
+            print(expression, file=ours.stdin, flush=True)
+            return tuple(map(float, ours.stdout.readline().split()))
+
         def command():
-            subprocess.run([gonbext, "compute", expression, "x=" + path, "--memory", "512MiB"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return clocked(lambda: subprocess.run([gonbext, "compute", expression, "x=" + path, "--memory", "512MiB"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
         def peer(pipeline):
             zarr.config.set({"codec_pipeline.path": PIPELINES[pipeline]})
             a = zarr.open_array(path, mode="r")
-            return lambda: f(a)
+            return lambda: clocked(lambda: f(a))
 
-        runs = {"gonbext": command, **{p: peer(p) for p in PIPELINES}}
+        runs = {"evaluate": resident, **{p: peer(p) for p in PIPELINES}, "the command": command}
         taken = {c: [] for c in runs}
         for k in range(rounds + 1):
             for c, run in runs.items():
-                taken[c].append(clocked(run))
+                taken[c].append(run())
         cells = []
         for c in runs:
             wall, cpu = (statistics.median(t[i] for t in taken[c][1:]) for i in (0, 1))
             cells.append(f"{wall:.2f} ({cpu:.2f})")
         print(f"| {name[:-5]} | {read} | " + " | ".join(cells) + f" | {os.getloadavg()[0]:.0f} |", flush=True)
+    ours.stdin.close()
+    ours.wait()

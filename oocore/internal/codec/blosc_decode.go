@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 func (b *blosc) decodeMemory(n int64) memory {
 	return b.inflateMemory(b.largest(n)).add(memory{arena: room(b.largest(n))})
 }
 
-// bloscDecoder decodes chunks as a whole.
+// bloscDecoder decodes chunks as a whole, or those of their blocks that are asked for.
 type bloscDecoder struct {
 	inflate
-	scratch []byte // of one block
+	scratch  []byte // of one block
+	frame    frame
+	dst, src []byte
+	done     []bool // blocks
 }
 
 func (b *blosc) decoder(n int64, work []byte) (decoder, error) {
@@ -30,32 +34,57 @@ func (b *blosc) inflate(n int64, c *cutter) inflate {
 }
 
 func (d *bloscDecoder) decode(dst, src []byte) (int, error) {
-	f, err := parseFrame(src, int64(len(src)), int64(len(dst)))
-	if err != nil {
+	if err := d.begin(dst, src); err != nil {
 		return 0, err
 	}
+	return d.frame.nbytes, d.part(0, d.frame.nbytes)
+}
+
+// begin turns to a chunk, of which part decodes to dst.
+func (d *bloscDecoder) begin(dst, src []byte) error {
+	f, err := parseFrame(src, int64(len(src)), int64(len(dst)))
+	if err != nil {
+		return err
+	}
+	if !f.copied() && f.shuffled() != noShuffle && f.blocksize > len(d.scratch) {
+		return errBlock(f.blocksize, len(d.scratch))
+	}
+	d.frame, d.dst, d.src = f, dst, src
 	if f.copied() {
-		return copy(dst, src[frameHeader:]), nil
+		copy(dst, src[frameHeader:])
+		return nil
 	}
-	if f.shuffled() != noShuffle && f.blocksize > len(d.scratch) {
-		return 0, errBlock(f.blocksize, len(d.scratch))
+	d.done = slices.Grow(d.done[:0], f.blocks())[:f.blocks()]
+	clear(d.done)
+	return nil
+}
+
+// part decodes the blocks that some bytes of the chunk lie in, but for those that it has decoded.
+func (d *bloscDecoder) part(from, to int) error {
+	f := d.frame
+	if f.copied() || from >= to {
+		return nil
 	}
-	for i := range f.blocks() {
-		at, err := f.start(i, src[f.table(i):])
-		if err != nil {
-			return 0, err
+	for i := from / f.blocksize; i <= (to-1)/f.blocksize; i++ {
+		if d.done[i] {
+			continue
 		}
-		block := dst[i*f.blocksize : i*f.blocksize+f.size(i)]
+		at, err := f.start(i, d.src[f.table(i):])
+		if err != nil {
+			return err
+		}
+		block := d.dst[i*f.blocksize : i*f.blocksize+f.size(i)]
 		plain := block
 		if f.shuffled() != noShuffle {
 			plain = d.scratch[:len(block)]
 		}
-		if err := d.block(f, plain, src[at:]); err != nil {
-			return 0, err
+		if err := d.block(f, plain, d.src[at:]); err != nil {
+			return err
 		}
 		unshuffle(f.shuffled(), block, plain, f.typesize)
+		d.done[i] = true
 	}
-	return f.nbytes, nil
+	return nil
 }
 
 var errAlone = errors.New("with other codecs it has no streams")

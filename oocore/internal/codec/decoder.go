@@ -185,6 +185,48 @@ func (d *Decoder) Get(dst []byte, get Getter) (int64, error) {
 	return read, nil
 }
 
+// Parts is Get of a chunk in blocks that can be decoded one by one: dst[from:to] is right after part(from, to), until the decoder is used
+// again. part is nil where all of dst is right.
+func (d *Decoder) Parts(dst []byte, get Getter) (part func(from, to int) error, err error) {
+	if len(d.p.filters) != 1 || d.p.moved || d.p.swap > 0 {
+		_, err := d.Get(dst, get)
+		return nil, err
+	}
+	if err := d.turn(wholeMode); err != nil {
+		return nil, err
+	}
+	by, ok := d.steps[0].decoder.(*bloscDecoder)
+	if !ok || int64(len(dst)) != d.p.raw {
+		_, err := d.Get(dst, get)
+		return nil, err
+	}
+	d.left = -1
+	size, err := get(d.encoded)
+	if err != nil {
+		return nil, err
+	}
+	if size > int64(len(d.encoded)) {
+		return nil, d.longError(size)
+	}
+	if err := by.begin(dst, d.encoded[:size]); err != nil {
+		return nil, codecError(d.p.filters[0], err)
+	}
+	if by.frame.nbytes != len(dst) {
+		return nil, codecError(d.p.filters[0], d.p.sizeError(int64(by.frame.nbytes)))
+	}
+	return func(from, to int) error {
+		if err := by.part(from, to); err != nil {
+			return codecError(d.p.filters[0], err)
+		}
+		return nil
+	}, nil
+}
+
+// longError is that of more encoded bytes than a chunk can have.
+func (d *Decoder) longError(size int64) error {
+	return fmt.Errorf("%s: %d bytes are more than a chunk of %d bytes can have (%d)", d.p, size, d.p.raw, len(d.encoded))
+}
+
 // decode reads a chunk and undoes its filters.
 func (d *Decoder) decode(dst []byte, get Getter) (int64, error) {
 	to := d.encoded
@@ -198,7 +240,7 @@ func (d *Decoder) decode(dst []byte, get Getter) (int64, error) {
 	case len(d.steps) == 0 && size != d.p.raw:
 		return 0, d.p.sizeError(size)
 	case size > int64(len(to)):
-		return 0, fmt.Errorf("%s: %d bytes are more than a chunk of %d bytes can have (%d)", d.p, size, d.p.raw, len(to))
+		return 0, d.longError(size)
 	}
 	data := to[:size]
 	for i, s := range d.steps {

@@ -93,6 +93,7 @@ func draw(r *rapid.T) drawn {
 		list = append([]string{`{"name":"transpose","configuration":{"order":` + string(text) + `}}`}, list...)
 	}
 	list = append(list, rapid.SampledFrom([][]string{nil, {`{"name":"gzip","configuration":{"level":1}}`}, {`{"name":"crc32c"}`},
+		{`{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":` + strconv.Itoa(a.DType.Size()) + `,"blocksize":256}}`},
 		{`{"name":"zstd","configuration":{"level":1,"checksum":false}}`, `{"name":"crc32c"}`}}).Draw(r, "codecs")...)
 	var raw []json.RawMessage
 	for _, text := range list {

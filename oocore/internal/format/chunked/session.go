@@ -73,8 +73,10 @@ type session struct {
 	memory  readMemory
 	index   Index
 	cursor  cursor
-	kept    []int // the chunk that memory.chunk has; nil for none
-	shape   []int // of kept
+	kept    []int                    // the chunk that memory.chunk has; nil for none
+	shape   []int                    // of kept
+	from    Source                   // of kept
+	part    func(from, to int) error // decodes a part of kept; nil where all of it is decoded
 	overlap overlap
 	stored  int64 // bytes that Read took from the store
 	closed  bool
@@ -99,10 +101,18 @@ func (s *session) decodeBy(p *codec.Pipeline) (err error) {
 	}
 	if s.decoder != nil {
 		s.decoder.Close()
+		s.letGo()
 	}
 	s.cursor.chunk, s.decodes = nil, p
 	s.decoder, err = p.Decoder(s.memory.decoder)
 	return err
+}
+
+// letGo forgets a chunk that is kept in part, the rest of which the decoder cannot decode once it is used for another.
+func (s *session) letGo() {
+	if s.part != nil {
+		s.kept, s.part = nil, nil
+	}
 }
 
 // Forget drops what the session has of chunks that are objects, so that the requests of a task do not depend on those before it
@@ -166,8 +176,7 @@ func (s *session) readOverlap(ctx context.Context, dst []byte) error {
 	p.shape = s.a.Chunk
 	if s.kept != nil && slices.Equal(s.kept, p.chunk) {
 		p.shape = s.shape
-		p.gather(dst, s.memory.chunk, s.a)
-		return nil
+		return s.from.broken(ctx, s.gather(dst))
 	}
 	if s.a.Runs != nil {
 		var err error
@@ -212,6 +221,7 @@ func (s *session) readOverlap(ctx context.Context, dst []byte) error {
 			}
 			return src.Bytes, src.ReadAt(ctx, p[:src.Bytes], 0)
 		})
+		s.from = *src
 	} else {
 		err = s.readStored(ctx, dst, src)
 	}
@@ -236,6 +246,9 @@ func (s *session) fetch(ctx context.Context, dst []byte, f Fetcher) error {
 		}
 		return size, err
 	})
+	if src != nil {
+		s.from = *src
+	}
 	return s.fetched(ctx, dst, src, err)
 }
 
@@ -282,18 +295,42 @@ func (s *session) readWhole(dst []byte, get codec.Getter) error {
 		from, size := int64(at*s.a.DType.Size()), s.chunkBytes()
 		return s.decode(dst[from:from+size], get)
 	}
-	s.kept = nil
-	if err := s.decode(s.memory.chunk[:s.chunkBytes()], get); err != nil {
-		return err
+	s.kept, s.part = nil, nil
+	chunk := s.memory.chunk[:s.chunkBytes()]
+	if s.decoder == nil {
+		if err := s.decode(chunk, get); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		if s.part, err = s.decoder.Parts(chunk, get); err != nil {
+			return err
+		}
 	}
 	s.kept, s.shape = slices.Clone(p.chunk), p.shape
-	p.gather(dst, s.memory.chunk, s.a)
+	return s.gather(dst)
+}
+
+// pieceBytes is about what short runs are asked for together: most blocks of codecs are larger.
+const pieceBytes = 32 << 10
+
+// gather copies the overlap from the chunk that is kept.
+func (s *session) gather(dst []byte) error {
+	if s.part != nil {
+		v, item := s.overlap.stored(s.a.Pipeline.Order()), s.a.DType.Size()
+		if err := v.pieces(pieceBytes, item, func(p piece) error { return s.part(p.from*item, (p.from+p.size)*item) }); err != nil {
+			s.kept, s.part = nil, nil
+			return err
+		}
+	}
+	s.overlap.gather(dst, s.memory.chunk, s.a)
 	return nil
 }
 
 // decode decodes a whole chunk, of which there may be nothing to decode.
 func (s *session) decode(dst []byte, get codec.Getter) error {
 	if s.decoder != nil {
+		s.letGo()
 		_, err := s.decoder.Get(dst, get)
 		return err
 	}
