@@ -108,8 +108,9 @@ func draw(r *rapid.T) drawn {
 	a.Fill = bytes.Repeat([]byte{7}, item)
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 	whole := drawn{a, make([]byte, grid.Size(a.Shape)*item)}
+	bits := rapid.SampledFrom([]uint32{3, 255}).Draw(r, "bits") // of those of few bits, Blosc has blocks; others it copies
 	for i := range whole.data {
-		whole.data[i] = byte(random.Uint32())
+		whole.data[i] = byte(random.Uint32() & bits)
 	}
 	e, err := a.Pipeline.Encoder(make([]byte, a.Pipeline.EncodeWork().Whole))
 	if err != nil {
