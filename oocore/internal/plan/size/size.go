@@ -299,10 +299,6 @@ const (
 // MostLocalSlots is how many slots a stage can make use of that does not wait for a network.
 func (p *Plan) MostLocalSlots() int { return 2*p.Workers + 2 }
 
-// largeSlot is a slot's memory from which on one beyond the workers is enough: its reads are long, and to touch
-// that of more for the first time takes longer than they gain.
-const largeSlot = 16 << 20
-
 // mostSlots is how many slots a stage, whose buffers are declared, can make use of.
 func (p *Plan) mostSlots(s *Stage) int {
 	most := p.MostLocalSlots()
@@ -312,8 +308,6 @@ func (p *Plan) mostSlots(s *Stage) int {
 		most = max(most, p.Workers)
 	case s.Kind == plan.MapStage && s.StoreChunk == nil && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > shapes.PassBytes:
 		most = min(p.Workers, s.Tasks()) + 1
-	case s.Buffers.slot.sum.Host() > largeSlot:
-		most = p.Workers + 1
 	}
 	return max(min(most, s.Tasks()), 1)
 }
