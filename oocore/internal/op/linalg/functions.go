@@ -348,16 +348,7 @@ func leastSquares(e Batched, p *pool) function {
 		}
 		y.clear()
 		multiply(y, d.c, b, gemm)
-		for j := range n {
-			row := y.row(j)
-			if d.s[j] <= e.Limit*d.s[0] {
-				clear(row)
-				continue
-			}
-			for i := range row {
-				row[i] /= d.s[j]
-			}
-		}
+		d.divide(y, e.Limit)
 		transpose(d.c, d.v)
 		x := matrix{a: out, rows: n, cols: k, ld: k}
 		x.clear()
@@ -397,16 +388,7 @@ func pseudoinverse(e Batched, p *pool) function {
 		if err := d.of(s, in[0]); err != nil || !s.Next() {
 			return err
 		}
-		for j := range n {
-			row := d.c.row(j)
-			if d.s[j] <= e.Limit*d.s[0] {
-				clear(row)
-				continue
-			}
-			for i := range row {
-				row[i] /= d.s[j]
-			}
-		}
+		d.divide(d.c, e.Limit)
 		v := matrix{a: in[0].a[:n*n], rows: n, cols: n, ld: n}
 		transpose(v, d.v)
 		clear(out)

@@ -293,3 +293,18 @@ func scaling(c matrix) float64 {
 	_, e := math.Frexp(most)
 	return math.Ldexp(1, min(max(-e, -1000), 1000))
 }
+
+// divide divides each row by its singular value; those of values up to limit times the largest, which count as
+// zero, become zero.
+func (d *svd) divide(rows matrix, limit float64) {
+	for j := range rows.rows {
+		row := rows.row(j)
+		if d.s[j] <= limit*d.s[0] {
+			clear(row)
+			continue
+		}
+		for i := range row {
+			row[i] /= d.s[j]
+		}
+	}
+}
