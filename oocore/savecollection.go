@@ -111,13 +111,13 @@ func (c *Collection) prepare(site graph.Site, path string, opts []Option) (_ *re
 	}
 	m := &storage.CollectionMeta{Path: path, ShardSize: s.ShardSize, Metadata: c.texts(), Files: c.besides(path)}
 	if c.image != nil {
-		m.Attributes = c.image.Attributes
+		m.Root.Attributes = c.image.Attributes
 	}
 	if storage.HasGroups(path) && c.path != "" && c.image == nil {
-		if m.Groups, err = storage.Groups(context.Background(), c.path, func(name string) { s.Unread = append(s.Unread, name) }); err != nil {
+		if m.Groups, err = storage.Groups(context.Background(), c.path); err != nil {
 			return failed("", err)
 		}
-		m.Attributes = m.Groups[""]
+		m.Root = m.Groups[""]
 		delete(m.Groups, "")
 	}
 	if len(c.source) > 0 {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -20,8 +19,8 @@ func Members(ctx context.Context, path string) ([]store.Member, error) {
 }
 
 // Groups returns the attributes of the groups of the collection at a path, by their paths in it: ""
-// is the collection itself. They are JSON objects, or nil. Where the format has no groups there are none.
-func Groups(ctx context.Context, path string) (map[string]json.RawMessage, error) {
+// is the collection itself. Where the format has no groups there are none.
+func Groups(ctx context.Context, path string) (map[string]store.Details, error) {
 	return storage.Groups(ctx, path)
 }
 

@@ -169,8 +169,12 @@ type Details struct {
 	Attributes json.RawMessage `json:"attributes,omitempty"`
 	// Lines are labels of dimensions that follow from the header, by the dimensions' names.
 	Lines map[string]Line `json:"-"`
+	// AttributeTypes are the types of numbers in attributes, by the attributes' names, where the format says them: JSON does not.
+	AttributeTypes map[string]dtype.Type `json:"attribute_types,omitempty"`
 	// Unread are the names of attributes that JSON has no form for, such as compounds and references of HDF5.
 	Unread []string `json:"unread_attributes,omitempty"`
+	// Notes say what else of the array a copy does not have as it is here.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Line is labels at equal distances, such as the pixels of a map: First, First + Step and so on.

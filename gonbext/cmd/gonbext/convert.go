@@ -95,13 +95,17 @@ the dimension names of SRC; --dims gives those of an array without names. They a
 }
 
 // alone reports the only variable of a NetCDF file besides coordinates, which is named by its file. Its copy is a group
-// of Zarr or a file of NetCDF that has all of it, for xarray opens that as it opens the file.
-func alone(ctx context.Context, from, to string) bool {
+// of Zarr or a file of NetCDF that has all of it, for xarray opens that as it opens the file. An array of HDF5 whose axes have no
+// names, and which has the file for itself, is none.
+func alone(ctx context.Context, a *oocore.Array, from, to string) bool {
 	if !slices.Contains([]string{".zarr", ".nc", ".nc4"}, filepath.Ext(to)) || host.Remote(to) {
 		return false
 	}
 	members, err := host.Members(ctx, from)
 	if err != nil || len(members) == 0 || !strings.HasPrefix(members[0].Path, from+"#") {
+		return false
+	}
+	if len(members) == 1 && a.DimNames() == nil && !slices.Contains([]string{".nc", ".nc4", ".cdf", ".nc3"}, filepath.Ext(from)) {
 		return false
 	}
 	groups, err := host.Groups(ctx, from)
@@ -115,7 +119,7 @@ func (j *job) convert(c *cobra.Command, args []string, e *each, levels int, halv
 	if err != nil {
 		return err
 	}
-	if !pyramid && !j.appends && j.region == "" && a.DimNames() != nil && alone(c.Context(), args[0], args[1]) {
+	if !pyramid && !j.appends && j.region == "" && a.Err() == nil && alone(c.Context(), a, args[0], args[1]) {
 		return j.convertAll(c, args[0], args[1], e)
 	}
 	var open *oocore.Error

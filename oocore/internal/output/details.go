@@ -47,8 +47,8 @@ func (s *Settings) Details(root *graph.Node, path string) (store.Details, error)
 		}
 	}
 	d, _ := inherited(root)
-	d.Unread = nil           // which no format writes
-	if !keepsMeaning(path) { // texts of a whole file say nothing of one of its arrays
+	d.Unread, d.Notes = nil, nil // which no format writes
+	if !keepsMeaning(path) {     // texts of a whole file say nothing of one of its arrays
 		d.Attributes = cf.Without(d.Attributes, cf.Packed...)
 	}
 	if given.Dims != nil {

@@ -27,7 +27,6 @@ type Settings struct {
 	Dims       []string       // names of the dimensions
 	Attributes map[string]any // that JSON can hold
 	Fill       any            // that marks missing values; nil where none is given
-	Unread     []string       // attributes of groups that a copy leaves out
 }
 
 // Part reports that a part of a stored array is written.

@@ -2,6 +2,8 @@ package output
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,9 +20,23 @@ func keepsMeaning(path string) bool {
 
 // Warnings say of which stored arrays outputs take the numbers as they are stored, though they
 // stand for others. An error is that of numbers that would stand for others in the array that they are
-// written into. They name the attributes, too, that copies leave out because JSON has no form for them.
+// written into. They name, too, what copies of attributes and arrays leave out or hold otherwise.
 func (s *Settings) Warnings(outputs []compile.Output) (all []string, err error) {
-	unread := slices.Clone(s.Unread)
+	changed := map[string][]string{} // names, by what they become
+	changes := func(path, member string, d store.Details) {
+		note := func(what, name string) {
+			changed[what] = append(changed[what], strings.Trim(member+"/"+name, "/"))
+		}
+		for _, name := range d.Unread {
+			note("attributes that JSON has no form for, such as compounds and references, are left out", name)
+		}
+		for name, what := range storage.Changes(path, d) {
+			note("attributes that "+filepath.Base(path)+" has otherwise: "+what, name)
+		}
+		for _, what := range d.Notes {
+			note(what, "")
+		}
+	}
 	for i := range outputs {
 		out := &outputs[i]
 		path := out.Target.Path
@@ -29,10 +45,21 @@ func (s *Settings) Warnings(outputs []compile.Output) (all []string, err error) 
 		if copied && !kept {
 			lost = path
 		}
-		for _, name := range d.Unread {
-			if kept {
-				unread = append(unread, strings.TrimPrefix(out.Target.Member+"/"+name, "/"))
+		if kept {
+			to, member := path, out.Target.Member
+			if c := out.Target.Collection; c != nil {
+				to = c.Path
+				if i == 0 {
+					changes(to, "", c.Root)
+					for group, d := range c.Groups {
+						changes(to, group, d)
+					}
+				}
+				if stored := out.Root.Stored; c.Groups != nil && stored != nil && stored.Info.Format == "hdf5" && len(d.Dims) < len(out.Root.Shape) {
+					d.Notes = append(slices.Clip(d.Notes), "axes without names are named in copies")
+				}
 			}
+			changes(to, member, d)
 		}
 		var warnings []string
 		if out.Target.Region != nil && path != "" {
@@ -66,12 +93,13 @@ func (s *Settings) Warnings(outputs []compile.Output) (all []string, err error) 
 	if n := len(all) - most; n > 0 {
 		all = append(all[:most], fmt.Sprintf("%d more arrays hold such numbers", n))
 	}
-	if n := len(unread); n > 0 {
-		more := ""
-		if n > 3 {
-			more = fmt.Sprintf(" and %d more", n-3)
+	for _, what := range slices.Sorted(maps.Keys(changed)) {
+		names, more := changed[what], ""
+		slices.Sort(names)
+		if n := len(names); n > 3 {
+			names, more = names[:3], fmt.Sprintf(" and %d more", n-3)
 		}
-		all = append(all, fmt.Sprintf("attributes that JSON has no form for, such as compounds and references, are left out: %.80q%s", unread[:min(n, 3)], more))
+		all = append(all, fmt.Sprintf("%s: %.80q%s", what, names, more))
 	}
 	return all, nil
 }

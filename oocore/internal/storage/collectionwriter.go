@@ -30,12 +30,12 @@ type CollectionMeta struct {
 	Add       bool              `json:"add,omitempty"`
 	ShardSize int64             `json:"shard_size,omitempty"` // of a checkpoint's files, in bytes; 0 lets the format choose
 	Metadata  map[string]string `json:"metadata,omitempty"`   // of the file, where its format keeps texts
-	// Attributes is a JSON object: the attributes of the group, where the format has groups.
-	Attributes json.RawMessage `json:"attributes,omitempty"`
-	// Groups are the attributes of the groups in it, by their paths; nil for a group that has none.
-	Groups   map[string]json.RawMessage `json:"groups,omitempty"`
-	Files    []string                   `json:"files,omitempty"`    // that are copied to the collection's folder
-	Template *Template                  `json:"template,omitempty"` // whose metadata it has, where its format has more than texts
+	// Root has the attributes of the group, where the format has groups.
+	Root store.Details `json:"root,omitzero"`
+	// Groups have the attributes of the groups in it, by their paths.
+	Groups   map[string]store.Details `json:"groups,omitempty"`
+	Files    []string                 `json:"files,omitempty"`    // that are copied to the collection's folder
+	Template *Template                `json:"template,omitempty"` // whose metadata it has, where its format has more than texts
 	// Members are the arrays, by their names in the collection.
 	Members    []NewMember `json:"-"`
 	StagingDir *StagingDir `json:"-"`

@@ -36,12 +36,19 @@ func Number(t dtype.Type, b []byte, big bool) any {
 	return v.Lo
 }
 
-// Finite is a value that JSON has: what is not finite is a text as store.Details has it.
+// Finite is a value that JSON has: what is not finite is a text as store.Details has it. A float without a fraction keeps its point, or
+// readers of JSON would take it for an integer.
 func Finite(v any) any {
 	x, ok := v.(float64)
 	switch {
-	case !ok || !math.IsNaN(x) && !math.IsInf(x, 0):
+	case !ok:
 		return v
+	case !math.IsNaN(x) && !math.IsInf(x, 0):
+		text, _ := json.Marshal(x) // which is finite
+		if !bytes.ContainsAny(text, ".e") {
+			text = append(text, ".0"...)
+		}
+		return json.RawMessage(text)
 	case math.IsNaN(x):
 		return json.RawMessage(`"\u004eaN"`)
 	case x > 0:

@@ -1,8 +1,8 @@
 package storage
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,21 +33,13 @@ type Collection interface {
 }
 
 // Groups returns the attributes of the groups of the collection at a path, by their paths in it: ""
-// is the collection itself. They are JSON objects, or nil. Where the format has no groups there are none.
-// unread are told of the attributes that JSON has no form for, as GROUP/NAME.
-func Groups(ctx context.Context, path string, unread ...func(attribute string)) (map[string]json.RawMessage, error) {
-	all, err := reading(ctx, formatOf(path), path, func(f store.Format) (map[string]json.RawMessage, error) {
-		of, ok := f.(interface {
-			Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
-		})
-		if !ok {
-			return nil, nil
+// is the collection itself. Where the format has no groups there are none.
+func Groups(ctx context.Context, path string) (map[string]store.Details, error) {
+	all, err := reading(ctx, formatOf(path), path, func(f store.Format) (map[string]store.Details, error) {
+		if of, ok := f.(grouped); ok {
+			return of.Groups(ctx, path)
 		}
-		return of.Groups(ctx, path, func(attribute string) {
-			for _, f := range unread {
-				f(attribute)
-			}
-		})
+		return nil, nil
 	})
 	if err != nil {
 		return nil, PathError("open", path, err)
@@ -55,13 +47,26 @@ func Groups(ctx context.Context, path string, unread ...func(attribute string)) 
 	return all, nil
 }
 
+// grouped is a Format whose collections have groups.
+type grouped interface {
+	Groups(ctx context.Context, path string) (map[string]store.Details, error)
+}
+
 // HasGroups reports whether a path's format has groups, with attributes of their own.
 func HasGroups(path string) bool {
-	f := formatOf(path)
-	_, has := f.(interface {
-		Groups(ctx context.Context, path string, unread func(attribute string)) (map[string]json.RawMessage, error)
-	})
+	_, has := formatOf(path).(grouped)
 	return has || strings.HasSuffix(path, ".zarr")
+}
+
+// Changes says what attributes become that the format of a path does not hold as they are, by their names.
+func Changes(path string, d store.Details) map[string]string {
+	if f, ok := formatOf(path).(interface {
+		Changes(path string, d store.Details) map[string]string
+	}); ok {
+		file, _, _ := Split(path)
+		return f.Changes(cmp.Or(file, path), d)
+	}
+	return nil
 }
 
 // NamedPath returns a path with the name of the array that is saved there, where a format gives it one.

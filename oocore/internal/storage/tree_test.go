@@ -1,9 +1,10 @@
 package storage
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func TestNamesOfACollectionAreATree(t *testing.T) {
@@ -21,7 +22,7 @@ func TestNamesOfACollectionAreATree(t *testing.T) {
 			m.Members = append(m.Members, NewMember{Name: name})
 		}
 		if c.group != "" {
-			m.Groups = map[string]json.RawMessage{c.group: nil}
+			m.Groups = map[string]store.Details{c.group: {}}
 		}
 		got := ""
 		if err := m.CheckTree(); err != nil {

@@ -3,17 +3,18 @@ package hdf5
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/grid"
 	"github.com/gonbext/gonbext/oocore/internal/storage"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // superblockBytes is the length of a superblock of version 2.
@@ -22,11 +23,12 @@ const superblockBytes = 48
 // assembly is the file around chunks that are written: their indexes, and the headers of arrays and groups. Headers are made twice, since they
 // refer to each other by addresses that follow from their lengths: the first time all addresses are 0.
 type assembly struct {
-	w     storage.File
-	end   int64 // of the file
-	base  int64 // what addresses count from
-	old   *file // whose objects stay; nil for none
-	heaps heaps
+	w      storage.File
+	end    int64 // of the file
+	base   int64 // what addresses count from
+	old    *file // whose objects stay; nil for none
+	heaps  heaps
+	netcdf bool
 
 	groups  map[string]*newGroup
 	objects []*newObject
@@ -86,7 +88,7 @@ func (w *writer) finish(ctx context.Context, out storage.File, old storage.Sourc
 	if err := w.read(); err != nil {
 		return err
 	}
-	a := &assembly{w: out, groups: map[string]*newGroup{}, end: superblockBytes}
+	a := &assembly{w: out, netcdf: isNetCDF(w.meta.Path), groups: map[string]*newGroup{}, end: superblockBytes}
 	for _, n := range w.arrays {
 		for _, c := range n.places {
 			a.end = max(a.end, c.Offset+c.Bytes)
@@ -136,15 +138,21 @@ func (a *assembly) arrays(ctx context.Context, w *writer) error {
 		}
 	})
 	slices.Sort(names)
-	attributes := func(name string) json.RawMessage {
-		if name == "" && w.meta.Attributes != nil {
-			return w.meta.Attributes
+	attributes := func(name string) store.Details {
+		if name == "" && w.meta.Root.Attributes != nil {
+			return w.meta.Root
 		}
 		return w.meta.Groups[name]
 	}
 	for _, name := range append([]string{""}, names...) {
 		if _, err := a.group(name, attributes); err != nil {
 			return err
+		}
+	}
+	used := map[string]bool{} // dimensions, as GROUP/NAME
+	for _, n := range w.arrays {
+		for _, dim := range n.dims() {
+			used[folder(n.name)+"/"+dim] = true
 		}
 	}
 	objects := make([]*newObject, len(w.arrays))
@@ -163,15 +171,22 @@ func (a *assembly) arrays(ctx context.Context, w *writer) error {
 		base := path.Base(n.name)
 		if own := n.scaleName(); own != "" {
 			g.scales[own] = &newScale{to: o, length: n.meta.Shape[0]}
-		}
-		if len(n.meta.Shape) != 1 && slices.Contains(n.meta.Details.Dims, base) {
+		} else if used[folder(n.name)+"/"+base] { // the name is the dimension's
 			base = nonCoordinate + base
 		}
 		if err := a.link(g, base, o); err != nil {
 			return err
 		}
 	}
-	for i, n := range w.arrays {
+	order := make([]int, len(w.arrays)) // from the root downwards: what has a dimension of its own hides that of the group above
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(strings.Count(w.arrays[i].name, "/"), strings.Count(w.arrays[j].name, "/"))
+	})
+	for _, i := range order {
+		n := w.arrays[i]
 		if n.scaleName() != "" {
 			continue
 		}
@@ -212,7 +227,7 @@ func (n *output) dims() []string {
 }
 
 // group is the group of a name, which comes into being with those that hold it where it is not there.
-func (a *assembly) group(name string, attributes func(name string) json.RawMessage) (*newGroup, error) {
+func (a *assembly) group(name string, attributes func(name string) store.Details) (*newGroup, error) {
 	if g := a.groups[name]; g != nil {
 		return g, nil
 	}
@@ -309,14 +324,17 @@ func (a *assembly) scale(n *output, axis int, dim string) (*newScale, error) {
 	for name := range storage.Above(n.name) {
 		s := a.groups[name].scales[dim]
 		switch {
-		case s == nil || s.length != length && s.length != unlimited && name != folder(n.name):
+		case s == nil:
+			continue
 		case s.length == length || s.length == unlimited:
 			return s, nil
+		case name != folder(n.name): // which hides those above it, and is hidden by one of this group
 		case n.meta.Details.ChosenDims:
 			return nil, fmt.Errorf("dimension %.80q has the length %d in its group and %d here: name it otherwise", dim, s.length, length)
 		default: // it was that of another array, which is elsewhere
 			return a.scale(n, axis, fmt.Sprintf("%s_dim_%d", path.Base(n.name), axis))
 		}
+		break
 	}
 	g := a.groups[folder(n.name)]
 	s := &newScale{to: &newObject{}, length: length}
@@ -418,13 +436,13 @@ func (a *assembly) dimensionList(n *output, o *newObject) (list newAttribute, ok
 }
 
 // groupMessages is the header of a group: links, which have an order, and what an old one has besides links.
-func (a *assembly) groupMessages(g *newGroup, attributes json.RawMessage) (all []message, err error) {
+func (a *assembly) groupMessages(g *newGroup, d store.Details) (all []message, err error) {
 	var links []link
 	if g.old != nil {
 		if links, err = g.old.links(); err != nil {
 			return nil, err
 		}
-		if len(g.links) == 0 && attributes == nil {
+		if len(g.links) == 0 && d.Attributes == nil {
 			return nil, nil // it stays
 		}
 	}
@@ -447,16 +465,16 @@ func (a *assembly) groupMessages(g *newGroup, attributes json.RawMessage) (all [
 		add(l.name, []byte{0}, le.AppendUint64(nil, l.to.at))
 	}
 	all = append([]message{{msgLinkInfo, pack(byte(0), byte(3), uint64(len(body)), uint64(undefined), uint64(undefined), uint64(undefined))}, {msgGroupInfo, []byte{0, 0}}}, body...)
-	made, err := attributesOf(attributes, dtype.Invalid, &a.heaps)
+	made, err := attributesOf(d, dtype.Invalid, a.netcdf, &a.heaps)
 	if err != nil || g.old == nil {
 		return withAttributes(all, made), err
 	}
 	for _, m := range g.old.messages {
-		if m.kind == msgAttributes && attributes == nil || m.kind == msgAttribute && attributes == nil {
+		if (m.kind == msgAttributes || m.kind == msgAttribute) && d.Attributes == nil {
 			all = append(all, m)
 		}
 	}
-	if attributes != nil {
+	if d.Attributes != nil {
 		all = withAttributes(all, made)
 	}
 	return all, nil

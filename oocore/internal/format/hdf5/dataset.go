@@ -22,15 +22,16 @@ import (
 // dataset is what the header of an array says.
 type dataset struct {
 	*object
-	shape   []int
-	element element
-	record  int // bytes of an element as it is stored, of which element may be a field
-	field   codec.Field
-	fill    []byte // one element as it is stored; nil is zero
-	filters []filter
-	details store.Details
-	text    *element // of an array of texts, of which element is a byte
-	inner   []int    // axes of elements that are arrays, of which element is one of their elements
+	shape    []int
+	element  element
+	record   int // bytes of an element as it is stored, of which element may be a field
+	field    codec.Field
+	fill     []byte // one element as it is stored; nil is zero
+	unfilled bool   // what is not stored is anything
+	filters  []filter
+	details  store.Details
+	text     *element // of an array of texts, of which element is a byte
+	inner    []int    // axes of elements that are arrays, of which element is one of their elements
 
 	fieldName string // of compounds that are stored, whose field element is; "" for none
 
@@ -207,7 +208,7 @@ func (d *decoder) space() ([]int, error) {
 func (s *dataset) readFill() error {
 	if b, ok := s.find(msgFill); ok {
 		d := s.decode(b)
-		has := false
+		has, written := false, byte(0)
 		switch version := d.u8(); version {
 		case 1:
 			d.skip(2)
@@ -216,13 +217,16 @@ func (s *dataset) readFill() error {
 			}
 			has = true
 		case 2:
-			d.skip(2)
-			has = d.u8() != 0
+			d.skip(1)
+			written, has = d.u8(), d.u8() != 0
 		case 3:
-			has = d.u8()&0x20 != 0
+			flags := d.u8()
+			written, has = flags>>2&3, flags&0x20 != 0
 		default:
 			return fmt.Errorf("a fill value of version %d is not supported", version)
 		}
+		const never = 1
+		s.unfilled = written == never
 		if has {
 			s.fill = d.take(int(d.u32()))
 		}
@@ -356,11 +360,10 @@ func (s *dataset) readAttributes() error {
 	if own != nil {
 		own.name = s.f.scales().links[s.address]
 	}
-	all, dimensions, unread, err := s.attributes(own != nil)
+	all, dimensions, err := s.attributes(own != nil, &s.details)
 	if err != nil {
 		return err
 	}
-	s.details.Unread = unread
 	if s.details.Dims = s.dimensions(own, dimensions); s.details.Dims != nil && s.text == nil {
 		s.details.Dims = append(s.details.Dims, make([]string, len(s.inner))...)
 	}
@@ -372,6 +375,10 @@ func (s *dataset) readAttributes() error {
 		}
 		all["flag_values"], _ = json.Marshal(values)
 		all["flag_meanings"], _ = json.Marshal(strings.Join(e.names, " "))
+		s.details.Notes = append(s.details.Notes, "enumerations are integers in copies, with their names in flag_values and flag_meanings")
+	}
+	if s.unfilled && (s.chunks != nil || s.contiguous != nil && s.contiguous.address == undefined) {
+		s.details.Notes = append(s.details.Notes, "what was never written, which by the file is anything, is 0 in copies")
 	}
 	s.details.Attributes, err = jsonObject(all)
 	return err
@@ -379,8 +386,8 @@ func (s *dataset) readAttributes() error {
 
 // attributes are the attributes as JSON. They leave out those that say how the file holds
 // dimensions, which are returned too, and references to other places of the file and what JSON has no
-// form for, of which unread are the names.
-func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensions map[string]attribute, unread []string, err error) {
+// form for, of which d gets the names, as it gets the types of numbers.
+func (o *object) attributes(scale bool, d *store.Details) (all map[string]json.RawMessage, dimensions map[string]attribute, err error) {
 	all, dimensions = map[string]json.RawMessage{}, map[string]attribute{}
 	err = o.eachAttribute(true, func(a attribute) error {
 		switch a.name {
@@ -396,7 +403,7 @@ func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensi
 		}
 		v, err := o.json(a)
 		if err == nil && v == nil {
-			unread = append(unread, a.name)
+			d.Unread = append(d.Unread, a.name)
 			return o.f.meter.Take(int64(len(a.name)) + 64)
 		}
 		if err != nil {
@@ -404,9 +411,15 @@ func (o *object) attributes(scale bool) (all map[string]json.RawMessage, dimensi
 		}
 		b, err := json.Marshal(v)
 		all[a.name] = b
+		if t := a.element.dtype; datatype(t) != nil && t != dtype.Float16 { // which NetCDF does not have
+			if d.AttributeTypes == nil {
+				d.AttributeTypes = map[string]dtype.Type{}
+			}
+			d.AttributeTypes[a.name] = t
+		}
 		return cmp.Or(err, o.f.spend(int64(len(b))/4), o.f.meter.Take(4*int64(len(b))))
 	})
-	return all, dimensions, unread, err
+	return all, dimensions, err
 }
 
 // jsonObject is an object of members; nil where it has none.

@@ -45,7 +45,7 @@ func TestAxesHaveTheNamesOfTheirScales(t *testing.T) {
 		t.Error(data, kind, err)
 	}
 	groups, err := storage.Groups(t.Context(), "testdata/dims.nc")
-	if err != nil || len(groups) != 3 || string(groups["g"]) != `{"title":"group"}` || groups[""] != nil || groups["scales"] != nil {
+	if err != nil || len(groups) != 3 || string(groups["g"].Attributes) != `{"title":"group"}` || groups[""].Attributes != nil || groups["scales"].Attributes != nil {
 		t.Error(groups, err)
 	}
 }

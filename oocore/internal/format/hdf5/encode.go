@@ -147,12 +147,12 @@ func (a newAttribute) message() []byte {
 }
 
 // attributesOf are the attributes of an array of a type, or of a group, for which that is Invalid. What JSON has and HDF5 does not, null and
-// objects, is a text in JSON.
-func attributesOf(text json.RawMessage, t dtype.Type, h *heaps) (all []newAttribute, err error) {
-	if len(text) == 0 {
+// objects, is a text in JSON; of NetCDF, so are lists of lists.
+func attributesOf(of store.Details, t dtype.Type, netcdf bool, h *heaps) (all []newAttribute, err error) {
+	if len(of.Attributes) == 0 {
 		return nil, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(of.Attributes))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return nil, fmt.Errorf("attributes: they are not a JSON object")
 	}
@@ -169,19 +169,45 @@ func attributesOf(text json.RawMessage, t dtype.Type, h *heaps) (all []newAttrib
 		if a.name == "" || strings.Contains(a.name, "\x00") || len(a.name) > 1<<12 {
 			return nil, fmt.Errorf("HDF5 has no attribute of the name %.80q", a.name)
 		}
-		if marker, ok := markerOf(a.name, raw, t); ok {
+		known := of.AttributeTypes[a.name]
+		marker, marks := markerOf(a.name, raw, t)
+		if known != dtype.Invalid || !marks {
+			a.set(raw, known, netcdf, h)
+			marks = marks && !bytes.Equal(a.kind, datatype(known))
+		}
+		if marks {
 			a.kind, a.shape, a.data = datatype(t), []int{1}, marker
-		} else {
-			a.set(raw, h)
 		}
 		if len(a.message()) > maxMessage {
 			return nil, fmt.Errorf("attribute %.80q has %d bytes, and numbers in attributes of HDF5 have at most 64 KiB: leave it out, or save it as an array", a.name, len(a.data))
 		}
-		if !slices.Contains([]string{"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}, a.name) {
+		if !slices.Contains(ownNames, a.name) {
 			all = append(all, a)
 		}
 	}
 	return all, nil
+}
+
+// ownNames are attributes that HDF5 says dimensions by.
+var ownNames = []string{"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}
+
+// Changes says what attributes become that the format does not hold as they are.
+func (x format) Changes(file string, d store.Details) map[string]string {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(d.Attributes, &all) // what is no object has none
+	changed := map[string]string{}
+	for name, raw := range all {
+		var a newAttribute
+		switch a.set(raw, dtype.Invalid, isNetCDF(file), &heaps{}); {
+		case slices.Contains(ownNames, name):
+			changed[name] = "names that HDF5 has for itself, which are left out"
+		case a.shape == nil && bytes.ContainsAny(raw[:1], "[{n"):
+			changed[name] = "objects, null, lists of several types and lists of lists, which are texts in JSON there"
+		case slices.Equal(a.shape, []int{1}):
+			changed[name] = "lists of one, which NetCDF does not tell from one element"
+		}
+	}
+	return changed
 }
 
 // markerOf is an attribute of which CF wants the type of the elements.
@@ -195,8 +221,9 @@ func markerOf(name string, raw json.RawMessage, t dtype.Type) ([]byte, bool) {
 	return zarr.ParseMarker(raw, t)
 }
 
-// set takes a value: a number, a text, or a list of either; lists of lists of one length are arrays of numbers.
-func (a *newAttribute) set(raw json.RawMessage, h *heaps) {
+// set takes a value: a number, a text, or a list of either; lists of lists of one length are arrays of numbers, of the type that is known where
+// it holds them.
+func (a *newAttribute) set(raw json.RawMessage, known dtype.Type, netcdf bool, h *heaps) {
 	var flat []json.RawMessage
 	var walk func(v json.RawMessage, depth int) bool
 	walk = func(v json.RawMessage, depth int) bool {
@@ -224,10 +251,10 @@ func (a *newAttribute) set(raw json.RawMessage, h *heaps) {
 		}
 		return true
 	}
-	if !walk(raw, 0) || len(a.shape) > 32 {
+	if !walk(raw, 0) || len(a.shape) > 32 || netcdf && len(a.shape) > 1 { // with which the library of NetCDF opens no file
 		a.shape, flat = nil, []json.RawMessage{raw}
 	}
-	if a.numbers(flat) {
+	if a.numbers(flat, known) {
 		return
 	}
 	texts := make([]string, len(flat))
@@ -248,7 +275,7 @@ func (a *newAttribute) set(raw json.RawMessage, h *heaps) {
 }
 
 // numbers takes numbers and bools, the latter as int8.
-func (a *newAttribute) numbers(all []json.RawMessage) bool {
+func (a *newAttribute) numbers(all []json.RawMessage, known dtype.Type) bool {
 	words := map[string]float64{`"\u004eaN"`: math.NaN(), `"\u0049nfinity"`: math.Inf(1), `"-\u0049nfinity"`: math.Inf(-1)}
 	kinds := map[string]bool{}
 	var ints []int64
@@ -283,31 +310,53 @@ func (a *newAttribute) numbers(all []json.RawMessage) bool {
 		}
 		ints, uints, reals = append(ints, i), append(uints, u), append(reals, x)
 	}
-	switch {
-	case kinds["bool"] && len(kinds) > 1:
+	if kinds["bool"] && len(kinds) > 1 {
 		return false
+	}
+	var t dtype.Type
+	switch {
 	case kinds["bool"]:
-		a.kind = datatype(dtype.Int8)
-		for _, i := range ints {
-			a.data = append(a.data, byte(i))
-		}
+		t = dtype.Int8
 	case kinds["float"] || len(all) == 0 || kinds["uint"] && kinds["negative"]:
-		a.kind = datatype(dtype.Float64)
-		for _, x := range reals {
-			a.data = le.AppendUint64(a.data, math.Float64bits(x))
-		}
+		t = dtype.Float64
 	case kinds["uint"]:
-		a.kind = datatype(dtype.Uint64)
-		for _, u := range uints {
-			a.data = le.AppendUint64(a.data, u)
-		}
+		t = dtype.Uint64
 	default:
-		a.kind = datatype(dtype.Int64)
-		for _, i := range ints {
-			a.data = le.AppendUint64(a.data, uint64(i))
+		t = dtype.Int64
+	}
+	if known != dtype.Invalid && known != dtype.Bool {
+		if _, fits := elements(known, ints, uints, reals); fits {
+			t = known
 		}
 	}
+	a.data, _ = elements(t, ints, uints, reals)
+	a.kind = datatype(t)
 	return true
+}
+
+// elements are numbers as a type has them, and whether it has them all. Those that are no integers of 64 bits are 0 in ints or uints.
+func elements(t dtype.Type, ints []int64, uints []uint64, reals []float64) (data []byte, exact bool) {
+	exact = true
+	for i, x := range reals {
+		var v uint64
+		var is bool
+		bits := 8 * t.Size()
+		switch t {
+		case dtype.Float32:
+			v, is = uint64(math.Float32bits(float32(x))), x != x || float64(float32(x)) == x
+		case dtype.Float64:
+			v, is = math.Float64bits(x), true
+		default:
+			if t.Kind() == dtype.KindInt {
+				v, is = uint64(ints[i]), float64(ints[i]) == x && ints[i]<<(64-bits)>>(64-bits) == ints[i]
+			} else {
+				v, is = uints[i], float64(uints[i]) == x && uints[i]<<(64-bits)>>(64-bits) == uints[i]
+			}
+		}
+		exact = exact && is
+		data = append(data, le.AppendUint64(nil, v)[:t.Size()]...)
+	}
+	return data, exact
 }
 
 // header is an object's header; or, for an object that replaces another, the block that continues a header.
@@ -355,7 +404,7 @@ func filtersMessage(all []filter) []byte {
 
 // details are those of an array, as readers of HDF5 and NetCDF want them.
 func (n *output) attributes(h *heaps) ([]newAttribute, error) {
-	all, err := attributesOf(n.meta.Details.Attributes, n.meta.DType, h)
+	all, err := attributesOf(n.meta.Details, n.meta.DType, n.netcdf, h)
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +416,7 @@ func (n *output) attributes(h *heaps) ([]newAttribute, error) {
 	}
 	if n.netcdf && n.meta.DType == dtype.Bool && !has("dtype") { // as xarray marks it
 		a := newAttribute{name: "dtype"}
-		a.set(json.RawMessage(`"bool"`), h)
+		a.set(json.RawMessage(`"bool"`), dtype.Invalid, true, h)
 		all = append(all, a)
 	}
 	return all, nil
@@ -389,7 +438,7 @@ func checkType(t dtype.Type, netcdf bool) error {
 }
 
 // checkDetails rejects what a file cannot hold, before anything is written.
-func checkDetails(d store.Details, shape []int, t dtype.Type) error {
+func checkDetails(d store.Details, shape []int, t dtype.Type, netcdf bool) error {
 	if d.Dims != nil && len(d.Dims) != len(shape) {
 		return fmt.Errorf("%d dimension names for %d dimensions", len(d.Dims), len(shape))
 	}
@@ -398,7 +447,7 @@ func checkDetails(d store.Details, shape []int, t dtype.Type) error {
 			return fmt.Errorf("dimension %.80q: %w", dim, err)
 		}
 	}
-	_, err := attributesOf(d.Attributes, t, &heaps{})
+	_, err := attributesOf(d, t, netcdf, &heaps{})
 	return err
 }
 

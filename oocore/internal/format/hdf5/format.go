@@ -251,7 +251,8 @@ func newArray(path string, s *dataset, o storage.Object, id store.FileVersion) (
 	info := store.Info{Format: formatName, Bytes: -1, ID: id, Work: work, Details: s.details}
 	if len(s.fill) > 0 {
 		if v := s.f.value(s.element, s.fill); v != nil {
-			info.Details.Fill = fmt.Sprint(v)
+			info.Details.Fill = strings.Replace(fmt.Sprint(v), "Inf", "Infinity", 1)
+			info.Details.Fill = strings.TrimPrefix(info.Details.Fill, "+")
 		}
 	}
 	if s.chunks != nil {
@@ -340,9 +341,9 @@ func allNames(file string, r io.ReaderAt, size int64) (names []string, err error
 }
 
 // Groups returns the attributes of the groups of a file.
-func (x format) Groups(ctx context.Context, path string, unread func(string)) (map[string]json.RawMessage, error) {
+func (x format) Groups(ctx context.Context, path string) (map[string]store.Details, error) {
 	file, _, _ := x.Cut(path)
-	all := map[string]json.RawMessage{}
+	all := map[string]store.Details{}
 	_, err := storage.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
 		f, err := openNamed(file, r, size)
 		if err != nil {
@@ -350,15 +351,13 @@ func (x format) Groups(ctx context.Context, path string, unread func(string)) (m
 		}
 		defer f.meter.Done()
 		for n, err := range f.nodes() {
-			if err == nil && n.object != nil && !n.object.isArray() && !n.sparse {
+			if err == nil && n.object != nil && !n.object.isArray() && !n.object.isType() && !n.sparse {
 				var attributes map[string]json.RawMessage
-				var names []string
-				if attributes, _, names, err = n.object.attributes(false); err == nil {
-					all[n.name], err = jsonObject(attributes)
+				var d store.Details
+				if attributes, _, err = n.object.attributes(false, &d); err == nil {
+					d.Attributes, err = jsonObject(attributes)
 				}
-				for _, name := range names {
-					unread(strings.TrimPrefix(n.name+"/"+name, "/"))
-				}
+				all[n.name] = d
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%.80q: %w", n.name, err)

@@ -235,6 +235,12 @@ func (o *object) isArray() bool {
 	return ok
 }
 
+// isType reports the header of a committed type.
+func (o *object) isType() bool {
+	_, ok := o.find(msgDatatype)
+	return ok && !o.isArray()
+}
+
 // find is the first message of a kind.
 func (o *object) find(kind int) ([]byte, bool) {
 	for _, m := range o.messages {

@@ -24,7 +24,7 @@ func (o *object) sparse(g group) (kind string, shape []int) {
 			return "", nil
 		}
 	}
-	attributes, _, _, err := o.attributes(false)
+	attributes, _, err := o.attributes(false, new(store.Details))
 	if err != nil {
 		return "", nil
 	}

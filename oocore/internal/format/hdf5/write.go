@@ -50,10 +50,15 @@ type output struct {
 	places map[int64]storage.AppendedChunk // by the numbers of chunks; nil until they are asked for
 }
 
+// isNetCDF reports the name of a file that the library of NetCDF reads.
+func isNetCDF(file string) bool {
+	ext := strings.ToLower(filepath.Ext(file))
+	return ext == ".nc" || ext == ".nc4"
+}
+
 // newOutput checks an array for a file.
 func newOutput(file, name string, m store.Meta) (n *output, err error) {
-	ext := strings.ToLower(filepath.Ext(file))
-	n = &output{name: name, meta: m, netcdf: ext == ".nc" || ext == ".nc4"}
+	n = &output{name: name, meta: m, netcdf: isNetCDF(file)}
 	if err := checkType(m.DType, n.netcdf); err != nil {
 		return nil, err
 	}
@@ -79,7 +84,7 @@ func newOutput(file, name string, m store.Meta) (n *output, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return n, checkDetails(m.Details, m.Shape, m.DType)
+	return n, checkDetails(m.Details, m.Shape, m.DType, n.netcdf)
 }
 
 // chunked reports an array in chunks: one without dimensions, or without elements, has none.
@@ -225,7 +230,7 @@ func (x format) begin(m storage.CollectionMeta, path string) (_ *writer, err err
 		w.arrays = append(w.arrays, n)
 		_ = json.NewEncoder(id).Encode([]any{of.Name, of.Shape, of.DType, n.chunks.Chunks(), of.Codec, of.Details})
 	}
-	_ = json.NewEncoder(id).Encode([]any{m.Attributes, m.Groups})
+	_ = json.NewEncoder(id).Encode([]any{m.Root, m.Groups})
 	if err := w.checkNames(); err != nil {
 		return nil, err
 	}
@@ -256,12 +261,13 @@ func (w *writer) checkNames() error {
 			}
 		}
 	}
-	for _, text := range w.meta.Groups {
-		if _, err := attributesOf(text, dtype.Invalid, &heaps{}); err != nil {
+	netcdf := isNetCDF(w.meta.Path)
+	for _, of := range w.meta.Groups {
+		if _, err := attributesOf(of, dtype.Invalid, netcdf, &heaps{}); err != nil {
 			return err
 		}
 	}
-	if _, err := attributesOf(w.meta.Attributes, dtype.Invalid, &heaps{}); err != nil {
+	if _, err := attributesOf(w.meta.Root, dtype.Invalid, netcdf, &heaps{}); err != nil {
 		return err
 	}
 	return w.meta.CheckTree()
@@ -311,7 +317,7 @@ func (x format) kept(name string, w *writer) (old store.FileVersion, bytes int64
 		case names[n.name]:
 			return old, 0, fmt.Errorf("%.80q is a group there", n.name)
 		default:
-			if attributes, _, _, err := n.object.attributes(false); err != nil || len(attributes) > 0 {
+			if attributes, _, err := n.object.attributes(false, new(store.Details)); err != nil || len(attributes) > 0 {
 				bytes = old.Size
 			}
 		}

@@ -163,7 +163,7 @@ func (format) Members(ctx context.Context, name string) ([]store.Member, error) 
 }
 
 // Groups returns the attributes of the groups that hold arrays.
-func (format) Groups(ctx context.Context, name string, _ func(string)) (map[string]json.RawMessage, error) {
+func (format) Groups(ctx context.Context, name string) (map[string]store.Details, error) {
 	p, _ := cut(name)
 	s, err := p.open(ctx)
 	if err != nil {

@@ -130,8 +130,8 @@ func TestInfoSaysWhatIsRead(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	groups, err := storage.Groups(t.Context(), repo)
-	if err != nil || string(groups[""]) != `{"title":"small"}` || len(groups) != 2 {
-		t.Errorf("%s, %v", groups, err)
+	if err != nil || string(groups[""].Attributes) != `{"title":"small"}` || len(groups) != 2 {
+		t.Errorf("%v, %v", groups, err)
 	}
 	if _, err := store.Create(repo+"#new", store.Meta{}); err == nil || !strings.Contains(err.Error(), "are read only: save to NAME.zarr") {
 		t.Error(err)

@@ -103,18 +103,15 @@ func (x format) open(ctx context.Context, path string, found *variable) (store.A
 }
 
 // Groups returns the attributes of a file, which is one group.
-func (x format) Groups(ctx context.Context, path string, unread func(string)) (map[string]json.RawMessage, error) {
+func (x format) Groups(ctx context.Context, path string) (map[string]store.Details, error) {
 	file, _, _ := x.Cut(path)
-	all := map[string]json.RawMessage{}
+	all := map[string]store.Details{}
 	_, err := storage.InFile(ctx, file, "", func(r io.ReaderAt, size int64) ([]string, error) {
 		h, err := headers.Read(file, r, size)
 		if err != nil {
 			return nil, err
 		}
-		all[""] = h.details.Attributes
-		for _, name := range h.details.Unread {
-			unread(name)
-		}
+		all[""] = h.details
 		return nil, nil
 	})
 	return all, err
@@ -393,6 +390,10 @@ func (d *decoder) attributes(to *store.Details) {
 			if value = list; n == 1 {
 				value = list[0]
 			}
+			if to.AttributeTypes == nil {
+				to.AttributeTypes = map[string]dtype.Type{}
+			}
+			to.AttributeTypes[name] = types[kind]
 		}
 		text, err := json.Marshal(value)
 		all[name] = text

@@ -47,7 +47,7 @@ func TestNamesAndAttributesAreThoseOfTheFile(t *testing.T) {
 		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	groups, err := storage.Groups(t.Context(), "testdata/small.nc")
-	if err != nil || string(groups[""]) != `{"title":"small","version":3}` {
+	if err != nil || string(groups[""].Attributes) != `{"title":"small","version":3}` {
 		t.Error(groups, err)
 	}
 	info, err := storage.Describe("testdata/small.nc#a")

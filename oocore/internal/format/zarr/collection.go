@@ -2,7 +2,6 @@ package zarr
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,7 +73,7 @@ func (format) CreateAll(m storage.CollectionMeta) (storage.CollectionWriter, err
 		}
 		of.Details.Dims, of.Details.ChosenDims = named.dims, true
 	}
-	f := storage.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Attributes, m.Groups) }, Bytes: func(m store.Meta) (int64, error) {
+	f := storage.NewFolder{Extension: ".zarr", Finish: func(folder string) error { return finishGroups(folder, m.Root, m.Groups) }, Bytes: func(m store.Meta) (int64, error) {
 		made, err := newMeta(m)
 		if err != nil {
 			return 0, err
@@ -124,21 +123,18 @@ func replaceableGroup(folder string) error {
 
 // finishGroups makes a folder a group of attributes, and those in it that hold arrays groups, with
 // attributes by their paths.
-func finishGroups(folder string, attributes json.RawMessage, groups map[string]json.RawMessage) error {
-	all := maps.Clone(groups)
-	if attributes != nil {
-		all = map[string]json.RawMessage{"": attributes}
-		maps.Copy(all, groups)
-	}
-	for name, attributes := range all {
+func finishGroups(folder string, root store.Details, groups map[string]store.Details) error {
+	all := map[string]store.Details{"": root}
+	maps.Copy(all, groups)
+	for name, of := range all {
 		in := filepath.Join(folder, filepath.FromSlash(name))
 		if err := disk.MkdirAll(in, 0o777); err != nil {
 			return err
 		}
-		if attributes == nil {
+		if of.Attributes == nil {
 			continue // as a folder with arrays
 		}
-		text := fmt.Sprintf(`{"zarr_format":3,"node_type":"group","attributes":%s}`, attributes)
+		text := fmt.Sprintf(`{"zarr_format":3,"node_type":"group","attributes":%s}`, of.Attributes)
 		if err := disk.WriteFile(filepath.Join(in, v3File), withBareNumbers([]byte(text))); err != nil {
 			return err
 		}

@@ -249,6 +249,22 @@ func dividing(shards []int, t dtype.Type) []int {
 	return chunks
 }
 
+// Changes says what attributes become that the format does not hold as they are.
+func (format) Changes(_ string, d store.Details) map[string]string {
+	changed := map[string]string{}
+	for name, t := range d.AttributeTypes {
+		switch name {
+		case "scale_factor", "add_offset":
+			if t != dtype.Float64 && t != dtype.Int64 {
+				changed[name] = "numbers by whose types xarray decodes, and which have none there"
+			}
+		case "least_significant_digit":
+			changed[name] = "what of NetCDF xarray has in encoding"
+		}
+	}
+	return changed
+}
+
 // setDetails takes over dimension names, attributes and fill value.
 func (m *meta) setDetails(d store.Details) (err error) {
 	if m.fill, err = parseFillText(d.Fill, m.dtype); err != nil {

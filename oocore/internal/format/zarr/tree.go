@@ -206,7 +206,7 @@ func (format) Members(ctx context.Context, root string) (all []store.Member, err
 }
 
 // Groups returns the attributes of a group and of the groups in it that hold arrays.
-func (format) Groups(ctx context.Context, root string, _ func(string)) (map[string]json.RawMessage, error) {
+func (format) Groups(ctx context.Context, root string) (map[string]store.Details, error) {
 	b, err := bucketOf(root)
 	if err != nil {
 		return nil, err
@@ -223,8 +223,8 @@ func (format) Groups(ctx context.Context, root string, _ func(string)) (map[stri
 }
 
 // GroupsOf returns the attributes of the group in a bucket and of those that hold its arrays, whose names are given.
-func GroupsOf(ctx context.Context, b blob.Bucket, names []string) (all map[string]json.RawMessage, err error) {
-	all = map[string]json.RawMessage{}
+func GroupsOf(ctx context.Context, b blob.Bucket, names []string) (all map[string]store.Details, err error) {
+	all = map[string]store.Details{}
 	for _, name := range names {
 		for name != "" {
 			in := b
@@ -236,21 +236,22 @@ func GroupsOf(ctx context.Context, b blob.Bucket, names []string) (all map[strin
 			if _, ok := all[name]; ok {
 				break
 			}
-			if all[name], err = groupAttributes(ctx, in); err != nil {
+			text, err := groupAttributes(ctx, in)
+			if err != nil {
 				return nil, err
 			}
-		}
-	}
-	for name, text := range all {
-		if text == nil {
-			continue
-		}
-		o, err := parseObject(text)
-		if all[name] = nil; err == nil && len(o) > 0 {
-			all[name], err = json.Marshal(o)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%.80q: the attributes of the group: %w", name, err)
+			var o object
+			if text != nil {
+				o, err = parseObject(text)
+			}
+			var d store.Details
+			if err == nil && len(o) > 0 {
+				d.Attributes, err = json.Marshal(o)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%.80q: the attributes of the group: %w", name, err)
+			}
+			all[name] = d
 		}
 	}
 	return all, nil

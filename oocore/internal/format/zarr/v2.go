@@ -109,13 +109,13 @@ func (m *meta) readAttributes(b []byte) error {
 	if err != nil || len(o) == 0 {
 		return err
 	}
-	m.takeDims(o)
+	xarrays := m.takeDims(o)
 	if len(o) > 0 {
 		if m.attributes, err = json.Marshal(o); err != nil {
 			return err
 		}
 	}
-	if m.dims != nil {
+	if xarrays {
 		m.setMissing(!m.noFill)
 	}
 	return nil

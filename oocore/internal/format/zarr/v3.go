@@ -287,8 +287,8 @@ func (m *meta) readDetails(o object) error {
 		if err := o.field("attributes", &attributes); err != nil {
 			return err
 		}
-		if m.dims == nil && attributes[dimsAttribute] != nil {
-			if m.takeDims(attributes); m.dims != nil {
+		if m.dims == nil && len(m.shape) > 0 && attributes[dimsAttribute] != nil {
+			if m.takeDims(attributes) {
 				b, err := json.Marshal(attributes)
 				if err != nil {
 					return err

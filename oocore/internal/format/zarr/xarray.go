@@ -34,15 +34,17 @@ const (
 )
 
 // takeDims moves the names of the dimensions from the attributes to where version 3
-// has them.
-func (m *meta) takeDims(o object) {
+// has them, and reports whether they are there: an array without dimensions has an empty list.
+func (m *meta) takeDims(o object) bool {
 	var dims []string
-	if m.dims == nil && json.Unmarshal(o[dimsAttribute], &dims) == nil && len(dims) == len(m.shape) && len(dims) > 0 {
+	fits := json.Unmarshal(o[dimsAttribute], &dims) == nil && dims != nil && len(dims) == len(m.shape)
+	if m.dims == nil && fits && len(dims) > 0 {
 		m.dims = dims
 	}
-	if m.dims != nil {
+	if fits || m.dims != nil {
 		delete(o, dimsAttribute)
 	}
+	return fits || m.dims != nil
 }
 
 // CastDetails returns the details of an array whose elements are cast to
