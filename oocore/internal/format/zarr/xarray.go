@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -63,6 +64,7 @@ func CastDetails(d store.Details, from, to dtype.Type) store.Details {
 	if err != nil {
 		return d
 	}
+	d.AttributeTypes = maps.Clone(d.AttributeTypes)
 	for name, encode := range map[string]func([]byte, dtype.Type) json.RawMessage{missingAttribute: encodeMissing, "missing_value": encodeNumber} {
 		raw := all.get(name)
 		if from.Kind() != dtype.KindComplex {
@@ -70,6 +72,7 @@ func CastDetails(d store.Details, from, to dtype.Type) store.Details {
 		}
 		if v, ok := parseMissing(raw, from); ok {
 			all = all.set(name, encode(castValue(v, from, to), to))
+			delete(d.AttributeTypes, name)
 			d.Attributes = all.encode()
 		}
 	}
