@@ -156,8 +156,11 @@ type source struct {
 	read, held int64
 }
 
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
+// Read fills p: a decoder looks at all white space again that it has, with each piece that it reads.
+func (s *source) Read(p []byte) (n int, err error) {
+	for more := 0; n < len(p) && err == nil; n += more {
+		more, err = s.Reader.Read(p[n:])
+	}
 	s.read += int64(n)
 	if ahead := s.read - s.decoder.InputOffset(); ahead > s.held {
 		if err := s.take(4 * (ahead - s.held)); err != nil { // a buffer that doubles, and the value

@@ -2,7 +2,9 @@ package meter
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/types"
@@ -56,5 +58,20 @@ func TestTakeAtOnceIsTakeInParts(t *testing.T) {
 	}
 	if err := m.Take(64 << 20); err == nil {
 		t.Error("72 MiB within 32")
+	}
+}
+
+// TestDecoderFillsItsBuffer decodes white space that comes byte by byte: with each piece the decoder looks at all of it again.
+func TestDecoderFillsItsBuffer(t *testing.T) {
+	d := NewDecoder(iotest.OneByteReader(strings.NewReader(strings.Repeat(" ", 1<<20)+"[1]")), func(int64) error { return nil })
+	var list []int
+	if err := d.Decode(&list); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	r := &source{Reader: iotest.OneByteReader(strings.NewReader(strings.Repeat(" ", 100))), decoder: d, held: small}
+	for i, want := range []int{64, 36} {
+		if n, _ := r.Read(make([]byte, 64)); n != want {
+			t.Errorf("piece %d has %d bytes, want %d", i, n, want)
+		}
 	}
 }
