@@ -75,6 +75,24 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info, check bool) er
 	return nil
 }
 
+// unsavedLabels are the dimensions that have labels for which there is no place beside an array that keeps the dimensions' names: one of
+// Zarr that is in no group.
+func (a *Array) unsavedLabels(ctx context.Context, to store.Info) (dims []string) {
+	n, err := a.expression()
+	if err != nil || storage.Keeps(to.Path, store.Details{Dims: to.Details.Dims}) != nil {
+		return nil
+	}
+	for d, name := range to.Details.Dims {
+		if name == "" || storage.CoordinatePath(&to, d) != "" {
+			continue
+		}
+		if c, err := label.Coordinate(n.Site, n, d, labels(ctx)); err == nil && c != nil {
+			dims = append(dims, name)
+		}
+	}
+	return dims
+}
+
 // withLabels are an output and the labels of its dimensions that its file does not have yet. They are written together, where a file is written
 // anew for each array that is added to it.
 func (a *Array) withLabels(s *settings, site graph.Site, out compile.Output) ([]compile.Output, error) {

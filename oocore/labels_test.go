@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // labelled is rows and columns with labels, and no file.
@@ -164,9 +165,14 @@ func TestLabelsAreSavedBesideResults(t *testing.T) {
 	if got := collected(oocore.Open(filepath.Join(group, "inner/c")).Coord("lat")); !slices.Equal(got, []float64{40, 50, 60}) {
 		t.Errorf("the labels of the array in a group of its own are %v", got)
 	}
-	for _, name := range []string{"x.npy", "x.zarr"} { // beside which there are none
-		if _, err := labelled().Save(t.Context(), filepath.Join(t.TempDir(), name)); err != nil {
+	for name, want := range map[string]string{"x.npy": "", "x.zarr": "the labels of lat, lon are not saved: "} { // beside which there are none
+		said := ""
+		path := filepath.Join(t.TempDir(), name)
+		if _, err := labelled().Save(t.Context(), path, host.Warn(func(w string) { said += w })); err != nil {
 			t.Error(err)
+		}
+		if !strings.HasPrefix(said, want) || (said == "") != (want == "") {
+			t.Errorf("saving %s warns %q", name, said)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/internal/graph"
@@ -48,6 +49,9 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	}
 	if err := a.saveLabels(ctx, to, true); err != nil && r.Region == "" {
 		return nil, &Error{Op: "save", Site: site, Err: unwrapped(err)}
+	}
+	if dims := a.unsavedLabels(ctx, to); len(dims) > 0 && r.Region == "" {
+		r.warn(fmt.Sprintf("the labels of %s are not saved: %s is an array in no group: save to %s/NAME to keep them", strings.Join(dims, ", "), path, strings.TrimRight(path, "/")))
 	}
 	saved, err := r.saveOne(ctx, "save")
 	if err != nil || r.MakesNothing() || r.Region != "" {
@@ -158,6 +162,14 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...compile.Output
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
 	return &request{s, j}, nil
+}
+
+// warn adds to what the plan says.
+func (r *request) warn(what string) {
+	r.Plan.Warnings = append(r.Plan.Warnings, what)
+	if r.Warn != nil {
+		r.Warn(what)
+	}
 }
 
 // save makes the outputs, and returns the arrays that they hold.

@@ -64,6 +64,8 @@ func (p *formula) plain(b *bytes.Buffer) {
 // loop of its own, the others gain nothing from that.
 const mostInlined = 10
 
+func (p *formula) inlined() bool { return len(p.steps) <= mostInlined }
+
 // plainLoop is an expression for the loop of a formula, and writes what that needs.
 func (p *formula) plainLoop(b *bytes.Buffer) string {
 	name, own := p.op+p.typeName(), fmt.Sprint("float", 8*p.size)
@@ -72,7 +74,7 @@ func (p *formula) plainLoop(b *bytes.Buffer) string {
 		x := string(rune('x' + i))
 		elements, given, wide = append(elements, x), append(given, p.convert(own, x)), append(wide, double.convert(own, x))
 	}
-	if len(p.steps) > mostInlined {
+	if !p.inlined() {
 		function := p.name
 		switch {
 		case p.rare != nil && p.size == double.bytes:
@@ -82,6 +84,9 @@ func (p *formula) plainLoop(b *bytes.Buffer) string {
 			whole := fmt.Sprintf("%s(%s)", p.rarely(), strings.Join(wide, ", "))
 			fmt.Fprintf(b, "\nfunc %s(%s %s) %[3]s {\nv, rare := %s(%s)\nif rare {\nv = %s\n}\nreturn float32(v)\n}\n", function,
 				strings.Join(elements, ", "), own, p.name, strings.Join(given, ", "), p.convert("float64", whole))
+		case p.width.name != own: // that of float64, rounded
+			function = "element" + name
+			fmt.Fprintf(b, "\nfunc %s(%s %s) %[3]s { return %[3]s(%s(%s)) }\n", function, strings.Join(elements, ", "), own, p.name, strings.Join(given, ", "))
 		}
 		return []string{1: "mapOne", 2: "mapPairs"}[len(p.params)] + "(" + function + ")"
 	}
@@ -99,7 +104,7 @@ func (p *formula) plainLoop(b *bytes.Buffer) string {
 	return "loop" + name
 }
 
-// generic is the formula and its loop as functions of any type in place of their own, and an expression for the loop.
+// generic is the formula, of those that are inlined, and its loop as functions of any type in place of their own, and an expression for the loop.
 func (p *formula) generic() (source, loop string) {
 	var b bytes.Buffer
 	p.plain(&b)
@@ -196,7 +201,7 @@ func plainSource(all []*formula) ([]byte, error) {
 	for i := 0; i < len(all); i += 2 {
 		wide, wideLoop := all[i].generic()
 		narrow, narrowLoop := all[i+1].generic()
-		if wide == narrow { // one function of both types
+		if wide == narrow && all[i].inlined() { // one function of both types
 			b.WriteString(wide)
 		} else {
 			all[i].plain(&b)
