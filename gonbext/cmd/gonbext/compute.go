@@ -284,11 +284,18 @@ func stacked(path string) string {
 			return path
 		}
 	}
+	raw, _, _ := strings.Cut(file, "?") // a file whose shape follows
+	if st, err := os.Stat(raw); err == nil && st.Mode().IsRegular() {
+		return path
+	}
 	if strings.Contains(path, "axis=") || strings.Contains(path, "concat=") {
 		return path
 	}
 	if !strings.Contains(path, "*") {
-		if found, err := filepath.Glob(file); err != nil || len(found) == 0 || !strings.ContainsAny(file, "?[") {
+		if !strings.ContainsAny(file, "?[") {
+			return path
+		}
+		if found, err := filepath.Glob(file); err != nil || len(found) == 0 {
 			return path
 		}
 	}
