@@ -201,14 +201,11 @@ func (d *Decoder) Parts(dst []byte, get Getter) (part func(from, to int) error, 
 		return nil, err
 	}
 	d.left = -1
-	size, err := get(d.encoded)
+	data, err := d.fetch(d.encoded, get)
 	if err != nil {
 		return nil, err
 	}
-	if size > int64(len(d.encoded)) {
-		return nil, d.longError(size)
-	}
-	if err := by.begin(dst, d.encoded[:size]); err != nil {
+	if err := by.begin(dst, data); err != nil {
 		return nil, codecError(d.p.filters[0], err)
 	}
 	if by.frame.nbytes != len(dst) {
@@ -222,9 +219,18 @@ func (d *Decoder) Parts(dst []byte, get Getter) (part func(from, to int) error, 
 	}, nil
 }
 
-// longError is that of more encoded bytes than a chunk can have.
-func (d *Decoder) longError(size int64) error {
-	return fmt.Errorf("%s: %d bytes are more than a chunk of %d bytes can have (%d)", d.p, size, d.p.raw, len(d.encoded))
+// fetch reads an encoded chunk to a buffer.
+func (d *Decoder) fetch(to []byte, get Getter) ([]byte, error) {
+	size, err := get(to)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(d.steps) == 0 && size != d.p.raw:
+		return nil, d.p.sizeError(size)
+	case size > int64(len(to)):
+		return nil, fmt.Errorf("%s: %d bytes are more than a chunk of %d bytes can have (%d)", d.p, size, d.p.raw, len(to))
+	}
+	return to[:size], nil
 }
 
 // decode reads a chunk and undoes its filters.
@@ -233,16 +239,11 @@ func (d *Decoder) decode(dst []byte, get Getter) (int64, error) {
 	if len(d.steps) == 0 {
 		to = dst
 	}
-	size, err := get(to)
-	switch {
-	case err != nil:
+	data, err := d.fetch(to, get)
+	if err != nil {
 		return 0, err
-	case len(d.steps) == 0 && size != d.p.raw:
-		return 0, d.p.sizeError(size)
-	case size > int64(len(to)):
-		return 0, d.longError(size)
 	}
-	data := to[:size]
+	size := int64(len(data))
 	for i, s := range d.steps {
 		var err error
 		if t, ok := s.decoder.(trimmer); ok {

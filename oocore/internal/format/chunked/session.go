@@ -296,18 +296,11 @@ func (s *session) readWhole(dst []byte, get codec.Getter) error {
 		return s.decode(dst[from:from+size], get)
 	}
 	s.kept, s.part = nil, nil
-	chunk := s.memory.chunk[:s.chunkBytes()]
-	if s.decoder == nil {
-		if err := s.decode(chunk, get); err != nil {
-			return err
-		}
-	} else {
-		var err error
-		if s.part, err = s.decoder.Parts(chunk, get); err != nil {
-			return err
-		}
+	part, err := s.decoder.Parts(s.memory.chunk[:s.chunkBytes()], get)
+	if err != nil {
+		return err
 	}
-	s.kept, s.shape = slices.Clone(p.chunk), p.shape
+	s.kept, s.shape, s.part = slices.Clone(p.chunk), p.shape, part
 	return s.gather(dst)
 }
 
