@@ -75,18 +75,18 @@ func (a *Array) saveLabels(ctx context.Context, saved store.Info, check bool) er
 	return nil
 }
 
-// unsavedLabels are the dimensions that have labels for which there is no place beside an array that keeps the dimensions' names: one of
-// Zarr that is in no group.
-func (a *Array) unsavedLabels(ctx context.Context, to store.Info) (dims []string) {
-	n, err := a.expression()
-	if err != nil || storage.Keeps(to.Path, store.Details{Dims: to.Details.Dims}) != nil {
+// unsavedLabels returns the names of dimensions whose labels are not saved though the format saves the names: an array of Zarr that is
+// in no group has no coordinates.
+func unsavedLabels(out *compile.Output) (dims []string) {
+	n, to := out.Root, store.Info{Path: out.Target.Path, Shape: out.Root.Shape, Details: out.Target.Details}
+	if storage.Keeps(to.Path, store.Details{Dims: to.Details.Dims}) != nil {
 		return nil
 	}
 	for d, name := range to.Details.Dims {
 		if name == "" || storage.CoordinatePath(&to, d) != "" {
 			continue
 		}
-		if c, err := label.Coordinate(n.Site, n, d, labels(ctx)); err == nil && c != nil {
+		if c, err := label.Coordinate(n.Site, n, d, labels(context.Background())); err == nil && c != nil {
 			dims = append(dims, name)
 		}
 	}

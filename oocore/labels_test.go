@@ -165,7 +165,7 @@ func TestLabelsAreSavedBesideResults(t *testing.T) {
 	if got := collected(oocore.Open(filepath.Join(group, "inner/c")).Coord("lat")); !slices.Equal(got, []float64{40, 50, 60}) {
 		t.Errorf("the labels of the array in a group of its own are %v", got)
 	}
-	for name, want := range map[string]string{"x.npy": "", "x.zarr": "the labels of lat, lon are not saved: "} { // beside which there are none
+	for name, want := range map[string]string{"x.npy": "", "x.zarr": "the labels of lat, lon are not saved: "} { // files that have no coordinates
 		said := ""
 		path := filepath.Join(t.TempDir(), name)
 		if _, err := labelled().Save(t.Context(), path, host.Warn(func(w string) { said += w })); err != nil {

@@ -50,9 +50,6 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err := a.saveLabels(ctx, to, true); err != nil && r.Region == "" {
 		return nil, &Error{Op: "save", Site: site, Err: unwrapped(err)}
 	}
-	if dims := a.unsavedLabels(ctx, to); len(dims) > 0 && r.Region == "" {
-		r.warn(fmt.Sprintf("the labels of %s are not saved: %s is an array in no group: save to %s/NAME to keep them", strings.Join(dims, ", "), path, strings.TrimRight(path, "/")))
-	}
 	saved, err := r.saveOne(ctx, "save")
 	if err != nil || r.MakesNothing() || r.Region != "" {
 		return saved, err
@@ -164,14 +161,6 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...compile.Output
 	return &request{s, j}, nil
 }
 
-// warn adds to what the plan says.
-func (r *request) warn(what string) {
-	r.Plan.Warnings = append(r.Plan.Warnings, what)
-	if r.Warn != nil {
-		r.Warn(what)
-	}
-}
-
 // save makes the outputs, and returns the arrays that they hold.
 func (r *request) save(ctx context.Context, op string) (all []*Array, err error) {
 	result, err := r.Save(ctx, r.Job)
@@ -275,6 +264,11 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *request
 	outputs, err := a.withLabels(s, site, out)
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: unwrapped(err)}
+	}
+	if op == "save" && s.Region == "" {
+		if dims := unsavedLabels(&out); len(dims) > 0 {
+			s.Lost = fmt.Sprintf("the labels of %s are not saved: %s is an array in no group: save to %s/NAME to keep them", strings.Join(dims, ", "), path, strings.TrimRight(path, "/"))
+		}
 	}
 	return s.prepare(site, op, outputs...)
 }

@@ -19,7 +19,8 @@ import (
 type Settings struct {
 	Chunks     []int
 	Shards     []int
-	ShardSize  int64 // of a checkpoint
+	ShardSize  int64  // of a checkpoint
+	Lost       string // a warning of what the outputs leave out
 	Codec      string
 	Type       *string // that the array has in a collection by a recipe, which Codec names; nil where it is alone
 	Region     string

@@ -101,5 +101,8 @@ func (s *Settings) Warnings(outputs []compile.Output) (all []string, err error) 
 		}
 		all = append(all, fmt.Sprintf("%s: %.80q%s", what, names, more))
 	}
+	if s.Lost != "" {
+		all = append(all, s.Lost)
+	}
 	return all, nil
 }

@@ -104,7 +104,7 @@ func (p *formula) plainLoop(b *bytes.Buffer) string {
 	return "loop" + name
 }
 
-// generic is the formula, of those that are inlined, and its loop as functions of any type in place of their own, and an expression for the loop.
+// generic is a formula that is inlined, and its loop, as generic functions of the type of floats, and an expression for the loop.
 func (p *formula) generic() (source, loop string) {
 	var b bytes.Buffer
 	p.plain(&b)
